@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether fit, design and front name one plan and one least region for a recording.
+"""Whether a fit names one plan and one least region, with and without its design space.
 
 With HEAPFIT_CORPUS set the recordings are the corpus's, else the product's examples. Each is cut to
 its first `--events`; `--only WORD` keeps those in whose name the word occurs. With each `--effort`
 (all three by default) `fit` also says what it replayed, over the recording's events. Regions are
-what to set a heap to, in bytes, margin included; `further`: the least that design and front found
-beyond the verdict, which they tell apart. Nothing fails: rows that differ say so.
+what to set a heap to, in bytes, margin included; `further`: the least that the whole space has
+beyond the answer, which is told apart. Nothing fails: rows that differ say so.
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import chosen_row, searched_further
+from heapfit.comparison.verdict import list_extended_search
 from heapfit.design.effort import Effort
-from heapfit.design.front.design_front import compare_all
-from heapfit.design.plan_files import design
-from heapfit.design.space import configurations
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
@@ -36,23 +33,21 @@ STANDARD_EVENTS = 10_000
 
 
 def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
-    """What the three commands name for one recording, with each effort."""
+    """What both name for one recording, with each effort."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         name = source.name.split(".")[0]
         trace = open_any(source, ImportOptions(), Path(folder))
         if trace.info.events > events:
             trace = cut(trace, events, Path(folder) / "cut.parquet")
-        return [line(trace, name, one, Path(folder) / one) for one in efforts]
+        return [line(trace, name, one) for one in efforts]
 
 
-def line(trace: Trace, name: str, effort: Effort, folder: Path) -> list[str]:
-    options = FitOptions(effort=effort).plans
+def line(trace: Trace, name: str, effort: Effort) -> list[str]:
     loaded = load_trace(trace)
     choice = choose_for_one(loaded, name, FitOptions(effort=effort))
-    designed = design(trace, name, folder, options).comparison
-    front = compare_all(loaded, configurations(loaded, options), options.precision)
-    named = [choice.winner, chosen_row(designed), chosen_row(front)]
-    further = [*searched_further(designed), *searched_further(front)]
+    space = choose_for_one(loaded, name, FitOptions(effort=effort, front=True))
+    named = [choice.winner, space.winner]
+    further = list_extended_search(space.comparison)
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
     return [name, effort, over, *map(told, named), least(further), verdict(named)]
 
@@ -80,7 +75,7 @@ def main() -> None:
     asked = parser.parse_args()
     wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
     table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
-    heads = ("recording", "effort", "over n", "fit", "design", "front", "further", "named by all")
+    heads = ("recording", "effort", "over n", "fit", "fit --front", "further", "named by both")
     console.out_table(heads, table, width=console.WIDE)
     if asked.write:
         columns = ("recording", "effort", "events replayed over the recording's", "bytes to set")

@@ -40,11 +40,12 @@ COMMANDS = {  # page, and what makes it
     "--report check.html",
     "compare.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet tlsf best_fit "
     "--workloads t2_w1,t2_w2 --report compare.html",
-    "design.html": f"design {EXAMPLES}/lwip-echo/lwip-echo.parquet -o plan --report design.html",
-    "designs.html": f"design {TRACES}/base.parquet {TRACES}/clean.parquet {TRACES}/keep.parquet "
-    "-o plans --report designs.html",
-    "front/front.html": f"front {EXAMPLES}/lwip-echo/lwip-echo.parquet -o front",
-    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --exact --report simulate.html",
+    "design/plans.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-design --plans design",
+    "designs/plans.html": f"fit {TRACES}/base.parquet {TRACES}/clean.parquet "
+    f"{TRACES}/keep.parquet -o of-designs --plans designs",
+    "front/front.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-front --front front",
+    "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
+    "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",
     "league/league.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
     f"{TRACES}/clean.parquet -o league",

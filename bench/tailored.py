@@ -3,7 +3,7 @@
 
 Each program takes the layout that serves it best: chunk bounds in a map at 4 or 8 B, or a 4 B
 header; with a limit to the holes that requests are cut from, where that saves much. Trained, the
-same with two ends, as `heapfit design` learns them from the very trace. Stacks it learns from
+same with two ends, as `heapfit fit` learns them from the very trace. Stacks it learns from
 several runs only: here the trace stands for two, which one run cannot vouch for, so "best" leaves
 them out. Control structures, map, headers and rounding all count. Then synthetic traces: with two
 ends, and the best of all that `design` tries. The recordings need HEAPFIT_CORPUS. `--only WORD`
@@ -32,7 +32,7 @@ from heapfit.design.placement.tailored_plans import (
     STACKS,
     TWO_ENDS,
     layouts,
-    tailored_candidates,
+    make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -91,7 +91,7 @@ def learned(
 ) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    candidates = tailored_candidates(replace(loaded, runs=(loaded, loaded)))
+    candidates = make_tailored_candidates(replace(loaded, runs=(loaded, loaded)))
     return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 

@@ -42,7 +42,7 @@ logic integer end_of(block_run *run, integer size) = run->base + 4 * (run->count
 
 // As src/pools/layout.h and fixed_pool lay pools out.
 predicate laid_out(integer list, block_run *run, integer size) =
-    list % 4 == 0 && run->base % 4 == 0 && size % 4 == 0 && 4 <= size &&
+    list % 4 == 0 && run->base % 4 == 0 && run->bits == 0 && size % 4 == 0 && 4 <= size &&
     0 <= list && 1 <= run->count <= 0x3fffffff && run->first <= 0x7fffffff &&
     list < word_of(run->first) && word_of(run->first + run->count - 1) < run->base &&
     end_of(run, size) <= 0xffffffff;
@@ -65,7 +65,7 @@ lemma list_inside{L}: \forall integer list, size, block_run *run;
 lemma word_aligned: \forall integer a; word_of(a) % 4 == 0;
 */
 
-/*@ requires \valid_read(run) && run->first + number <= 0xffffffff;
+/*@ requires \valid_read(run) && run->bits == 0 && run->first + number <= 0xffffffff;
     assigns \nothing;
     ensures \result.word == word_of(place_of(run, number));
     ensures \result.mask == mask_of(place_of(run, number)); */

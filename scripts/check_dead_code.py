@@ -27,6 +27,7 @@ NATIVE = ("core", "baselines", "papers", "recorder", "engine", "python/bindings"
 ALLOWED = {
     "list_commands": "click",
     "format_commands": "click",
+    "format_options": "click",
     "ctx": "click, which names its parameters",
     "resolve_command": "click",
     "exec_module": "importlib, of a loader",

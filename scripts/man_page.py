@@ -10,15 +10,15 @@ from typer.core import TyperCommand
 from heapfit import _engine
 from heapfit.cli.main import GROUP_OF_OTHERS, GROUPS, CommandGroup, typed_name
 from heapfit.cli.settings import System
+from heapfit.comparison.incumbents.heaps import list_heap_names
 from heapfit.plan.allocators import find_allocators
 
 ALLOCATORS = [info.name for info in find_allocators()]
 WORKLOADS = [info.name for info in _engine.workloads()]
 # What may stand where a command has arguments of its own, beside files.
 WORDS = {
-    "compare": ALLOCATORS,
+    "compare": list_heap_names(),
     "adversary": ALLOCATORS,
-    "front": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
     "settings": [system.value for system in System],

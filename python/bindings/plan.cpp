@@ -147,9 +147,29 @@ std::vector<const hfit_allocator *> all_allocators() {
     return {registered.begin(), registered.end()};
 }
 
+// Texts of the account are None where the descriptor leaves them out.
+void bind_account(nb::class_<hfit_allocator> &allocators) {
+    allocators
+        .def_prop_ro(
+            "worst_case",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.worst_case); })
+        .def_prop_ro(
+            "block_bytes",
+            [](const hfit_allocator &allocator) { return text_of(allocator.account.block_bytes); })
+        .def_prop_ro("fragmentation",
+                     [](const hfit_allocator &allocator) {
+                         return text_of(allocator.account.fragmentation);
+                     })
+        .def_prop_ro("layout", [](const hfit_allocator &allocator) {
+            return text_of(allocator.account.layout);
+        });
+}
+
 void bind_allocators(nb::module_ &module) {
-    nb::class_<hfit_allocator>(module, "AllocatorInfo", "What an allocator says of itself.")
-        .def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
+    nb::class_<hfit_allocator> allocators(module, "AllocatorInfo",
+                                          "What an allocator says of itself.");
+    bind_account(allocators);
+    allocators.def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
         .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
@@ -166,20 +186,6 @@ void bind_allocators(nb::module_ &module) {
             "takes_tags",
             [](const hfit_allocator &allocator) { return allocator.alloc_at != nullptr; },
             "True if blocks may be placed by the tag of the call site, too.")
-        // Texts of the account are None where the descriptor leaves them out.
-        .def_prop_ro(
-            "worst_case",
-            [](const hfit_allocator &allocator) { return text_of(allocator.account.worst_case); })
-        .def_prop_ro(
-            "block_bytes",
-            [](const hfit_allocator &allocator) { return text_of(allocator.account.block_bytes); })
-        .def_prop_ro("fragmentation",
-                     [](const hfit_allocator &allocator) {
-                         return text_of(allocator.account.fragmentation);
-                     })
-        .def_prop_ro(
-            "layout",
-            [](const hfit_allocator &allocator) { return text_of(allocator.account.layout); })
         .def_prop_ro("axes", &axes_of, nb::rv_policy::reference,
                      "In the order of hfit_axes (hfit/descriptor.h).")
         .def_prop_ro("grid", &grid_of, "Values of tunables worth trying.")

@@ -18,12 +18,11 @@ _OFFERED: Final = {
     "heapfit.comparison.row": ("Row",),
     "heapfit.design.plan_options": ("PlanOptions",),
     "heapfit.errors": ("HeapfitError",),
-    "heapfit.fitting.options": ("FitOptions",),
     "heapfit.fitting.fitted_heap": ("FittedHeap",),
+    "heapfit.fitting.options": ("FitOptions",),
     "heapfit.front_door": (
         "check",
         "compare",
-        "design_plans",
         "find_bounds",
         "find_front",
         "fit",

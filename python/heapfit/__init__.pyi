@@ -11,7 +11,6 @@ from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
 from heapfit.fitting.options import FitOptions as FitOptions
 from heapfit.front_door import check as check
 from heapfit.front_door import compare as compare
-from heapfit.front_door import design_plans as design_plans
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_front as find_front
 from heapfit.front_door import fit as fit

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from heapfit.cli.main import make_app
+from heapfit.cli.printing.help_screen import HelpCommand
 from site_pages import ROOT, page_names
 
 FOLDER = "reference/commands"
@@ -57,10 +58,9 @@ def _file(name: str) -> str:
     return f"{name.replace(' ', '-')}.md"
 
 
-def _page(
-    name: str, command: typer.core.TyperCommand, shown: dict[str, str], examples: list[str]
-) -> str:
+def _page(name: str, command: HelpCommand, shown: dict[str, str], examples: list[str]) -> str:
     with command.make_context(f"heapfit {name}", [], resilient_parsing=True) as context:
+        command.shows_all = True
         told = command.get_help(context)
     lines = [f"# heapfit {name}", "", *_block(told)]
     if examples:

@@ -76,3 +76,9 @@ def heapfit_json(*arguments: object, folder: Path) -> dict:
     content = json.loads(done.stdout)
     assert content["schema"] == 1
     return content
+
+
+def fit_json(*arguments: object, folder: Path) -> dict:
+    """What `heapfit fit` of one heap prints with --json."""
+    (fitted,) = heapfit_json("fit", *arguments, folder=folder)["fits"]
+    return fitted

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import bimodal, heapfit, heapfit_json
+from small_traces import bimodal, fit_json, heapfit
 
 from heapfit import _engine
 from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
@@ -168,9 +168,9 @@ def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: 
     assert rule.peaks == sum(pool.count * -(-pool.size // 8) * 8 for pool in plan.pools)
 
 
-def test_design_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
+def test_fit_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     bimodal(tmp_path / "p.heap")
-    content = heapfit_json("design", "p.heap", "--search", "0", folder=tmp_path)
+    content = fit_json("p.heap", "--plans", "plans", folder=tmp_path)["plans"]
     classes = content["classes"]
     assert len(classes["least_waste"]) == len(classes["least_peaks"]) == 16
     assert len(classes["ten_percent_rule"]["sizes"]) == 7
@@ -179,7 +179,7 @@ def test_design_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     blocks = sum(pool["size"] * pool["count"] for pool in row["plan"]["pools"])
     assert blocks == fewest
     assert row["r_safe"] >= fewest
-    shown = heapfit("design", "p.heap", "--search", "0", folder=tmp_path).stdout
+    shown = heapfit("fit", "p.heap", "--plans", "plans", folder=tmp_path).stdout
     assert "10% rule: 7 pools" in shown
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit compare` and `heapfit design`, as typed."""
+"""`heapfit compare` and `heapfit fit --plans`, as typed."""
 
 import pytest
-from small_traces import bimodal, heapfit, heapfit_json, table2
+from small_traces import bimodal, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.plan.plan_file import file_name
@@ -34,9 +34,8 @@ def test_baselines_are_compared_by_name_and_never_offered(folder):
     baselines = [info.name for info in infos if not info.ships]
     assert "kingsley" in baselines
     assert set(baselines).isdisjoint(names(heapfit_json("compare", "four.heap", folder=folder)))
-    assert set(baselines).isdisjoint(
-        names(heapfit_json("design", "four.heap", "--search", "0", folder=folder))
-    )
+    plans = fit_json("four.heap", "--plans", "four", folder=folder)["plans"]
+    assert set(baselines).isdisjoint(names(plans))
     compared = heapfit_json("compare", "four.heap", *baselines, folder=folder)
     assert set(names(compared)) == set(baselines)
     assert all(row["r_safe"] for row in compared["rows"])
@@ -88,7 +87,7 @@ def test_pools_made_from_the_same_trace_are_marked(folder):
 
 
 def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
-    heapfit_json("design", "four.heap", "-o", "plans", "--search", "0", folder=folder)
+    fit_json("four.heap", "--plans", "plans", folder=folder)
     plan = "plans/budgeted_4_largest.toml"
     (own,) = heapfit_json("compare", "four.heap", "--plan", plan, folder=folder)["rows"]
     assert own["name"] == "budgeted_4_largest"
@@ -99,7 +98,7 @@ def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
 
 
 def test_plans_of_one_name_are_told_apart(folder):
-    heapfit_json("design", "four.heap", "-o", "twice", "--search", "0", folder=folder)
+    fit_json("four.heap", "--plans", "twice", folder=folder)
     plan = "twice/tlsf.toml"
     arguments = ("four.heap", "tlsf", "--plan", plan, "--plan", plan)
     compared = names(heapfit_json("compare", *arguments, folder=folder))
@@ -124,14 +123,15 @@ def test_every_region_is_told_with_its_alignment_and_step(folder):
     assert cells["candidate"] == "tlsf"
 
 
-def test_design_writes_each_candidate_as_a_plan(folder):
-    content = heapfit_json(
-        "design", "packets.heap", "-o", "designs", "--search", "0", folder=folder
-    )
+def test_fit_writes_each_candidate_as_a_plan(folder):
+    asked = ("packets.heap", "--plans", "designs")
+    content = fit_json(*asked, folder=folder)["plans"]
+    assert all(row["r_safe"] for row in content["rows"])
+    assert (folder / content["page"]).is_file()
     assert [path.removeprefix("designs/") for path in content["plans"]] == [
         f"{file_name(name)}.toml" for name in names(content)
     ]
-    shown = heapfit("design", "packets.heap", "-o", "designs", "--search", "0", folder=folder)
+    shown = heapfit("fit", *asked, folder=folder)
     told = " ".join(shown.stdout.split())
     assert "special sizes by the 10% rule: 40, 1,500 B; powers of two for the rest" in told
 
@@ -148,7 +148,7 @@ def test_design_writes_each_candidate_as_a_plan(folder):
         (("packets.heap", "tlsf:alignment=3"), "alignment"),
         (("packets.heap", "budgeted:alignment=8"), "made from the trace"),
         (("none.heap", "tlsf"), "none.heap"),
-        (("packets.heap", "--plan", "packets.heap"), "packets.heap: not TOML"),
+        (("packets.heap", "--plan", "packets.heap"), "packets.heap: is a recording (heapfit fit"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(folder, arguments, message):

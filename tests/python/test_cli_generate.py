@@ -9,7 +9,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generate")
     bimodal(folder / "packets.heap", events=400, pointer_bits=64)
-    heapfit_json("design", "packets.heap", "-o", ".", "--search", "0", folder=folder)
+    heapfit_json("fit", "packets.heap", "--plans", ".", folder=folder)
     return folder
 
 

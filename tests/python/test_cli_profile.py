@@ -56,7 +56,7 @@ def test_a_foreign_file_is_one_line(folder):
 
 
 def test_series_hold_what_each_event_changes(folder):
-    shown = heapfit("profile", "small.heap", "--series", "s.parquet", folder=folder).stdout
+    shown = heapfit("profile", "small.heap", "-o", "s.parquet", folder=folder).stdout
     assert "s.parquet: U(t) and P_i(t) after every event, 3 sizes, 6 rows" in shown
     table = pq.read_table(folder / "s.parquet").to_pydict()
     assert table == {
@@ -72,7 +72,7 @@ def test_series_hold_what_each_event_changes(folder):
 
 def test_series_agree_with_the_profile_and_have_the_traces_times(folder):
     heapfit("workload", "campus:packets=3000", "-o", "c.parquet", folder=folder)
-    content = heapfit_json("profile", "c.parquet", "--series", "s.parquet", folder=folder)
+    content = heapfit_json("profile", "c.parquet", "-o", "s.parquet", folder=folder)
     table = pq.read_table(folder / "s.parquet").to_pydict()
     assert max(table["live_bytes"]) == content["u_max"]
     assert table["live_bytes"].index(content["u_max"]) == content["u_max_event"]
@@ -90,9 +90,9 @@ def test_series_are_written_over_series_alone(folder):
         if name.endswith("parquet"):
             heapfit("import", "packets.heap", "-o", name, folder=folder)
         before = (folder / name).read_bytes()
-        done = heapfit("profile", "small.heap", "--series", name, folder=folder)
+        done = heapfit("profile", "small.heap", "-o", name, folder=folder)
         assert (done.returncode, done.stdout) == (1, "")
         assert f"{name}: was edited, or not written by this command" in done.stderr
         assert (folder / name).read_bytes() == before
     for _ in range(2):
-        assert heapfit("profile", "small.heap", "--series", "t", folder=folder).returncode == 0
+        assert heapfit("profile", "small.heap", "-o", "t", folder=folder).returncode == 0

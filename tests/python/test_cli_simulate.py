@@ -35,10 +35,10 @@ def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
 
 
 def test_exact_simulates_nothing(folder):
-    done = heapfit("simulate", "small.toml", "--exact", folder=folder)
+    done = heapfit("simulate", "small.toml", "--closed-form", folder=folder)
     assert "±" not in done.stdout
     assert "requests simulated" not in done.stdout
-    content = heapfit_json("simulate", "small.toml", "--exact", folder=folder)
+    content = heapfit_json("simulate", "small.toml", "--closed-form", folder=folder)
     assert [one["requests"] for one in content["results"]] == [0] * 6
     assert content["results"][0]["exact"]["request_admission"] > 0.8
     assert content["results"][2]["exact"] == {}
@@ -70,7 +70,7 @@ def test_the_half_width_asked_for_is_reached(folder):
 
 
 def test_table_and_page_are_written(folder):
-    words = ("simulate", "small.toml", "--exact", "-o", "out/table.parquet", "--report")
+    words = ("simulate", "small.toml", "--closed-form", "-o", "out/table.parquet", "--report")
     assert heapfit(*words, "out/page.html", folder=folder).returncode == 0
     assert (folder / "out/table.parquet").read_bytes().startswith(b"PAR1")
     assert "<h1>small</h1>" in (folder / "out/page.html").read_text()

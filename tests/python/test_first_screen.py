@@ -13,9 +13,8 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import out_text
-from heapfit.cli.printing.screen import Told
 from heapfit.comparison.incumbents.heaps import heap_4
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import runs_in
 from heapfit.fitting.fit import fit
@@ -25,7 +24,7 @@ from heapfit.fitting.reference_heaps import Standing
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.model import fit_model
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
@@ -47,8 +46,8 @@ def echo(tmp_path_factory) -> Fit:
     return fit([ECHO], tmp_path_factory.mktemp("echo") / "out", None, tell)
 
 
-def printed(fitted: Fit, capsys, *, every_row: bool = False, reasons: bool = False) -> list[str]:
-    out_text(_parts(fitted, Told(every_row, reasons)))
+def printed(fitted: Fit, capsys) -> list[str]:
+    out_text(_parts(fitted))
     return capsys.readouterr().out.splitlines()
 
 
@@ -77,7 +76,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
 def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
     requests = requests_of(echo.trace)
-    _, (needed,), _ = memories_needed(heap_4(), [requests], [echo.trace.largest_alignment])
+    _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
     assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
     assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
@@ -94,7 +93,7 @@ def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
     model, plan = fit_model(echo.trace), echo.winner.plan
     refused = 0
     for seed in range(1, DRAWN + 1):
-        drawn = draw_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
+        drawn = resample_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
         refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
     assert echo.holdout.drawn_refused == refused
 
@@ -176,7 +175,7 @@ def test_the_first_six_lines_answer_for_every_kind_of_input(form, said, tmp_path
 
 def test_everything_else_is_there_when_asked_for(tmp_path):
     table2(tmp_path / "four.heap", events=600)
-    words = ("fit", "four.heap", "-o", "out", "--all", "--verbose")
+    words = ("fit", "four.heap", "-o", "out", "--all")
     whole = heapfit(*words, folder=tmp_path).stdout
     content = heapfit_json("fit", "four.heap", "-o", "out", folder=tmp_path)["fits"][0]
     for row in content["rows"]:

@@ -10,7 +10,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Failure, Resources, fit, folder_for, folders_apart, try_fit
+from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.generate import generate
@@ -149,12 +149,6 @@ def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
         fit([source], tmp_path / "out")
 
 
-def test_a_failure_among_many_is_kept_as_its_reason(tmp_path):
-    outcome = try_fit(tmp_path / "none.heap", tmp_path / "out")
-    assert isinstance(outcome, Failure)
-    assert "none.heap" in outcome.reason
-
-
 def test_many_sources_have_a_folder_each():
     sources = [Path("a/x.heap"), Path("b/x.pcap")]
     assert folders_apart(sources, None) == [Path("out/x"), Path("out/x-2")]
@@ -174,7 +168,7 @@ def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
     assert done.returncode == 0
     assert "candidate" not in done.stdout
     assert "\n  plan   fitted/plan.toml\n" in done.stdout
-    done = heapfit("fit", "four.heap", "-o", "fitted", "--all", "--verbose", folder=tmp_path)
+    done = heapfit("fit", "four.heap", "-o", "fitted", "--all", folder=tmp_path)
     assert "\ncandidate " in done.stdout
     assert " needs " in done.stdout
     assert "\ntlsf " in done.stdout
@@ -292,7 +286,7 @@ def test_a_failed_fit_leaves_nothing_half_written(tmp_path):
 @pytest.fixture
 def quick(tmp_path, monkeypatch):
     """A source that is fitted in a second; code sizes are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     return table2(tmp_path / "small.heap", events=60)
 
 

@@ -14,10 +14,11 @@ import pytest
 
 import heapfit
 from heapfit.comparison.incumbents.heaps import heap_4
-from heapfit.comparison.incumbents.needs import needs_of
+from heapfit.comparison.incumbents.needs import measure_memory_needs
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.fitting.fit import fit
+from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.tabular import html_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,8 @@ def fitted(walk) -> heapfit.FittedHeap:
 
 
 def test_what_a_fit_writes_later_is_what_the_command_writes(walk, fitted, tmp_path):
-    fit([walk.path], tmp_path / "command", FitOptions(margin=10))
+    with_page, options = Resources(write_page=write_report), FitOptions(margin=10)
+    fit([walk.path], tmp_path / "command", options, resources=with_page)
     paths = fitted.write(tmp_path / "later")
     written = [path.relative_to(paths.folder) for path in paths.folder.rglob("*")]
     assert len(written) > 5
@@ -94,13 +96,23 @@ def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
     assert not home.exists()
 
 
+def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
+    fitted = heapfit.fit(walk, whole=True, front=True, allocators=("tlsf", "best_fit"))
+    plans = [heapfit.load_plan(path) for path in fitted.write_plans(tmp_path / "plans")]
+    assert {plan.r_safe for plan in plans} == {row.r_safe for row in fitted.rows}
+    front = fitted.front()
+    members = [heapfit.load_plan(path) for path in fitted.write_front(tmp_path / "front")]
+    assert [plan.r_safe for plan in members] == [one.measures.memory for one in front.members]
+    assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
+
+
 def test_a_saving_is_that_of_the_same_margin(walk, fitted):
-    (needed,) = needs_of(heap_4(), [requests_of(walk)], [walk.largest_alignment]).memories
+    (needed,) = measure_memory_needs(
+        heap_4(), [requests_of(walk)], [walk.largest_alignment]
+    ).memories
     saved = needed * 1.1 - fitted.region
     assert saved <= fitted.saving_over("heap_4") < saved + 8
-    with pytest.raises(
-        heapfit.HeapfitError, match=r"^no heap is named 'heap_44' \(is 'heap_4' meant"
-    ):
+    with pytest.raises(heapfit.HeapfitError, match=r"^heap_44: no such heap \(is 'heap_4' meant"):
         fitted.saving_over("heap_44")
 
 
@@ -109,7 +121,7 @@ def test_a_choice_that_there_is_not_is_refused(walk):
         heapfit.fit(walk, aligment=8)
 
 
-def test_a_result_prints_in_a_line_and_is_a_table(walk, tmp_path):
+def test_a_result_prints_in_a_line_and_is_a_table(walk):
     comparison = heapfit.compare(walk, ["tlsf", "first_fit"])
     traffic = ROOT / "examples/partitions/figure-5.toml"
     results = [
@@ -118,7 +130,6 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk, tmp_path):
         heapfit.profile_trace(walk),
         heapfit.find_bounds(walk),
         heapfit.find_front(walk, ["tlsf", "fixed_pool"]),
-        heapfit.design_plans(walk, tmp_path),
         heapfit.size_settings("freertos", walk),
         heapfit.size_traffic(traffic, heapfit.Aim(exact_alone=True)),
         heapfit.simulate(traffic, is_exact=True),

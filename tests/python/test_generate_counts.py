@@ -59,7 +59,7 @@ def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GIVEN)
     page = (tmp_path / "code/README.md").read_text()
     assert "| RAM | 25 bytes, and a region that the program hands over: 65,536 bytes" in page
-    with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region given"):
+    with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region-given"):
         generate(plan_file(PLANS["tlsf"]), tmp_path / "cxx", language="c++", options=GIVEN)
 
 
@@ -69,6 +69,10 @@ def test_another_region_is_the_codes_and_the_plans(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "#define APP_HEAP_BYTES 6000u" in (tmp_path / "code/app_heap.h").read_text()
     assert load_plan(tmp_path / "code/plan.toml").region == 6000
-    done = heapfit("generate", "plan.toml", "--region", "6k", folder=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == "heapfit: region '6k': is neither a number of bytes nor given\n"
+    done = heapfit("generate", "plan.toml", "--region", "6K", folder=tmp_path)
+    assert (done.returncode, load_plan(tmp_path / "code/plan.toml").region) == (0, 6144)
+    done = heapfit("generate", "plan.toml", "--region", "6KB", folder=tmp_path)
+    assert done.returncode == 2
+    assert "Invalid value for '--region': 6KB is no size in bytes, such as 65536" in done.stderr
+    done = heapfit("generate", "plan.toml", "--region", "6K", "--region-given", folder=tmp_path)
+    assert done.returncode == 2

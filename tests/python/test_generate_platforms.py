@@ -157,7 +157,7 @@ def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
     (line,) = [line for line in page.splitlines() if line.startswith("    heapfit generate")]
     assert line.split()[1:] == [
         *("generate", "plan.toml", "--prefix", "app", "--for", "freertos", "--for", "cmake"),
-        *("--counts", "--region", "given", "-o", "THIS_FOLDER"),
+        *("--counts", "--region-given", "-o", "THIS_FOLDER"),
     ]
 
 

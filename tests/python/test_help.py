@@ -88,8 +88,8 @@ def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
         ("fit", "Missing argument 'SOURCE'."),
         ("fit run.heap --workers 0", "'--workers': must be at least 1"),
         ("fit run.heap --workers 9999", "'--workers': must be at most 1024"),
-        ("fit run.heap --peak many", "'--peak': must be a whole number"),
-        ("fit run.heap --margin much", "'--margin': must be a number"),
+        ("fit run.heap --peak many", "'--peak': many is no size in bytes, such as 65536"),
+        ("fit run.heap --margin much", "'--margin': much is no percentage from 0 to 9999"),
     ],
 )
 def test_a_wrong_value_is_told_in_plain_words(words, told, folder):
@@ -131,8 +131,8 @@ def test_the_man_page_is_one(tmp_path):
         ("compare x.heap tls", "tlsf"),
         ("workload t2_w", "t2_w1 t2_w2 t2_w3 t2_w4 t2_w5"),
         ("settings zep", "zephyr"),
-        ("fit --verb", "--verbose"),
-        ("fro", "front"),
+        ("fit --pl", "--plans"),
+        ("ver", "verify"),
     ],
 )
 def test_a_name_is_completed(typed, offered, completion, tmp_path):

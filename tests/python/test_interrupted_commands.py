@@ -22,9 +22,9 @@ from heapfit.outputs import ours
 
 LONG = {  # each far from its end after a second
     "fit": "fit diverse.heap --exact -o out",
-    "design": "design diverse.heap --search 900 -o out",
-    "front": "front diverse.heap -o out",
-    "bounds": "bounds diverse.heap --search 900000 --lifetimes out",
+    "search": "fit diverse.heap --search 900 -o out --plans out/plans",
+    "front": "fit diverse.heap -o out --front out/front",
+    "bounds": "bounds diverse.heap --search 900000 -o out",
     "adversary": "adversary diverse.heap tlsf --search 90000 -o out",
 }
 
@@ -54,7 +54,7 @@ def test_an_interrupt_ends_a_command_with_130_and_says_what_is_kept(name, tmp_pa
 
 
 def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     source = table2(tmp_path / "small.heap", events=60)
 
     for tenth in range(10):
@@ -74,8 +74,8 @@ def test_what_is_kept_is_told_in_one_line():
 
 TEN = {  # what each leaves when it ends
     "fit": "fit small.heap -o out",
-    "design": "design small.heap --search 0 -o out --report page.html",
-    "front": "front small.heap tlsf best_fit --workers 1 -o out",
+    "plans": "fit small.heap -o out --plans plans",
+    "front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
     "compare": "compare small.heap tlsf --workers 1 --report page.html",
     "check": "check small.heap --plan plan.toml --report page.html --markdown page.md",
     "reproduce": "reproduce 000-2 --small --workers 1 --report page.html",
@@ -148,7 +148,7 @@ def folder_with_sources(folder: Path) -> Path:
 def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(
     name, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     events = Events(monkeypatch)
     sources = files_in(folder_with_sources(tmp_path / "whole"))
     monkeypatch.chdir(tmp_path / "whole")

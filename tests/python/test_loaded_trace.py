@@ -14,7 +14,7 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
-from heapfit.workloads.model import fit_model, fit_model_of
+from heapfit.workloads.model import fit_model
 
 COLUMNS = ("op", "object", "size", "alignment", "site")
 
@@ -45,7 +45,7 @@ def test_its_columns_are_those_of_the_file(tmp_path, sites):
 
 def test_the_model_of_it_is_that_of_the_file(tmp_path):
     trace = fit([table2(tmp_path / "four.heap", 1500)], tmp_path / "out").trace
-    in_memory, in_file = fit_model_of(load_trace(trace)), fit_model(trace)
+    in_memory, in_file = fit_model(load_trace(trace)), fit_model(trace)
     for name in ("births", "deaths", "drawn", "ends", "live"):
         assert np.array_equal(getattr(in_memory, name), getattr(in_file, name))
     assert (in_memory.phases, in_memory.block) == (in_file.phases, in_file.block)

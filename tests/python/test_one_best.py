@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fit, design and front name one plan and one least region for a recording, with every effort."""
+"""A fit names one plan and one least region, with every effort and whatever it compares."""
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import heapfit
+from small_traces import fit_json, heapfit
 
 import heapfit as heapfit_package
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
-from heapfit.design.front.design_front import compare_all
-from heapfit.design.plan_files import design
-from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
@@ -43,31 +39,31 @@ def named(row):
     return row.name, row.r_safe, row.heap_size.region
 
 
-def three(trace, folder, effort):
-    """The comparisons that fit, design and front judge, and what fit chooses."""
+def two(trace, effort):
+    """What a fit chooses, and what it chooses from the whole design space."""
     options = FitOptions(effort=effort)
     loaded = load_trace(trace)
-    choice = choose_for_one(loaded, "a", options)
-    designed = design(trace, "a", folder, options.plans).comparison
-    space = configurations(loaded, options.plans)
-    return choice, designed, compare_all(loaded, space, options.plans.precision)
+    space = replace(options, front=True)
+    return choose_for_one(loaded, "a", options), choose_for_one(loaded, "a", space)
 
 
-def require_one_best(choice, designed, front):
-    assert named(chosen_row(designed)) == named(choice.winner) == named(chosen_row(front))
+def require_one_best(choice, of_space):
+    assert named(choice.winner) == named(of_space.winner)
+    assert named(select_row(choice.comparison)) == named(select_row(of_space.comparison))
+    assert choice.answer == of_space.answer
 
 
-def test_three_commands_name_one_least_region(tmp_path):
+def test_a_fit_names_what_it_names_from_the_whole_space():
     trace = Trace.open(ROOT / "examples/recordings/traces/m4-1.parquet")
-    choice, designed, front = three(trace, tmp_path, Effort.STANDARD)
-    require_one_best(choice, designed, front)
-    assert any(row.is_searched_further for row in front.rows)
+    choice, of_space = two(trace, Effort.STANDARD)
+    require_one_best(choice, of_space)
+    assert any(row.is_searched_further for row in of_space.comparison.rows)
 
 
 @pytest.mark.parametrize("source", SHORT)
 def test_three_efforts_have_one_best_each(source, tmp_path):
     trace = short(source, tmp_path)
-    found = {effort: three(trace, tmp_path / effort, effort) for effort in Effort}
+    found = {effort: two(trace, effort) for effort in Effort}
     for effort in Effort:
         require_one_best(*found[effort])
     quick, standard, long = (found[effort][0].comparison for effort in Effort)
@@ -75,7 +71,7 @@ def test_three_efforts_have_one_best_each(source, tmp_path):
     assert quick.work.events < standard.work.events < long.work.events
     assert not any(row.is_searched_further for row in long.rows)
     assert {row.name for row in quick.rows} <= {row.name for row in standard.rows}
-    sizes = [one.winner.heap_size.region for one, _, _ in found.values()]
+    sizes = [one.winner.heap_size.region for one, _ in found.values()]
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) == (1 if source == SHORT[0] else 2)
 
@@ -83,8 +79,9 @@ def test_three_efforts_have_one_best_each(source, tmp_path):
 def test_exact_tries_every_size_with_any_effort(tmp_path):
     trace = short(SHORT[2], tmp_path)
     options = FitOptions(effort=Effort.QUICK, whole=True)
-    quick = choose_for_one(trace, "a", options).comparison
-    exact = choose_for_one(trace, "a", replace(options, exact=True)).comparison
+    loaded = load_trace(trace)
+    quick = choose_for_one(loaded, "a", options).comparison
+    exact = choose_for_one(loaded, "a", replace(options, exact=True)).comparison
     assert all(row.is_exhaustive for row in exact.rows)
     assert not all(row.is_exhaustive for row in quick.rows)
 
@@ -97,28 +94,25 @@ def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
         heapfit_package.fit(trace, effort="longer")
 
 
-def test_the_commands_print_it(tmp_path):
+def test_plans_and_front_print_it(tmp_path):
     trace = str(short(SHORT[2], tmp_path).path)
-    told = {}
     for effort in (Effort.QUICK, Effort.LONG):
-        for command in ("design", "front"):
-            asked = (command, trace, "--effort", effort, "-o", f"{command}-{effort}", "--json")
-            done = heapfit(*asked, folder=tmp_path)
-            assert done.returncode == 0, done.stderr
-            content = json.loads(done.stdout)
-            assert content["effort"] == effort
-            told[effort, command] = content["least"]
-        assert told[effort, "design"] == told[effort, "front"]
-        done = heapfit("fit", trace, "--effort", effort, "-o", f"fit-{effort}", folder=tmp_path)
-        assert f"et the heap to {told[effort, 'front']['region']:,} B" in done.stdout
+        asked = ("--effort", effort, "-o", f"fit-{effort}", "--plans", "plans", "--front", "front")
+        fitted = fit_json(trace, *asked, folder=tmp_path)
+        plans, front = fitted["plans"], fitted["front"]
+        assert plans["effort"] == front["effort"] == effort
+        assert plans["least"] == front["least"]
+        assert plans["least"]["region"] == fitted["answer"]["region"]
+        alone = f"alone-{effort}"
+        done = heapfit("fit", trace, "--effort", effort, "-o", alone, folder=tmp_path)
+        assert f"et the heap to {plans['least']['region']:,} B" in done.stdout
         lines = [line.strip() for line in done.stdout.splitlines()]
         assert [line for line in MEANING.values() if line in lines] == [MEANING[effort]]
         assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("command", ["fit", "design", "front"])
-def test_an_effort_that_there_is_not_is_refused(command, tmp_path):
-    done = heapfit(command, "a.parquet", "--effort", "longer", folder=tmp_path)
+def test_an_effort_that_there_is_not_is_refused(tmp_path):
+    done = heapfit("fit", "a.parquet", "--effort", "longer", folder=tmp_path)
     assert done.returncode == 2
     assert "long" in done.stderr
     assert not any(tmp_path.iterdir())

@@ -25,8 +25,6 @@ RUNS = {
     "workload": "",
     "profile": "small.heap",
     "sites": "small.heap",
-    "design": "small.heap -o designs",
-    "front": "small.heap -o front",
     "bounds": "small.heap",
     "adversary": "small.heap fixed_pool:block_size=104,blocks=40",
     "compare": "small.heap tlsf",
@@ -124,7 +122,7 @@ BAD_INPUTS = {
     "other.parquet": "other.parquet: Parquet, but no heapfit trace (`heapfit import` makes one)",
     "cut.parquet": "cut.parquet: cannot be read as a stored trace: ",
 }
-READERS = ("fit", "profile", "sites", "design", "front", "bounds", "size", "import")
+READERS = ("fit", "profile", "sites", "bounds", "size", "import")
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,10 @@ COMMANDS = {
     "check": "check small.heap --plan plan.toml --measure",
     "compare": "compare small.heap tlsf best_fit --workers 1",
     "compare several": "compare small.heap --workloads t2_w1:events=300 tlsf --workers 1",
-    "design": "design small.heap --search 0 -o out",
-    "design several": "design small.heap other.heap --folds 2 --workers 1 -o out",
-    "front": "front small.heap tlsf best_fit --workers 1 -o out",
+    "fit, plans": "fit small.heap -o out --plans plans",
+    "fit several, plans": "fit small.heap other.heap --folds 2 --workers 1 -o out --plans plans",
+    "fit, front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
+    "fit, drawn": "fit longer.heap --draw 2 --folds 2 --workers 1 -o out",
     "compare, a league": "compare small.heap --allocators tlsf --no-designs --workers 1 -o out",
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
@@ -36,7 +37,7 @@ def shares(tmp_path, monkeypatch) -> list[float]:
     """What the bar is told, from which it draws; None: a bar that pulses."""
     told: list[float] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
 
     @contextmanager
     def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:
@@ -59,6 +60,7 @@ def test_the_bar_of_a_long_command_goes_up_to_its_end(name, tmp_path, shares, mo
     plan = Path(__file__).parents[2] / "examples/check/plan.toml"
     table2(tmp_path / "small.heap", events=80)
     table2(tmp_path / "other.heap", events=80, seed=2)
+    table2(tmp_path / "longer.heap", events=1000)
     (tmp_path / "small.toml").write_text(SMALL)
     (tmp_path / "plan.toml").write_text(plan.read_text().replace("pointer_bits = 64", ""))
     run_through(COMMANDS[name], monkeypatch)

@@ -20,7 +20,7 @@ ALL = os.environ.get("HEAPFIT_ALL_PROOFS") == "1"
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
     bimodal(folder / "packets.heap", events=400, pointer_bits=32)
-    done = heapfit("design", "packets.heap", "-o", ".", "--search", "0", folder=folder)
+    done = heapfit("fit", "packets.heap", "--plans", ".", folder=folder)
     assert done.returncode == 0, done.stderr
     return folder
 

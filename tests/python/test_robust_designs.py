@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import diverse, heapfit, heapfit_json, table2
+from small_traces import diverse, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.printing.robust import verdicts
@@ -18,6 +18,7 @@ from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
     design_robust,
+    joint_training_record,
     save_robust_plans,
 )
 from heapfit.design.robust.joined_trace import join_traces
@@ -174,13 +175,25 @@ def test_one_trace_is_no_set(runs: list[Trace]) -> None:
         design_robust(runs[:1])
 
 
-def test_design_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
+def test_fit_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
     for seed in (4, 5, 6):
         diverse(tmp_path / f"d{seed}.heap", 800, seed)
-    done = heapfit("design", "d4.heap", "d5.heap", "d6.heap", "--search", "1", folder=tmp_path)
+    asked = ("d4.heap", "d5.heap", "d6.heap", "--search", "1", "--plans", "plans")
+    done = heapfit("fit", *asked, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "on the traces it is made from" in " ".join(done.stdout.split())
     assert "rule of three" in done.stdout
+
+
+def test_a_fit_to_a_quantile_says_what_it_serves_and_is_set_beside_no_other(tmp_path: Path) -> None:
+    names = [diverse(tmp_path / f"d{seed}.heap", 500, seed).name for seed in (4, 5, 6)]
+    median = fit_json(*names, "--objective", "q50", "-o", "q50", folder=tmp_path)
+    needs = sorted(run["r_safe"] for run in median["runs"])
+    assert median["answer"]["r_safe"] == needs[1] < needs[2]
+    assert "the region serves 50% of the traces, other heaps' every one" in median["warnings"]
+    assert "less than TLSF" not in (tmp_path / "q50/report.html").read_text()
+    done = heapfit("fit", *names, "--objective", "q50", "--now", "heap_4", folder=tmp_path)
+    assert (done.returncode, "--now heap_4: is replaced by" in done.stderr) == (1, True)
 
 
 def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None:
@@ -196,9 +209,10 @@ def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None
 def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
     for seed in (1, 2):
         table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
-    told = heapfit_json("design", "t1.heap", "t2.heap", "--folds", "2", folder=tmp_path)
+    asked = ("t1.heap", "t2.heap", "--folds", "2", "--plans", "plans")
+    told = fit_json(*asked, folder=tmp_path)["plans"]
     assert (told["traces"], told["folds"], told["traces_for_one_in_1000"]) == (2, 2, 2995)
-    assert told["plans"][0].startswith("out/t1-and-1-more/plans/")
+    assert told["plans"][0].startswith("plans/")
     best = told["rows"][0]
     plan = tmp_path / told["plans"][0]
     again = heapfit_json("compare", "t1.heap", "--plan", plan, folder=tmp_path)["rows"]
@@ -208,7 +222,8 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
     designs = design_robust(runs[:2], RobustOptions(folds=0))
-    paths = save_robust_plans(designs, "both", ["first", "second"], tmp_path)
+    trained_on = joint_training_record(designs, "both", ["first", "second"])
+    paths = save_robust_plans(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
     plan = load_plan(path)
     assert [seen.trace for seen in plan.trained_on.traces] == ["first", "second"]

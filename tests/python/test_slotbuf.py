@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 from page_reader import Page
+from small_traces import heapfit
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.stored import Trace
 from heapfit_papers.pages import slotbuf_page
 from heapfit_papers.reproduce.paper_000_second import judge
@@ -55,7 +56,8 @@ def test_running_out_of_memory_is_a_result_and_told(tmp_path):
 
 
 def test_json_tells_the_run_with_its_options_and_the_free_list_in_order(tmp_path):
-    options = ["--min", 16, "--max", 300, "--region", 40_000, "--header", 8, "--exact-lists", 5]
+    tunables = "segregated_fit:header_size=8,exact_lists=5"
+    options = ["--min", 16, "--max", 300, "--region", "40000", "--allocator", tunables]
     words = [200, 10_000, *options, "--seed", 7, "-o", "here", "--json"]
     done = slotbuf(*map(str, words), cwd=tmp_path)
     told = json.loads(done.stdout)
@@ -84,7 +86,7 @@ def plan_file(allocator: str, folder: Path) -> Path:
     from heapfit.plan.plan import Pool
 
     pools = (Pool(32, 20, False), Pool(64, 20, False))
-    trained_on = TrainedOn("none", "sha256:" + "0" * 64, 0)
+    trained_on = TrainingRecord("none", "sha256:" + "0" * 64, 0)
     path = folder / "plan.toml"
     save_plan(
         path,
@@ -93,10 +95,10 @@ def plan_file(allocator: str, folder: Path) -> Path:
     return path
 
 
-def test_the_stored_trace_is_what_the_run_asked_for(tmp_path):
-    done = slotbuf(300, 20_000, "--seed", 3, "--trace", "walk.parquet", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stdout.endswith("trace             walk.parquet\n")
+def test_the_workload_of_that_name_is_what_the_run_asks_for(tmp_path):
+    workload = "slotbuf:slots=300,events=20000,smallest=8,largest=350"
+    words = ["workload", workload, "--seed", "3", "-o", "walk.parquet"]
+    assert heapfit(*words, folder=tmp_path).returncode == 0
     spec = SlotbufSpec(300, 20_000, report_version(2), seed=3)
     run = run_slotbuf(spec)
     replay = _engine.Replay(spec.plan.engine(), spec.region)
@@ -113,7 +115,7 @@ def test_the_stored_trace_is_what_the_run_asked_for(tmp_path):
     [
         (["--allocator", "palloc"], "palloc: no such allocator (one of first_fit, "),
         (["--allocator", "class_pools"], "class_pools: nothing without pools (give a plan file"),
-        (["--allocator", "tlsf", "--header", "24"], "no such tunable as 'header_size'"),
+        (["--allocator", "tlsf:header_size=24"], "no such tunable as 'header_size'"),
         (["--allocator", "first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
         (["--max", "7"], "sizes: 8 to 7 is no range"),
         (["--region", "70"], "region: 70 bytes do not make a heap of segregated_fit"),
@@ -130,7 +132,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(words, told, tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [["0", "1"], ["1", "0"], ["1"], ["1", "1", "--plan", "p", "--header", "8"]],
+    [["0", "1"], ["1", "0"], ["1"], ["1", "1", "--plan", "p", "--allocator", "tlsf"]],
 )
 def test_wrong_usage_exits_with_2(words, tmp_path):
     assert slotbuf(*words, cwd=tmp_path).returncode == 2

@@ -96,8 +96,9 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_p
 def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
     compare = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", "t2_w1:events=500",
                "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
-    design = ("design", *(table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2)), "--json")
-    for words in (compare, design, ("simulate", small(tmp_path))):
+    runs = (table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2))
+    fit = ("fit", *runs, "--plans", "plans", "--json")
+    for words in (compare, fit, ("simulate", small(tmp_path))):
         here, there = (
             heapfit(*words, *where, folder=tmp_path)
             for where in (("--workers", "1"), ("--cluster", address))

@@ -47,7 +47,7 @@ def told(*words):
 def test_a_log_is_recorded_from_whatever_stands_before_its_frames(tmp_path):
     log = tmp_path / "uart.log"
     log.write_bytes(b"a 1 2\n" * 20_000 + log_of())
-    code, printed = told("record", "--file", log, "-o", tmp_path / "uart.parquet")
+    code, printed = told("record", "--serial", log, "-o", tmp_path / "uart.parquet")
     assert code == 0
     assert "3 events (whole)" in printed
     assert "120000 bytes of other text passed over." in printed
@@ -164,7 +164,9 @@ def test_an_image_without_frames_and_what_is_none_are_refused(
     assert not (tmp_path / "run.parquet").exists()
 
 
-@pytest.mark.parametrize("words", [[], ["--file", "a", "--qemu", "b"], ["--file", "a", "--", "b"]])
+@pytest.mark.parametrize(
+    "words", [[], ["--serial", "a", "--qemu", "b"], ["--serial", "a", "--", "b"]]
+)
 def test_one_thing_is_recorded(words):
     code, printed = told("record", *words)
     assert code == 2

@@ -357,8 +357,9 @@ def test_a_new_allocator_gets_its_section_in_the_documentation(python: Path, tre
 
 
 def test_what_was_not_measured_of_a_new_allocator_is_unknown(heapfit: Run, trace: Path) -> None:
-    found = json.loads(heapfit("front", trace, f"{NAME}:list=1", TEMPLATE + ":list=1", "--json"))
-    by_name = {one["name"]: one for one in found["configurations"]}
+    names = f"{NAME}:list=1,{TEMPLATE}:list=1"
+    found = json.loads(heapfit("fit", trace, "--front", "front", "--allocators", names, "--json"))
+    by_name = {one["name"]: one for one in found["fits"][0]["front"]["configurations"]}
     new, known = by_name[f"{NAME}:list=1"], by_name[f"{TEMPLATE}:list=1"]
     assert set(new["axes"].values()) == {"unknown"}
     assert "unknown" not in known["axes"].values()

@@ -11,8 +11,8 @@
 #include "hfit/config.h"
 
 static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
-    unsigned char *target = to;
-    const unsigned char *source = from;
+    unsigned char *target = (unsigned char *)to;
+    const unsigned char *source = (const unsigned char *)from;
     for (size_t i = 0; i < bytes; i++) {
         HFIT_LOOP_OF_PAYLOAD();
         target[i] = source[i];
@@ -20,7 +20,7 @@ static inline void hfit_copy_bytes(void *to, const void *from, size_t bytes) {
 }
 
 static inline void hfit_clear_bytes(void *to, size_t bytes) {
-    unsigned char *target = to;
+    unsigned char *target = (unsigned char *)to;
     for (size_t i = 0; i < bytes; i++) {
         HFIT_LOOP_OF_PAYLOAD();
         target[i] = 0;

@@ -20,7 +20,7 @@
 #include "src/pools/linked_blocks.h"
 
 static inline block_run own_run(const hfit_pool *pool) {
-    return (block_run){pool->base, pool->count, pool->used_bit};
+    return (block_run){pool->base, pool->count, 0, pool->used_bit};
 }
 
 /* Ends a free list. */

@@ -96,7 +96,7 @@ static FORCE_INLINE uint32_t count_of(const hfit_heap *heap, const hfit_plan *pl
 
 static FORCE_INLINE block_run all_blocks(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t count = count_of(heap, plan);
-    return (block_run){base_for(plan, count), count, 8 * USED_BITS};
+    return (block_run){base_for(plan, count), count, 0, 8 * USED_BITS};
 }
 
 /* Number of the block at `offset`, as in hfit/pools.h: below the count just where one begins. */

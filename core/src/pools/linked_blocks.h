@@ -18,7 +18,8 @@
 typedef struct block_run {
     uint32_t base; /* offset of the first block */
     uint32_t count;
-    uint32_t first; /* place of the first block's used bit, in bits from the region's start */
+    uint32_t bits;  /* offset from which used bits are counted, in bits: */
+    uint32_t first; /* place of the first block's */
 } block_run;
 
 /* Offset of the word that holds a used bit, and the bit. */
@@ -29,7 +30,7 @@ typedef struct used_bit {
 
 static FORCE_INLINE used_bit used_bit_of(const block_run *run, uint32_t number) {
     const uint32_t place = run->first + number;
-    return (used_bit){4 * (place / 32), 1u << 31 >> place % 32};
+    return (used_bit){run->bits + 4 * (place / 32), 1u << 31 >> place % 32};
 }
 
 /* Offset of the block of a run, whose blocks are `size` bytes apart, that has this number. */

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
+from heapfit.cli.arguments import AsJson, ClusterAddress, Everything, ReportPage, Workers
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -40,11 +40,8 @@ def command(
             "002 Elsayed and Galal, 003 Lee and Yi 2008.",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Measure all rows of all papers.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a page with the papers' figures as plots."),
-    ] = None,
+    every: Everything = False,
+    report: ReportPage = None,
     small: Annotated[
         bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
     ] = False,

@@ -11,7 +11,15 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import AsJson, Seed
+from heapfit.cli.arguments import (
+    SEED,
+    AsJson,
+    PlanOption,
+    Region,
+    make_output_option,
+    show_in_help,
+    take_size,
+)
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -22,7 +30,7 @@ from heapfit.cli.printing.parts import (
     out_result,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -36,7 +44,6 @@ from heapfit_papers.slotbuf.benchmark import (
     SlotbufSpec,
     plan_of,
     run_slotbuf,
-    store_workload,
     write_distribution,
 )
 from heapfit_papers.slotbuf.measures import measure_report
@@ -63,74 +70,48 @@ _Allocator: TypeAlias = Annotated[
     typer.Option(
         "--allocator",
         help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
-        "version is first_fit:coalesce=0, its second segregated_fit.",
+        "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes unless "
+        "header_size says otherwise.",
     ),
 ]
-_PlanFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--plan", help="A plan file instead of an allocator.")
-]
 _Least: TypeAlias = Annotated[
-    int, typer.Option("--min", min=1, max=_MOST, help="Smallest request in bytes.")
+    int, typer.Option("--min", help="Smallest request in bytes.", **take_size(1, _MOST))
 ]
 _Most: TypeAlias = Annotated[
-    int, typer.Option("--max", min=1, max=_MOST, help="Largest request in bytes.")
-]
-_Region: TypeAlias = Annotated[
-    int, typer.Option("--region", min=1, max=_MOST, help="Bytes, headers included.")
-]
-_Header: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--header", min=1, max=_MOST, help="Bytes before each block [24 if tunable]."),
-]
-_ExactLists: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--exact-lists", min=1, max=_MOST, help="Exact lists of segregated_fit [16]."),
+    int, typer.Option("--max", help="Largest request in bytes.", **take_size(1, _MOST))
 ]
 _Claims: TypeAlias = Annotated[
     bool, typer.Option("--claims", help="Do the report's own runs as well and judge its claims.")
 ]
-_TraceFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--trace", help="Store what the run asks for as a trace, too.")
-]
-_OutputFolder: TypeAlias = Annotated[
-    Path, typer.Option("-o", "--output", help="Folder for dist.dat and slotbuf.html.")
-]
+_OutputFolder: TypeAlias = Annotated[Path, make_output_option("dist.dat and slotbuf.html")]
 
 
 def command(
     buffer: _Buffer,
     iterations: _Iterations,
     allocator: _Allocator = _ALLOCATOR,
-    plan: _PlanFile = None,
+    plan: PlanOption = None,
     least: _Least = STANDARD_LEAST,
     most: _Most = STANDARD_MOST,
-    region: _Region = REPORT_REGION,
-    header: _Header = None,
-    exact_lists: _ExactLists = None,
-    seed: Seed = 1,
+    region: Region = REPORT_REGION,
+    seed: Annotated[int, show_in_help(SEED)] = 1,
     claims: _Claims = False,
-    trace: _TraceFile = None,
     output: _OutputFolder = _OUTPUT,
     as_json: AsJson = False,
 ) -> None:
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
-    given = {"header_size": header, "exact_lists": exact_lists}
-    tunables = {name: value for name, value in given.items() if value is not None}
-    if plan is not None and (tunables or allocator != _ALLOCATOR):
+    if plan is not None and allocator != _ALLOCATOR:
         raise typer.BadParameter("a plan file already names the allocator and its tunables")
-    chosen = load_plan(plan).plan if plan is not None else plan_of(allocator, tunables)
+    chosen = load_plan(plan).plan if plan is not None else plan_of(allocator)
     spec = SlotbufSpec(buffer, iterations, chosen, least, most, region, seed)
     with step_bar() as progress:
         run = run_slotbuf(spec, progress)
         report = measure_report(progress) if claims else None
-        if trace is not None:
-            store_workload(trace, spec, progress)
     judged = judge(report) if report is not None else ()
-    with staged_folder(output) as aside:
+    with stage_folder(output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
         write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
-    paths |= {"trace": trace} if trace is not None else {}
     out_result(_parts(run, judged, paths), as_json)
 
 

@@ -219,7 +219,7 @@ def answers(_: Laboratory) -> int:
 
 def tool(points: int) -> list[Finding]:
     """Row 11: advice, of which nothing can be measured."""
-    facts = f"heapfit simulate --exact answers {points} points of figure 5 at once"
+    facts = f"heapfit simulate --closed-form answers {points} points of figure 5 at once"
     return [holds("002-11", "tool", points > 0, facts, "It is advice: there is such a tool.")]
 
 

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
-from heapfit.outputs.file import staged_file
+from heapfit.errors import HeapfitError
+from heapfit.outputs.file import stage_file
+from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
-from heapfit.plan.values import named_values
-from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+from heapfit.plan.values import parse_values
+from heapfit.progress import Progress, ignore_progress
 
 Sizes: TypeAlias = "NDArray[np.uint32]"  # as text, so that help needs no numpy
 
@@ -118,19 +117,17 @@ def plan_of(typed: str, tunables: Mapping[str, int] | None = None) -> Plan:
     {}
     """
     name, _, settings = typed.partition(":")
-    known = {info.name: info for info in _engine.allocators()}
-    if name not in known:
-        raise HeapfitError(f"{name}: no such allocator ({meant(name, known)})")
-    kinds = {tunable.name: tunable.kind for tunable in known[name].tunables}
+    (info,) = find_allocators([name])
+    kinds = {tunable.name: tunable.kind for tunable in info.tunables}
     if "pools" in kinds.values():
         raise HeapfitError(f"{name}: nothing without pools (give a plan file that has them)")
     scalars = {"header_size": REPORT_HEADER} if "header_size" in kinds else {}
-    scalars.update(named_values(typed, settings, "TUNABLE"))
+    scalars.update(parse_values(typed, settings, "TUNABLE"))
     scalars.update(tunables or {})
-    return Plan(name, scalars)
+    return Plan(info.name, scalars)
 
 
-def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
+def run_slotbuf(spec: SlotbufSpec, progress: Progress = ignore_progress) -> Slotbuf:
     """Runs the benchmark to its end or to the first request that is refused."""
     step = f"{spec.slots:,} slots on {spec.plan.allocator}"
     buffer = _engine.SlotBuffer(spec.plan.engine(), spec.region, spec.workload())
@@ -155,13 +152,6 @@ def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
     )
 
 
-def store_workload(path: Path, spec: SlotbufSpec, progress: Progress = no_progress) -> Trace:
-    """Stores all that the run asks for, refused or not, as a trace."""
-    sizes = {"smallest": spec.least, "largest": spec.most}
-    parameters = {"events": spec.iterations, "slots": spec.slots, **sizes}
-    return generate_workload(WorkloadSpec("slotbuf", spec.seed, parameters), path, progress)
-
-
 def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
     """So many requests by the size law of a run."""
     return _engine.draw_sizes(spec.workload(), count)
@@ -170,5 +160,5 @@ def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
 def write_distribution(path: Path, run: Slotbuf) -> None:
     """The report's dist.dat: a line for each size of free block, ascending, with their number."""
     lines = [f"{size} {count}\n" for size, count in run.distribution()]
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         staging.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")

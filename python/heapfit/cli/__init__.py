@@ -23,9 +23,6 @@ SUMMARIES: Final = MappingProxyType(
         "sites": "Show the call sites of a recording: what each asks for, how long it lives, where "
         "it is.",
         "compare": "Rank allocators and plans by the smallest region in which each serves a trace.",
-        "design": "Make every candidate plan for the traces, measure it, and write it as a plan "
-        "file.",
-        "front": "Measure every configuration, find the Pareto front, write its plans and a page.",
         "bounds": "Show what any heap needs for a trace at least, and what some allocators need at "
         "most.",
         "adversary": "Search requests within a trace's limits that break a plan, and store the "

@@ -15,19 +15,23 @@ from heapfit.cli.arguments import (
     AsJson,
     ClusterAddress,
     DropUnknown,
+    PlanPaths,
     PointerBitsOption,
     Queue,
+    RegionOption,
+    Search,
     Seed,
     Source,
     Workers,
     import_options,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import left_out
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
@@ -43,24 +47,12 @@ def command(
         list[str] | None,
         typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
     ] = None,
-    plans: Annotated[
-        list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-    ] = None,
+    plans: PlanPaths = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for what is found [out/NAME/adversary]."),
+        Path | None, make_output_option("the requests that break a plan [out/NAME/adversary]")
     ] = None,
-    region: Annotated[
-        int | None,
-        typer.Option(
-            "--region",
-            min=1,
-            help="Bytes of the region to break [the plan's, or R_safe on the trace].",
-        ),
-    ] = None,
-    search: Annotated[
-        int, typer.Option("--search", min=1, help="Million events to replay for each plan.")
-    ] = 20,
+    region: RegionOption = None,
+    search: Search = 20,
     seed: Seed = 1,
     alignment: AlignmentOption = Alignment.BYTES_8,
     queue: Queue = STANDARD_QUEUE,
@@ -74,14 +66,14 @@ def command(
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in plans or [])
-    attacked = Contestants(tuple(allocators or []), plan_files, int(alignment))
+    attacked = ComparisonRequest(tuple(allocators or []), plan_files, int(alignment))
     name = source_name(source)
     folder = output or Path("out") / name / "adversary"
     options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
         progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
-        opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
+        open_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
     out_result(_parts(attacks, seed), as_json)

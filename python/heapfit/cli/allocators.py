@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,15 +13,34 @@ import typer
 from heapfit import _engine
 from heapfit.cli.arguments import AsJson
 from heapfit.cli.printing import console
-from heapfit.cli.printing.parts import Column, Line, Part, Table, columns, object_of, out_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    columns,
+    object_of,
+    out_result,
+)
+from heapfit.comparison.incumbents.heaps import (
+    SYSTEM_HEAPS,
+    SystemHeap,
+    find_heap,
+    is_simulated,
+)
+from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
+    ALIASES,
     ALIGNMENTS,
     SMALL_REQUEST,
     UNKNOWN,
     find_allocators,
     serving_region,
 )
+from heapfit.plan.plan import Plan, plan_table
 
+_TYPED = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
 _LABELS = 17  # columns before a figure's text
 
 
@@ -34,13 +54,41 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
-    infos = find_allocators(names or ())
-    out_result(_parts(infos, is_in_full=bool(names)), as_json)
+    for name in filter(is_path, names or ()):
+        require_kind(Path(name))
+    systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
+    named = [name for name in names or () if name not in systems]
+    infos = find_allocators(named) if named or not names else []
+    heaps = [find_heap(_TYPED.get(name, name), 8) for name in systems if not names or name in names]
+    out_result(_parts(infos, heaps, is_in_full=bool(names)), as_json)
 
 
-def _parts(infos: list[_engine.AllocatorInfo], is_in_full: bool) -> Iterator[Part]:
+def _parts(
+    infos: list[_engine.AllocatorInfo], systems: list[SystemHeap], is_in_full: bool
+) -> Iterator[Part]:
     yield Table(_COLUMNS, infos, "allocators")
+    yield Table(_SYSTEM, systems, "systems_heaps")
+    yield Fields({"aliases": dict(ALIASES)})
     yield from map(Line, _in_full(infos) if is_in_full else _list(infos))
+    if systems:
+        yield from map(Line, _describe_systems(systems, is_first=not infos))
+
+
+def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
+    if not is_first:
+        yield ""
+    yield "systems' heaps: simulated from their algorithms (docs/now.md)"
+    for heap in heaps:
+        yield ""
+        yield f"{heap.name}: {heap.title}"
+        yield from _labelled("checked against", heap.version)
+        yield from _labelled("what users set", heap.setting)
+        yield from _labelled("places as", _format_plan(heap.plan))
+
+
+def _format_plan(plan: Plan) -> str:
+    values = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
+    return f"{plan.allocator}:{values}"
 
 
 def _list(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
@@ -73,7 +121,10 @@ def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
 
 
 def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
+    aliases = [alias for alias, name in ALIASES.items() if name == info.name]
     yield f"{info.name}: {info.title}"
+    if aliases:
+        yield from _labelled("also called", ", ".join(aliases))
     yield from _labelled("origin", info.origin)
     yield from _labelled("tunables", " ".join(map(_standard, info.tunables)))
     yield from _labelled("worst case", info.worst_case)
@@ -117,6 +168,10 @@ def _meaning(tunable: _engine.Tunable) -> str:
 
 _TUNABLE: tuple[Column[_engine.Tunable], ...] = columns(
     "name", "meaning", "kind", "lowest", "highest", "standard"
+)
+_SYSTEM: tuple[Column[SystemHeap], ...] = (
+    *columns("name", "title", "version", "setting"),
+    Column("plan", value=lambda heap: plan_table(heap.plan)),
 )
 _COLUMNS: tuple[Column[_engine.AllocatorInfo], ...] = (
     *columns("name", "title", "origin", "ships", "ignores_region_end"),

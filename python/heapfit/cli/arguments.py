@@ -5,18 +5,25 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Container
+from collections.abc import Callable, Container
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
+from typer.models import OptionInfo
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, Precision
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
+from heapfit.importers.file_kind import Kind, require_kind
+from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.quantities import parse_percent, parse_share, parse_size
 
 
 class PointerBits(StrEnum):
@@ -34,77 +41,176 @@ class Alignment(StrEnum):
     BYTES_16 = "16"
 
 
+# Groups of options that `--help-all` alone shows.
+IMPORTING = "Importing"
+SEARCHING = "Search"
+PROGRAM = "What the program can do"
+FIRMWARE = "Firmware"
+OUTPUT = "More output"
+WORKERS = "Workers"
+
+ALIGNMENT_HELP = "Alignment of every block, in bytes."
+OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
+
+
+def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
+    """What makes an option or argument take bytes: typer.Option("--peak", **take_size(1))."""
+    return {"metavar": "SIZE", "parser": _make_parser(parse_size, least, most)}
+
+
+def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
+    """What makes an option take a percentage."""
+    return {"metavar": "PERCENT", "parser": _make_parser(parse_percent, least, most)}
+
+
+_Quantity = TypeVar("_Quantity", int, float)
+
+
+def _make_parser(
+    parse: Callable[[str], _Quantity], least: _Quantity, most: _Quantity
+) -> Callable[[object], _Quantity]:
+    """Reads a value within limits; what is wrong with it is a ValueError, as typer takes it."""
+
+    def parse_within(text: object) -> _Quantity:
+        try:
+            value = parse(str(text))
+        except HeapfitError as error:
+            raise ValueError(str(error)) from error
+        if not least <= value <= most:
+            bound, limit = ("least", least) if value < least else ("most", most)
+            raise ValueError(f"must be at {bound} {limit:,}")
+        return value
+
+    return parse_within
+
+
+def show_in_help(option: OptionInfo) -> OptionInfo:
+    """An option that `--help` shows of this command, though of others `--help-all` alone does."""
+    shown = copy(option)
+    shown.rich_help_panel = None
+    return shown
+
+
+def make_output_option(what: str) -> OptionInfo:
+    """The option for where a command writes: each says what, and where it goes without one."""
+    option: OptionInfo = typer.Option("-o", "--output", help=f"{OUTPUT_HELP} {what}.")
+    return option
+
+
+def take_file(*wanted: Kind) -> dict[str, Any]:
+    """What makes an option or argument take files of these kinds, and advise on others."""
+    return {"parser": lambda text: require_kind(Path(text), *wanted)}
+
+
 Source: TypeAlias = Annotated[
     Path,
-    typer.Argument(help="A stored trace, or a recording or capture to import first."),
+    typer.Argument(
+        help="A stored trace, or a recording or capture to import first.",
+        **take_file(Kind.RECORDING),
+    ),
 ]
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(help="Stored traces, or recordings or captures to import first."),
-]
-AlignmentOption: TypeAlias = Annotated[
-    Alignment, typer.Option("--alignment", help="Alignment of every block, in bytes.")
-]
-DropUnknown: TypeAlias = Annotated[
-    bool, typer.Option("--drop-unknown", help="Drop events of unknown objects, and count them.")
-]
-Queue: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--queue",
-        help="What releases a packet: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+    typer.Argument(
+        help="Stored traces, or recordings or captures to import first.",
+        **take_file(Kind.RECORDING),
     ),
 ]
-QueueOfCapture: TypeAlias = Annotated[
-    str | None,
+PlanArgument: TypeAlias = Annotated[
+    Path, typer.Argument(help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
+]
+Allocators: TypeAlias = Annotated[
+    list[str] | None,
     typer.Option(
-        "--queue",
-        help="What releases a captured packet: fifo:PACKETS_PER_S of a CPU, link:BITS_PER_S, "
-        "hold:exp:MEAN_US[:SEED], hold:fixed:US or fill-drain:N.",
+        "--allocators",
+        metavar="NAME,...",
+        help="Allocators to try, with commas between them, NAME or NAME:TUNABLE=VALUE,...; all: "
+        "every one.",
+        rich_help_panel=SEARCHING,
     ),
 ]
+AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]
+DROP_UNKNOWN = typer.Option(
+    "--drop-unknown",
+    help="Drop events of unknown objects, and count them.",
+    rich_help_panel=IMPORTING,
+)
+DropUnknown: TypeAlias = Annotated[bool, DROP_UNKNOWN]
+QUEUE = typer.Option(
+    "--queue",
+    help="When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
+    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+    rich_help_panel=IMPORTING,
+)
+Queue: TypeAlias = Annotated[str, QUEUE]
+QueueOfCapture: TypeAlias = Annotated[str | None, QUEUE]
 Admission: TypeAlias = Annotated[
-    float, typer.Option("--admission", help="Share of requests that is to be admitted.")
-]
-PointerBitsOption: TypeAlias = Annotated[
-    PointerBits | None,
+    float,
     typer.Option(
-        "--pointer-bits",
-        help="Pointer size of the recorded program, where the file does not say it.",
+        "--admission",
+        metavar="SHARE",
+        parser=_make_parser(parse_share, 0.0, 1.0),
+        help="Share of requests that is to be admitted: 0.999 or 99.9%.",
     ),
 ]
+POINTER_BITS = typer.Option(
+    "--pointer-bits",
+    help="Pointer size of the recorded program, where the file does not say it.",
+    rich_help_panel=IMPORTING,
+)
+PointerBitsOption: TypeAlias = Annotated[PointerBits | None, POINTER_BITS]
 CallSites: TypeAlias = Annotated[
-    bool, typer.Option("--call-sites", help="The program can pass the call site with each request.")
+    bool,
+    typer.Option(
+        "--call-sites",
+        help="The program can pass the call site with each request.",
+        rich_help_panel=PROGRAM,
+    ),
 ]
 Sized: TypeAlias = Annotated[
     bool,
-    typer.Option("--sized", help="The program passes a block's size when it frees or resizes it."),
+    typer.Option(
+        "--sized",
+        help="The program passes a block's size when it frees or resizes it.",
+        rich_help_panel=PROGRAM,
+    ),
 ]
 Exact: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--exact",
         help="Try every multiple of 8 bytes around each plan's region, however long it takes.",
+        rich_help_panel=SEARCHING,
     ),
+]
+ClosedForm: TypeAlias = Annotated[
+    bool,
+    typer.Option("--closed-form", help="Print closed forms only, at once, and simulate nothing."),
 ]
 EffortOption: TypeAlias = Annotated[
     Effort,
     typer.Option(
         "--effort",
         help="How far plans are looked for: quick takes what needs no search, long tries "
-        "all that front and design search (docs/design.md).",
+        "all configurations and searches budgets, too (docs/design.md).",
+        rich_help_panel=SEARCHING,
     ),
 ]
-Seed: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        min=0,
-        max=2**64 - 1,
-        help="Seed of the random numbers: one seed gives one result.",
-    ),
-]
+SEARCH = typer.Option(
+    "--search",
+    metavar="MILLIONS",
+    min=0,
+    help="Million steps that the search may take: events replayed, or blocks placed.",
+)
+Search: TypeAlias = Annotated[int, SEARCH]
+SEED = typer.Option(
+    "--seed",
+    min=0,
+    max=2**64 - 1,
+    help="Seed of the random numbers: one seed gives one result.",
+    rich_help_panel=SEARCHING,
+)
+Seed: TypeAlias = Annotated[int, SEED]
 Workers: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -112,6 +218,7 @@ Workers: TypeAlias = Annotated[
         min=1,
         max=1024,
         help="Number of processes or threads that share the work [one for each core].",
+        rich_help_panel=WORKERS,
     ),
 ]
 ClusterAddress: TypeAlias = Annotated[
@@ -120,24 +227,42 @@ ClusterAddress: TypeAlias = Annotated[
         "--cluster",
         metavar="tcp://HOST:PORT",
         help="Do the work on a Dask cluster instead (pip install 'heapfit[dask]').",
+        rich_help_panel=WORKERS,
     ),
 ]
 Prefer: TypeAlias = Annotated[
     Preference | None,
-    typer.Option(
-        "--prefer", help="Choose the front's plan that has least of this (docs/front.md)."
-    ),
+    typer.Option("--prefer", help="Choose the plan that has least of this (docs/front.md)."),
 ]
 SramFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--sram", help="File with the energy of an access by memory size (docs/energy.md)."
+        "--sram",
+        help="File with the energy of an access by memory size (docs/energy.md).",
+        rich_help_panel=SEARCHING,
     ),
 ]
+_IMAGE = typer.Option(
+    "--qemu",
+    metavar="IMAGE",
+    help="The Arm or RISC-V image, an ELF file, to run in QEMU.",
+    **take_file(Kind.IMAGE),
+)
+Image: TypeAlias = Annotated[Path, _IMAGE]
+ImageOption: TypeAlias = Annotated[Path | None, _IMAGE]
+SECONDS = typer.Option(
+    "--seconds",
+    min=0,
+    help="Seconds after which a run in QEMU or over a serial line is ended [never].",
+    rich_help_panel=FIRMWARE,
+)
+Seconds: TypeAlias = Annotated[float | None, SECONDS]
 Machine: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--machine", help="The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V]."
+        "--machine",
+        help="The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V].",
+        rich_help_panel=FIRMWARE,
     ),
 ]
 InstructionCount: TypeAlias = Annotated[
@@ -145,6 +270,26 @@ InstructionCount: TypeAlias = Annotated[
     typer.Option(
         "--icount",
         help="Make --qemu count time in instructions, in QEMU's words (shift=6,sleep=off).",
+        rich_help_panel=FIRMWARE,
+    ),
+]
+_PLAN = typer.Option("--plan", help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
+PlanPath: TypeAlias = Annotated[Path, _PLAN]
+PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
+PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
+_REGION = typer.Option(
+    "--region", help="The heap's region in bytes, in place of the plan's.", **take_size(1)
+)
+Region: TypeAlias = Annotated[int, _REGION]
+RegionOption: TypeAlias = Annotated[int | None, _REGION]
+Now: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="HEAP",
+        help="The heap you have today, which is kept if it does as well: "
+        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions) or an allocator's name "
+        "(docs/now.md).",
     ),
 ]
 ReportPage: TypeAlias = Annotated[
@@ -155,8 +300,12 @@ Programs: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--program",
-        help="The recorded program or its library, for functions of call sites. Repeatable.",
+        help="The recorded program or its library, for functions of call sites.",
+        **take_file(Kind.PROGRAM),
     ),
+]
+Everything: TypeAlias = Annotated[
+    bool, typer.Option("--all", help="Show everything: each heap, recording or row there is.")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.arguments import (
@@ -19,13 +17,15 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     Queue,
+    Search,
     Seed,
     Source,
     import_options,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
@@ -48,18 +48,10 @@ _REQUESTS = {
 def command(
     source: Source,
     alignment: AlignmentOption = Alignment.BYTES_8,
-    search: Annotated[
-        int,
-        typer.Option(
-            "--search",
-            min=0,
-            help="Million steps of the search for a packing.",
-        ),
-    ] = 50,
+    search: Search = 50,
     seed: Seed = 1,
-    lifetimes: Annotated[
-        Path | None,
-        typer.Option("--lifetimes", help="Write the trace as minimalloc's CSV, times in events."),
+    output: Annotated[
+        Path | None, make_output_option("the trace as minimalloc's CSV, times in events [nowhere]")
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -70,14 +62,14 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         progress_bar(_WORK) as progress,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
         bounds = find_bounds(loaded, seed, search * _MILLION, progress)
-        written = None if lifetimes is None else save_lifetimes(lifetimes, loaded)
+        written = None if output is None else save_lifetimes(output, loaded)
     parts = [*_parts(bounds, int(alignment))]
     if written is not None:
-        parts.append(Line(f"{lifetimes}: {written:,} lifetimes", is_copied=True))
+        parts.append(Line(f"{output}: {written:,} lifetimes", is_copied=True))
     out_result(parts, as_json)
     if bounds.packing.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed

@@ -6,7 +6,6 @@ Exit codes beside those of every command: 3 if a recording fails.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -14,9 +13,12 @@ import typer
 
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.cli.arguments import (
+    OUTPUT,
+    SEARCHING,
     AsJson,
     ClusterAddress,
     DropUnknown,
+    PlanPath,
     PointerBitsOption,
     Programs,
     Queue,
@@ -24,53 +26,62 @@ from heapfit.cli.arguments import (
     Sources,
     Workers,
     import_options,
+    take_file,
+    take_percent,
     typed_command,
 )
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import out_result
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.importers.file_kind import Kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
 
 _FAILED = 3
-_PERCENT = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4})?) ?%?")
-
-
-_Plan: TypeAlias = Annotated[
-    Path, typer.Option("--plan", help="The plan, with the region its heap is set to.")
-]
 _Bases: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--base", help="An earlier recording, to show what grew. Repeatable."),
+    typer.Option(
+        "--base", help="An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
+    ),
 ]
 _Growth: TypeAlias = Annotated[
-    str | None,
+    float | None,
     typer.Option(
         "--growth",
-        metavar="PERCENT",
         help="Fail where a peak is further above the base's highest (without --base: the plan's).",
+        **take_percent(),
     ),
 ]
 _Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Fail also where a run eats into the margin.")
 ]
 _Measure: TypeAlias = Annotated[
-    bool, typer.Option("--measure", help="Search the least region also of recordings that run.")
+    bool,
+    typer.Option(
+        "--measure",
+        help="Search the least region also of recordings that run.",
+        rich_help_panel=SEARCHING,
+    ),
 ]
 _Markdown: TypeAlias = Annotated[
     Path | None, typer.Option("--markdown", help="Write the result for a pull request, too.")
 ]
 _BasePrograms: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option("--base-program", help="The program that the base recorded [those of --program]."),
+    typer.Option(
+        "--base-program",
+        help="The program that the base recorded [those of --program].",
+        rich_help_panel=OUTPUT,
+        **take_file(Kind.PROGRAM),
+    ),
 ]
 
 
 def command(
     sources: Sources,
-    plan: _Plan,
+    plan: PlanPath,
     base: _Bases = None,
     growth: _Growth = None,
     strict: _Strict = False,
@@ -92,7 +103,7 @@ def command(
     """
     options = CheckOptions(
         base=tuple(base or []),
-        growth=None if growth is None else _percent(growth),
+        growth=growth,
         is_strict=strict,
         measure=measure,
         programs=tuple(programs or []),
@@ -110,11 +121,3 @@ def command(
     out_result(check_parts(check), as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)
-
-
-def _percent(text: str) -> float:
-    """2% as 2.0."""
-    number = _PERCENT.fullmatch(text)
-    if number is None:
-        raise typer.BadParameter(f"{text} is no percentage from 0 to 9999, such as 2%")
-    return float(number[1])

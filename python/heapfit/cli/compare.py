@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -14,14 +13,17 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.checks.margin import planned_peak
-from heapfit.checks.run import Run, run_on
+from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import (
+    ALIGNMENT_HELP,
     Alignment,
+    Allocators,
     AsJson,
     ClusterAddress,
     DropUnknown,
     Exact,
+    PlanPaths,
     PointerBits,
     PointerBitsOption,
     Programs,
@@ -31,28 +33,32 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     import_options,
+    make_output_option,
     precision_of,
     refuse_options,
+    take_size,
     typed_command,
 )
-from heapfit.cli.league import Foreign, LeagueRun, make_league
 from heapfit.cli.printing.check import run_told
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
-from heapfit.comparison.jobs import Contestants
+from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
-from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError, meant
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.plan.values import all_or_named
+from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
@@ -66,7 +72,7 @@ LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
-_OTHERS = "Allocators of others"
+_OTHERS = "Plug-ins"
 _LEAGUE = "League"
 # Parameters that only one of the two has a use for.
 _OF_RANKINGS = (
@@ -85,12 +91,9 @@ _Words: TypeAlias = Annotated[
     typer.Argument(
         metavar="TRACE|ALLOCATOR",
         help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
-        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. Pools are made from the trace.",
+        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
+        f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
     ),
-]
-_Allocators: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--allocators", help="More allocators, with commas between them; all: every one."),
 ]
 _Workloads: TypeAlias = Annotated[
     list[str] | None,
@@ -100,14 +103,11 @@ _Workloads: TypeAlias = Annotated[
         f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
     ),
 ]
-_Plans: TypeAlias = Annotated[
-    list[Path] | None, typer.Option("--plan", help="A plan file; may be given many times.")
-]
 _Granularity: TypeAlias = Annotated[
-    str | None,
+    int | None,
     typer.Option(
         "--granularity",
-        metavar="2^k",
+        **take_size(1, LARGEST_STEP),
         help="Print R_max also in steps of an allocator below, such as sbrk: 64K, 1M, ...",
     ),
 ]
@@ -116,7 +116,7 @@ _Plugins: TypeAlias = Annotated[
     typer.Option(
         "--plugin",
         help="An allocator of your own with its adapter (docs/plugins.md): a source, an archive, "
-        "a folder of them, or of a Rust crate; may be given many times.",
+        "a folder of them, or of a Rust crate.",
     ),
 ]
 _Crates: TypeAlias = Annotated[
@@ -153,19 +153,13 @@ _Board: TypeAlias = Annotated[
 ]
 _Alignments: TypeAlias = Annotated[
     list[Alignment] | None,
-    typer.Option(
-        "--alignment",
-        help="Alignment of every block, in bytes; of a league more than one [8; of a league 4 "
-        "and 8].",
-    ),
+    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; of a league 4 and 8"),
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Make a league of recordings, or of folders of them: its page, tables, and what is "
-        "kept for the next time go to this folder (docs/league.md).",
+    make_output_option(
+        "a league of the recordings, or of folders of them: its page, its tables and what is kept "
+        "for the next time, in a folder [no league; docs/league.md]"
     ),
 ]
 _Events: TypeAlias = Annotated[
@@ -190,10 +184,10 @@ _Designs: TypeAlias = Annotated[
 def command(
     context: typer.Context,
     words: _Words = None,
-    allocators: _Allocators = None,
+    allocators: Allocators = None,
     workloads: _Workloads = None,
     seed: Seed = 1,
-    plans: _Plans = None,
+    plans: PlanPaths = None,
     alignments: _Alignments = None,
     output: _Output = None,
     exact: Exact = False,
@@ -232,9 +226,9 @@ def command(
         return
     refuse_options(context, _OF_LEAGUES, "it is of a league (--output)")
     specs = parse_workloads(workloads or [], seed)
-    contestants = Contestants(tuple(named), _loaded(plans), _only(given), precision_of(exact))
+    contestants = ComparisonRequest(tuple(named), _loaded(plans), _only(given), precision_of(exact))
     asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
-    options = MatrixOptions(None if granularity is None else _step(granularity), load_sram(sram))
+    options = MatrixOptions(_step(granularity), load_sram(sram))
     _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
 
 
@@ -254,7 +248,7 @@ class _Ranked:
     """What a ranking came to."""
 
     matrix: Matrix
-    runs: Sequence[tuple[Run, PlanFile]]  # each trace in the region of each plan
+    runs: Sequence[tuple[PlanRun, PlanFile]]  # each trace in the region of each plan
     foreign: Sequence[LabelledRow]
 
 
@@ -264,7 +258,7 @@ class _Ranking:
 
     sources: Sequence[Path]
     specs: Sequence[WorkloadSpec]
-    contestants: Contestants
+    contestants: ComparisonRequest
     foreign: Foreign
     importing: ImportOptions
     report: Path | None
@@ -280,12 +274,12 @@ class _Ranking:
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
         with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
-                opened.enter_context(opened_trace(one, self.importing, progress))
+                opened.enter_context(open_trace(one, self.importing, progress))
                 for one in self.sources
             ]
             compared = _labelled(self.sources, traces, self.specs)
             matrix = compare_traces(
-                compared, self.contestants, contested_portfolio, sweep, progress
+                compared, self.contestants, comparison_portfolio, sweep, progress
             )
             runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
             rows = _measured(compared, foreign, alignment, board, progress)
@@ -296,10 +290,10 @@ class _Ranking:
 
 def _runs(
     plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
-) -> list[tuple[Run, PlanFile]]:
+) -> list[tuple[PlanRun, PlanFile]]:
     """Each trace in the very region of each plan that sets one."""
     return [
-        (run_on(trace, one, source_name(source), progress), one)
+        (run_recording(trace, one, source_name(source), progress), one)
         for one in plans
         if one.region is not None
         for source, trace in zip(sources, traces, strict=True)
@@ -319,13 +313,13 @@ def _write_page(
     path: Path,
     matrix: Matrix,
     sources: Sequence[Trace | WorkloadSpec],
-    runs: Sequence[tuple[Run, PlanFile]],
+    runs: Sequence[tuple[PlanRun, PlanFile]],
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.heap.compare import Compared, write_comparison_page
+    from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
 
-    write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
+    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, typed_command()))
 
 
 def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
@@ -360,7 +354,9 @@ def _measured(
         rows = [measure(one, trace, alignment, progress) for _, trace, one in pairs]
         if board is not None:
             contents = [(one.plugin, content_hash(trace)) for _, trace, one in pairs]
-            rows = counted_rows(board, [(*a, row) for a, row in zip(contents, rows, strict=True)])
+            rows = add_board_figures(
+                board, [(*a, row) for a, row in zip(contents, rows, strict=True)]
+            )
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
@@ -388,16 +384,16 @@ def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterato
     yield from plugin_parts(ranked.foreign)
 
 
-def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
+def _held(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
     """Of each trace and plan, whether the one runs in the region that the other sets."""
-    columns: list[Column[tuple[Run, PlanFile]]] = [
+    columns: list[Column[tuple[PlanRun, PlanFile]]] = [
         Column("plan", value=lambda one: one[1].name),
         Column("trace", value=lambda one: one[0].name),
         Column("region", value=lambda one: one[1].region),
         Column("held", value=lambda one: one[0].refusal is None),
         Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
         Column("peak", value=lambda one: one[0].peak),
-        Column("planned_peak", value=lambda one: planned_peak(one[1])),
+        Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
     ]
     if runs:
         yield Table(columns, runs, "in_plans_regions")
@@ -407,19 +403,19 @@ def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
 
 def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
     """The traces and the allocators; an allocator's name among the words is no file's."""
-    named = [word for word in words if word.partition(":")[0] in _KNOWN]
-    sources = [Path(word) for word in words if word not in named]
-    for source in sources:
-        if not source.exists():
-            alike = meant(source.name.partition(":")[0], _KNOWN)
-            raise HeapfitError(f"{source}: no such file, and no such allocator ({alike})")
-    return sources, [*named, *all_or_named(allocators, _OFFERED)]
+    named = [word for word in words if is_heap(word)]
+    others = [word for word in words if not is_heap(word)]
+    for word in others:
+        if not is_path(word):
+            alike = did_you_mean(word.partition(":")[0], list_heap_names())
+            raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
+        if not Path(word).exists():
+            raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
+    sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
+    return sources, [*named, *expand_names(allocators, _OFFERED)]
 
 
-def _step(granularity: str) -> int:
-    """64K as 65536."""
-    number = re.fullmatch(r"([0-9]{1,10})([KM]?)", granularity)
-    step = int(number[1]) * {"": 1, "K": 1 << 10, "M": 1 << 20}[number[2]] if number else 0
-    if step < 1 or step & (step - 1) or step > LARGEST_STEP:
-        raise typer.BadParameter(f"{granularity} is no power of two up to 1024M")
-    return step
+def _step(granularity: int | None) -> int | None:
+    if granularity is not None and granularity & (granularity - 1):
+        raise typer.BadParameter(f"--granularity {granularity}: is no power of two")
+    return granularity

@@ -9,7 +9,10 @@ from typing import Final
 
 EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "fit": ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4"),
+        "fit": (
+            "heapfit fit run.heap",
+            "heapfit fit run.heap run2.heap --now heap_4 --plans plans",
+        ),
         "check": (
             "heapfit check run2.heap --plan plan.toml",
             "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
@@ -34,20 +37,15 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit workload",
             "heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet",
         ),
-        "profile": ("heapfit profile run.heap", "heapfit profile run.heap --series live.parquet"),
+        "profile": ("heapfit profile run.heap", "heapfit profile run.heap -o live.parquet"),
         "sites": ("heapfit sites run.heap", "heapfit sites run.heap --json"),
         "compare": (
             "heapfit compare run.heap tlsf first_fit:coalesce=0",
             "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
         ),
-        "design": (
-            "heapfit design run.heap --search 0",
-            "heapfit design run.heap run2.heap --objective q90",
-        ),
-        "front": ("heapfit front run.heap tlsf", "heapfit front run.heap --by memory,time tlsf"),
         "bounds": (
             "heapfit bounds run.heap --search 0",
-            "heapfit bounds run.heap --search 1 --lifetimes run.csv",
+            "heapfit bounds run.heap --search 1 -o run.csv",
         ),
         "adversary": (
             "heapfit adversary run.heap tlsf --search 1",
@@ -64,7 +62,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "simulate": (
             "heapfit simulate scenario.toml",
-            "heapfit simulate scenario.toml --exact --report curves.html",
+            "heapfit simulate scenario.toml --closed-form --report curves.html",
         ),
     }
 )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,22 +13,34 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import (
+    SEARCH,
+    SEARCHING,
+    WORKERS,
     Alignment,
     AlignmentOption,
+    Allocators,
     AsJson,
     CallSites,
     ClusterAddress,
     DropUnknown,
     EffortOption,
+    Everything,
     Exact,
+    Now,
     PointerBitsOption,
     Prefer,
     Programs,
     QueueOfCapture,
+    Seed,
     Sized,
     Sources,
+    SramFile,
     Workers,
     import_options,
+    make_output_option,
+    refuse_options,
+    take_percent,
+    take_size,
 )
 from heapfit.cli.printing import console
 from heapfit.cli.printing.incumbent import beside_today
@@ -44,93 +58,185 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import meanings, ranked_rows
-from heapfit.cli.printing.screen import FIRST_SCREEN, Told, first_screen
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
-from heapfit.design.effort import Effort
+from heapfit.cli.printing.screen import first_screen
+from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
+from heapfit.comparison.costs.measures import parse_measures
+from heapfit.design.budgets.choice import STANDARD_SECONDS, BudgetChoice, Method
+from heapfit.design.effort import Effort, budgets_of
+from heapfit.design.front.design_front import ALL_MEASURES
 from heapfit.design.front.preference import Preference
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import MOST_FOLDS
+from heapfit.design.robust.objective import parse_objective
+from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.fit import Failure, Resources, fit, folder_for, folders_apart, try_fit
-from heapfit.fitting.options import FitOptions
+from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
+from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
-from heapfit.plan.plan import LARGEST_REGION
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.values import expand_names
+from heapfit.progress import WeightedProgress
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
+from heapfit.workloads.drawn_set import resample_traces
+
+_CANDIDATES = "Candidates"  # a group of options that --help-all shows
+_WORK = {"draw": 2, "fit": 98}  # of the time, where runs are drawn
 
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Folder to write to; with --each, every source has its own in it [out/NAME].",
-    ),
+    make_output_option("plan, C and report; with --each a folder in it for each [out/NAME]"),
 ]
 _Peak: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--peak",
-        metavar="BYTES",
-        min=1,
-        max=LARGEST_REGION,
         help="Live bytes that the heap must hold, where the load will grow [the recorded peak].",
+        **take_size(1),
     ),
 ]
 _Margin: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--margin",
-        metavar="PERCENT",
-        min=0,
-        max=MOST_MARGIN,
         help="Percent to add for what other runs need [as measured: docs/margin.md].",
+        **take_percent(0, MOST_MARGIN),
     ),
 ]
 _Pools: TypeAlias = Annotated[
     bool,
-    typer.Option("--pools", help="Choose pools and budgets, too, counted on these recordings."),
-]
-_Each: TypeAlias = Annotated[
-    bool, typer.Option("--each", help="Fit a heap to each source apart, not one to all.")
-]
-_Now: TypeAlias = Annotated[
-    str | None,
     typer.Option(
-        "--now",
-        metavar="HEAP",
-        help="The heap you have today, which is kept if it does as well: "
-        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions; docs/now.md).",
+        "--pools",
+        help="Choose pools and budgets, too, counted on these recordings.",
+        rich_help_panel=SEARCHING,
     ),
 ]
-
-_Every: TypeAlias = Annotated[
-    bool, typer.Option("--all", help="Print every heap that was tried, and each recording.")
+_Each: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--each",
+        help="Fit a heap to each source apart, not one to all.",
+        rich_help_panel=_CANDIDATES,
+    ),
 ]
-_Verbose: TypeAlias = Annotated[
-    bool, typer.Option("--verbose", help="Print the reasons, what figures mean, all warnings.")
+_Plans: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--plans",
+        metavar="FOLDER",
+        help="Search every candidate to its end, and write each as a plan file, and a page "
+        "(docs/design.md); with --each, in a folder of its source's name.",
+        rich_help_panel=_CANDIDATES,
+    ),
+]
+_Front: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--front",
+        metavar="FOLDER",
+        help="Measure every configuration of the design space, and write the plans of its Pareto "
+        "front, and a page (docs/front.md); with --each as --plans.",
+        rich_help_panel=_CANDIDATES,
+    ),
+]
+_By: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="MEASURE,...",
+        help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
+        rich_help_panel=_CANDIDATES,
+    ),
+]
+_Method: TypeAlias = Annotated[
+    Method | None,
+    typer.Option(
+        "--budgets",
+        help="The way budgets of pools are found [greedy and exact].",
+        rich_help_panel=SEARCHING,
+    ),
+]
+_BudgetSeconds: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--budget-seconds",
+        min=0.1,
+        help="Time for the exact budgets of one selection; after it a gap is printed.",
+        rich_help_panel=SEARCHING,
+    ),
+]
+_Search: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--search", metavar="MILLIONS", min=0, help=SEARCH.help, rich_help_panel=SEARCHING
+    ),
+]
+_Objective: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        metavar="max|q90|...",
+        help="What counts of several recordings: the most that any needs, or a quantile.",
+        rich_help_panel=SEARCHING,
+    ),
+]
+_Folds: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--folds",
+        min=0,
+        help="Parts of several recordings that are left out by turns and measured unseen; 0: none.",
+        rich_help_panel=SEARCHING,
+    ),
+]
+_Draw: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--draw",
+        min=0,
+        max=10_000,
+        help="Draw so many others from the one recording, and fit to all of them.",
+        rich_help_panel=SEARCHING,
+    ),
 ]
 _Cache: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder that keeps what replays of several recordings came to, for the next time."
+        help="Folder that keeps what replays of several recordings came to, for the next time.",
+        rich_help_panel=WORKERS,
     ),
 ]
 
 
 def command(
+    context: typer.Context,
     sources: Sources,
     output: _Output = None,
+    now: Now = None,
     peak: _Peak = None,
     margin: _Margin = None,
-    pools: _Pools = False,
-    each: _Each = False,
-    now: _Now = None,
-    every: _Every = False,
-    verbose: _Verbose = False,
-    programs: Programs = None,
     prefer: Prefer = None,
+    alignment: AlignmentOption = Alignment.BYTES_8,
+    every: Everything = False,
+    programs: Programs = None,
+    plans_folder: _Plans = None,
+    front_folder: _Front = None,
+    allocators: Allocators = None,
+    by: _By = None,
+    sram: SramFile = None,
+    each: _Each = False,
+    pools: _Pools = False,
     effort: EffortOption = Effort.STANDARD,
     exact: Exact = False,
-    alignment: AlignmentOption = Alignment.BYTES_8,
+    method: _Method = None,
+    budget_seconds: _BudgetSeconds = STANDARD_SECONDS,
+    search: _Search = None,
+    seed: Seed = 1,
+    objective: _Objective = "max",
+    folds: _Folds = MOST_FOLDS,
+    draw: _Draw = 0,
     queue: QueueOfCapture = None,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
@@ -142,30 +248,124 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
-    if prefer is not None and prefer is not Preference.MEMORY and len(sources) > 1 and not each:
-        raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
-    options = FitOptions(
-        alignment=int(alignment),
-        importing=import_options(queue, drop_unknown, pointer_bits),
-        prefer=prefer or Preference.MEMORY,
-        call_sites=call_sites,
-        sized=sized,
-        pools=pools,
-        peak=peak,
-        margin=margin,
-        exact=exact,
-        effort=effort,
-        whole=every,
-        now=now,
-        kept=_folder(cache),
-        programs=tuple(programs or []),
-    )
-    outcomes, told = [], Told(every_row=every, reasons=verbose)
-    for outcome in _fits(_Wanted(sources, output, each, workers, cluster), options):
-        outcomes.append(outcome)
-        if not as_json:
-            out_text(_parts(outcome, told))
-    _close(outcomes, told, as_json)
+    if front_folder is None:
+        refuse_options(context, ("by",), "it is of a front (--front)")
+    importing = import_options(queue, drop_unknown, pointer_bits)
+    budgets = _budgets(effort, (method, budget_seconds, search, seed))
+    plans = PlanOptions(int(alignment), budgets, call_sites, sized, exact, effort)
+    target = _Target(prefer, pools, peak, margin, now)
+    space = _Space(plans_folder, front_folder, allocators, by, sram)
+    several = _Several(objective, folds, draw, seed, cache)
+    asked = _Asked(importing, plans, target, space, several, every, tuple(programs or []))
+    wanted = _Wanted(sources, output, each, workers, cluster)
+    _run(wanted, asked, as_json)
+
+
+_Budgets: TypeAlias = tuple[Method | None, float, int | None, int]
+
+
+def _budgets(effort: Effort, asked: _Budgets) -> BudgetChoice:
+    """As asked; else as the effort has it."""
+    method, seconds, search, seed = asked
+    usual = budgets_of(effort)
+    events = usual.replayed_events if search is None else search * 1_000_000
+    return BudgetChoice(usual.methods if method is None else (method,), seconds, events, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What is to be set, beside what."""
+
+    prefer: Preference | None
+    pools: bool
+    peak: int | None
+    margin: float | None
+    now: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """What is tried, and where it is written."""
+
+    plans: Path | None
+    front: Path | None
+    allocators: Sequence[str] | None
+    by: str | None
+    sram: Path | None
+
+    def names(self) -> tuple[str, ...]:
+        """Of the allocators; none: all."""
+        given = list(self.allocators or [])
+        return () if given == ["all"] else tuple(expand_names(given, ()))
+
+    def folders(self) -> CandidateFolders:
+        """With what a front is of; HeapfitError if there is no such measure."""
+        by = ALL_MEASURES if self.by is None else parse_measures(self.by)
+        return CandidateFolders(self.plans, self.front, by)
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """What is asked of several recordings, or of those drawn from one."""
+
+    objective: str
+    folds: int
+    draw: int
+    seed: int  # of the first that is drawn
+    cache: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """All of it."""
+
+    importing: ImportOptions
+    plans: PlanOptions
+    target: _Target
+    space: _Space
+    several: _Several
+    every: bool
+    programs: tuple[Path, ...]
+
+    def options(self) -> FitOptions:
+        """What is written or judged beside the answer has its regions searched, of whole runs."""
+        plans, target, space, several = self.plans, self.target, self.space, self.several
+        has_candidates = space.plans is not None or space.front is not None
+        is_whole = has_candidates or several.draw > 0 or several.objective != "max"
+        return FitOptions(
+            alignment=plans.alignment,
+            importing=self.importing,
+            prefer=target.prefer or Preference.RAM,
+            call_sites=plans.call_sites,
+            sized=plans.sized,
+            pools=target.pools,
+            peak=target.peak,
+            margin=target.margin,
+            exact=plans.exact,
+            effort=plans.effort,
+            whole=self.every or has_candidates,
+            now=target.now,
+            programs=self.programs,
+            kept=_folder(several.cache),
+            most_events=sys.maxsize if is_whole else MOST_SEARCHED,
+            budgets=plans.choice,
+            objective=parse_objective(several.objective),
+            folds=several.folds,
+            front=space.front is not None,
+            allocators=space.names(),
+            sram=load_sram(space.sram),
+        )
+
+    def require_one(self) -> None:
+        """Wrong usage of what is of one recording alone."""
+        target, space = self.target, self.space
+        if target.prefer is not None and target.prefer is not Preference.RAM:
+            raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
+        if space.front is not None or space.allocators:
+            option = "--allocators" if space.front is None else "--front"
+            raise typer.BadParameter(f"{option} takes one recording, or several apart (--each)")
+        if self.several.draw:
+            raise typer.BadParameter("--draw takes one recording, or several apart (--each)")
 
 
 def _folder(cache: Path | None) -> Path | None:
@@ -174,10 +374,43 @@ def _folder(cache: Path | None) -> Path | None:
     return cache
 
 
-def _close(outcomes: Sequence[Fit | Failure], told: Told, as_json: bool) -> None:
-    """All as JSON, or a line for each of several; exit status 1 if one of them failed."""
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A source that could not be fitted."""
+
+    source: Path
+    reason: str  # one line
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A fit, and what is told of its candidates."""
+
+    fit: Fit | Failure
+    candidates: Sequence[Part] = ()
+
+    def parts(self, is_whole: bool) -> Iterator[Part]:
+        """All of it."""
+        yield from _parts(self.fit, is_whole)
+        yield from self.candidates
+
+
+def _run(wanted: _Wanted, asked: _Asked, as_json: bool) -> None:
+    """Fits what is wanted, and prints each as soon as it is there."""
+    if len(wanted.sources) > 1 and not wanted.each:
+        asked.require_one()
+    outcomes = []
+    for outcome in _outcomes(wanted, asked):
+        outcomes.append(outcome)
+        if not as_json:
+            out_text(outcome.parts(asked.every))
     if as_json:
-        console.out_json({"fits": [content_of(_parts(one, told)) for one in outcomes]})
+        console.out_json({"fits": [content_of(one.parts(asked.every)) for one in outcomes]})
+    _close([one.fit for one in outcomes], as_json)
+
+
+def _close(outcomes: Sequence[Fit | Failure], as_json: bool) -> None:
+    """A line for each of several; exit status 1 if one of them failed."""
     if len(outcomes) > 1 and not as_json:
         out_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
@@ -195,42 +428,70 @@ class _Wanted:
     cluster: str | None
 
 
-def _fits(wanted: _Wanted, options: FitOptions) -> Iterator[Fit | Failure]:
-    """One after the other, so that each can be printed as soon as it is there."""
+def _outcomes(wanted: _Wanted, asked: _Asked) -> Iterator[_Outcome]:
+    """One after the other."""
     sources, output = wanted.sources, wanted.output
+    options, folders = asked.options(), asked.space.folders()
     if not wanted.each or len(sources) == 1:
-        folder = folder_for(sources, output)
-        with progress_bar() as progress, Sweep(wanted.workers, wanted.cluster) as sweep:
-            resources = Resources(sweep, write_report)
-            outcome = fit(sources, folder, options, progress, resources)
+        with Sweep(wanted.workers, wanted.cluster) as sweep:
+            run = _Run(sources, folder_for(sources, output), folders, sweep)
+            outcome = _fitted(run, options, asked.several)
         yield outcome
         return
     for source, folder in zip(sources, folders_apart(sources, output), strict=True):
-        with progress_bar() as progress:
-            tried = try_fit(source, folder, options, progress, Resources(write_page=write_report))
-        yield tried
+        run = _Run([source], folder, folders.of_source(folder.name), None)
+        try:
+            outcome = _fitted(run, options, asked.several)
+        except HeapfitError as error:
+            outcome = _Outcome(Failure(source, str(error)))
+        yield outcome
 
 
-def _parts(outcome: Fit | Failure, told: Told = FIRST_SCREEN) -> Iterator[Part]:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One fit, and where it and its candidates go."""
+
+    sources: Sequence[Path]
+    folder: Path
+    folders: CandidateFolders
+    sweep: Sweep | None
+
+
+def _fitted(run: _Run, options: FitOptions, several: _Several) -> _Outcome:
+    with progress_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
+        whole = WeightedProgress(progress, _WORK)
+        drawn, sources = None, list(run.sources)
+        if several.draw:
+            (source,) = sources
+            with open_trace(source, options.importing, whole.part("draw")) as trace:
+                telling = whole.part("draw")
+                drawn = resample_traces(trace, several.draw, several.seed, Path(made), telling)
+            sources += [trace.path for trace in drawn.traces]
+        resources = Resources(run.sweep, write_report)
+        fitted = fit(sources, run.folder, options, whole.part("fit"), resources)
+        return _Outcome(fitted, list(write_candidates(fitted, run.folders, drawn)))
+
+
+def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
     if isinstance(outcome, Failure):
         yield Fields({"source": outcome.source, "error": outcome.reason})
         yield Note(outcome.reason, is_failure=True)
         return
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
-    yield from first_screen(outcome, told)
+    yield from first_screen(outcome, is_whole)
     if outcome.recalled:
         yield Line(
             f"{outcome.recalled:,} of {len(outcome.runs):,} recordings were known from before."
         )
     yield from _answer(outcome.answer, outcome.suggestions)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
-    if told.every_row:
+    if is_whole:
         yield Line("")
-    yield from shown_if(told.every_row, _runs(outcome))
-    yield from shown_if(told.every_row, ranked_rows(outcome.comparison))
-    if told.reasons:
+    yield from shown_if(is_whole, _runs(outcome))
+    yield from shown_if(is_whole, ranked_rows(outcome.comparison))
+    if is_whole:
         yield Line("")
-    yield from shown_if(told.reasons, _reasons(outcome))
+    yield from shown_if(is_whole, _reasons(outcome))
 
 
 def _reasons(outcome: Fit) -> Iterator[Part]:

@@ -10,7 +10,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, make_output_option
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
@@ -21,53 +21,69 @@ from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 from heapfit.sweep import usable_cores
 
-_GIVEN = "given"
+CODE = "The C"
 
 
 Prefix: TypeAlias = Annotated[
-    str, typer.Option("--prefix", help="Beginning of every name in the heap's C.")
+    str,
+    typer.Option("--prefix", help="Beginning of every name in the heap's C.", rich_help_panel=CODE),
 ]
 Platforms: TypeAlias = Annotated[
     list[Platform] | None,
     typer.Option(
         "--for",
         metavar="PLATFORM",
-        help=f"Add what a platform calls and builds: {', '.join(Platform)}. Repeatable.",
+        help=f"Add what a platform calls and builds: {', '.join(Platform)}.",
+    ),
+]
+_Language: TypeAlias = Annotated[
+    Language,
+    typer.Option(
+        "--language",
+        help="Language of the program that calls the heap, whose core is always C.",
+    ),
+]
+_RegionGiven: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--region-given",
+        help="The program passes the region, whatever its size.",
+        rich_help_panel=CODE,
+    ),
+]
+_Amalgamate: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--amalgamate",
+        help="Write all C as one file beside the header.",
+        rich_help_panel=CODE,
+    ),
+]
+_Prove: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--prove",
+        help="Prove what is stated of the pools' C, by frama-c.",
+        rich_help_panel=CODE,
     ),
 ]
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="A plan file.")],
+    plan: PlanArgument,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for the C [code beside PLAN].")
+        Path | None, make_output_option("the folder of the C [code beside PLAN]")
     ] = None,
     prefix: Prefix = "app",
-    language: Annotated[
-        Language,
-        typer.Option(
-            "--language",
-            help="Language of the program that calls the heap, whose core is always C.",
-        ),
-    ] = Language.C,
+    language: _Language = Language.C,
     platforms: Platforms = None,
     counts: Annotated[
         bool, typer.Option("--counts", help="Keep live and most live bytes, and refusals.")
     ] = False,
-    region: Annotated[
-        str | None,
-        typer.Option(
-            "--region",
-            metavar="BYTES|given",
-            help="Another region than the plan's; given: the program hands it over.",
-        ),
-    ] = None,
-    amalgamate: Annotated[
-        bool, typer.Option("--amalgamate", help="Write all C as one file beside the header.")
-    ] = False,
-    prove: Annotated[
-        bool, typer.Option("--prove", help="Prove what is stated of the pools' C, by frama-c.")
-    ] = False,
+    region: RegionOption = None,
+    is_region_given: _RegionGiven = False,
+    amalgamate: _Amalgamate = False,
+    prove: _Prove = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
@@ -76,14 +92,15 @@ def command(
     if prove:
         _require_sources(amalgamate)
         require_provers()
-    own_region, is_given = _own_region(region), region == _GIVEN
+    if region is not None and is_region_given:
+        raise typer.BadParameter("--region or --region-given, not both")
     options = GenerateOptions(
-        tuple(platforms or ()), counts, is_given, amalgamate, own_region, usable_cores()
+        tuple(platforms or ()), counts, is_region_given, amalgamate, region, usable_cores()
     )
     paths = generate(plan_file, folder, prefix, language, options)
     proof = prove_folder(folder) if prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
-    warnings = [text for text in (pointers, region_warning(plan_file, own_region)) if text]
+    warnings = [text for text in (pointers, region_warning(plan_file, region)) if text]
     out_result(chain(_parts(plan, paths, warnings), _proven(proof)), as_json)
     if proof is not None and proof.left:
         raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
@@ -92,15 +109,6 @@ def command(
 def _require_sources(amalgamate: bool) -> None:
     if amalgamate:
         raise HeapfitError("--prove reads the files of src/: leave out --amalgamate")
-
-
-def _own_region(region: str | None) -> int | None:
-    """Its bytes, where they are asked for."""
-    if region is None or region == _GIVEN:
-        return None
-    if not region.isascii() or not region.isdigit():
-        raise HeapfitError(f"region {region[:40]!a}: is neither a number of bytes nor {_GIVEN}")
-    return int(region)
 
 
 def _proven(proof: Proof | None) -> Iterator[Part]:

@@ -11,20 +11,25 @@ from typing import Annotated
 import typer
 
 from heapfit.cli.arguments import (
+    DROP_UNKNOWN,
+    POINTER_BITS,
+    QUEUE,
     AsJson,
-    DropUnknown,
-    PointerBitsOption,
-    Queue,
+    PointerBits,
     Workers,
     import_options,
+    make_output_option,
+    show_in_help,
+    take_file,
 )
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import import_file
+from heapfit.importers.file_kind import Kind
 from heapfit.importers.many import Import, import_files
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 
@@ -33,21 +38,18 @@ def command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The files to import; its content decides which format each has.",
+            help="The files to import; the content decides which format each has.",
+            **take_file(Kind.RECORDING),
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="The trace to write, of several files a folder of traces [FILE's name.parquet].",
-        ),
+        make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None,
     workers: Workers = None,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
+    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE,
+    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False,
+    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Turn recordings or packet captures into stored traces."""
@@ -59,7 +61,7 @@ def command(
         out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
         return
     folder = output or Path()
-    named = zip(files, different_names(files), strict=True)
+    named = zip(files, distinct_source_names(files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
     with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)

@@ -27,8 +27,9 @@ import heapfit
 from heapfit.cli.examples import examples_of
 from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
+from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reworded
-from heapfit.errors import HeapfitError, SeveralFaultsError, meant
+from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`. Each is a module of this folder with a function `command`,
@@ -36,19 +37,14 @@ from heapfit.outputs import ours
 GROUPS = {
     "Fit a heap": ("fit", "check", "verify", "generate"),
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
-    "Compare, search and prove": (
-        "compare",
-        "design",
-        "front",
-        "bounds",
-        "adversary",
-        "allocators",
-    ),
+    "Compare and prove": ("compare", "bounds", "adversary", "allocators"),
     "Size packet pools": ("size", "settings", "simulate"),
 }
 COMMANDS = tuple(module for group in GROUPS.values() for module in group)
 # What was typed before, and what does it now.
 REPLACED = {
+    "design": "fit --plans FOLDER",
+    "front": "fit --front FOLDER",
     "league": "compare RECORDING... --output FOLDER",
     "size traffic": "size FILE",
     "size settings": "settings",
@@ -63,12 +59,13 @@ _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer bring
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
 _HELP = {"-h", "--help"}
+_ANY_HELP = _HELP | {"--help-all"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
 # Parameters of commands that name what is written.
-_WRITTEN = {"output", "report", "series", "lifetimes", "markdown", "trace"}
+_WRITTEN = {"output", "plans_folder", "front_folder", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -110,13 +107,14 @@ class CommandGroup(TyperGroup):
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
         module = _loaded(self.modules[cmd_name])
-        alone.command(cmd_name)(module.command)
+        alone.command(cmd_name, cls=HelpCommand)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
         if command.callback and _WRITTEN & {param.name for param in command.params}:
-            command.params.append(_force_option())
+            command.params.append(_make_option(_force))
             command.callback = _refusing_early(cmd_name, command.callback)
+        command.params.append(_make_option(_help_all))
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -129,11 +127,12 @@ class CommandGroup(TyperGroup):
                 return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
         if name in self.modules:
             return name, self._command_for(ctx, name, args[1:]), args[1:]
-        return ctx.fail(f"No such command: {name} ({meant(name, self.modules)})")
+        return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.modules)})")
 
     def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
         """The command; where the words may ask for its help, without what only a run needs."""
-        if not _HELP & set(words):
+        if not _ANY_HELP & set(words):
+            Outlines.complete()
             return self.get_command(ctx, name)
         with Outlines() as outlines:
             command = self.get_command(ctx, name)
@@ -191,7 +190,7 @@ def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., An
 
     def checked(**values: Any) -> Any:
         paths = [Path(values[one]) for one in _WRITTEN & values.keys() if values[one]]
-        with ours.written_by(name):
+        with ours.mark_outputs_of(name):
             for path in paths:
                 if path.is_symlink() or path.is_file():
                     ours.require_replaceable(path)
@@ -201,7 +200,7 @@ def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., An
 
 
 def _replace_all(ctx: typer.Context, is_asked: bool) -> None:
-    ctx.with_resource(ours.replacing_all(is_asked))
+    ctx.with_resource(ours.allow_replacing(is_asked))
 
 
 def _force(
@@ -219,10 +218,34 @@ def _force(
     raise AssertionError(force)
 
 
-def _force_option() -> Any:
+def _print_all_options(ctx: Any, is_asked: bool) -> None:
+    if is_asked:
+        ctx.command.shows_all = True
+        for line in ctx.get_help().splitlines():
+            console.out(line)
+        ctx.exit()
+
+
+def _help_all(
+    show: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=_print_all_options,
+            is_eager=True,
+            expose_value=False,
+            help="Show all options and exit.",
+        ),
+    ] = False,
+) -> None:
+    """The option of every command; no command asks for its value."""
+    raise AssertionError(show)
+
+
+def _make_option(declaration: Callable[..., None]) -> Any:
     alone = typer.Typer(add_completion=False)
-    alone.command()(_force)
-    (option,) = (one for one in typer.main.get_command(alone).params if one.name == "force")
+    alone.command()(declaration)
+    (option,) = typer.main.get_command(alone).params
     return option
 
 
@@ -290,7 +313,7 @@ def make_app() -> typer.Typer:
 
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
-    with ours.noted() as written:
+    with ours.collect_outputs() as written:
         _run(written)
     sys.exit(_FAILED)
 

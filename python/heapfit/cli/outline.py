@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import ModuleType
+from typing import ClassVar
 
 _OURS = ("heapfit", "heapfit_papers")
 
@@ -22,8 +23,8 @@ _OURS = ("heapfit", "heapfit_papers")
 class Outlines(MetaPathFinder):
     """While entered, loads modules of ours as outlines; what is loaded already stays whole."""
 
-    def __init__(self) -> None:
-        self._pending: list[_LateImports] = []
+    # Of all: modules outlive a help that ended, as where a test runs several commands.
+    _pending: ClassVar[list[_LateImports]] = []
 
     def __enter__(self) -> Outlines:
         sys.meta_path.insert(0, self)
@@ -45,10 +46,11 @@ class Outlines(MetaPathFinder):
             spec.loader = _Loader(fullname, spec.origin, self._pending)
         return spec
 
-    def complete(self) -> None:
+    @classmethod
+    def complete(cls) -> None:
         """Makes every import that was left for later."""
-        while self._pending:
-            self._pending[-1].make()
+        while cls._pending:
+            cls._pending[-1].make()
 
 
 class _Loader(SourceFileLoader):

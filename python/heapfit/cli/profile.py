@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from heapfit.cli.arguments import (
     AsJson,
     DropUnknown,
@@ -16,6 +14,7 @@ from heapfit.cli.arguments import (
     Queue,
     Source,
     import_options,
+    make_output_option,
 )
 from heapfit.cli.printing.parts import (
     Column,
@@ -29,7 +28,7 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
@@ -51,9 +50,8 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 def command(
     source: Source,
-    series: Annotated[
-        Path | None,
-        typer.Option("--series", help="Write U(t) and P_i(t) in full to this Parquet file."),
+    output: Annotated[
+        Path | None, make_output_option("U(t) and P_i(t) in full, a Parquet file [nowhere]")
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -64,12 +62,12 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         step_bar() as progress,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
         frequent = _most_frequent(profile)
         sampled = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
-        written = None if series is None else write_series(trace, series, progress)
+        written = None if output is None else write_series(trace, output, progress)
     out_result(_parts(trace.info, profile, frequent, sampled), as_json)
     if written is not None and not as_json:
         out_result(_written(written, profile), as_json=False)

@@ -11,11 +11,20 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, InstructionCount, Machine
+from heapfit.cli.arguments import (
+    FIRMWARE,
+    AsJson,
+    ImageOption,
+    InstructionCount,
+    Machine,
+    Seconds,
+    make_output_option,
+)
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
-from heapfit.importers.record import Recording, record
+from heapfit.importers.file_kind import Kind, require_kind
+from heapfit.importers.record import ProgramRecording, record
 from heapfit.importers.target_log import (
     Emulation,
     TargetRecording,
@@ -34,8 +43,7 @@ Program: TypeAlias = Annotated[
     ),
 ]
 Output: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="The trace to write [PROGRAM's name.parquet]."),
+    Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
 ]
 Children: TypeAlias = Annotated[
     bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
@@ -57,20 +65,16 @@ Depth: TypeAlias = Annotated[
         help="Number of callers kept of each request of a Linux program, for fit --call-sites.",
     ),
 ]
-Log: TypeAlias = Annotated[
+SerialLine: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--file", metavar="LOG", help="Take frames of recorder/target from a log."),
+    typer.Option(
+        "--serial",
+        metavar="DEVICE|LOG",
+        help="Listen to a device until Ctrl-C, or read a log of what came over its line.",
+    ),
 ]
-Device: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--serial", metavar="DEVICE", help="Listen to a device until Ctrl-C."),
-]
-Image: TypeAlias = Annotated[
-    Path | None, typer.Option("--qemu", metavar="IMAGE", help="Run an Arm or RISC-V image in QEMU.")
-]
-Baud: TypeAlias = Annotated[int, typer.Option(help="Bits a second that --serial reads.")]
-Seconds: TypeAlias = Annotated[
-    float | None, typer.Option(help="Seconds after which --serial or --qemu ends.", min=0)
+Baud: TypeAlias = Annotated[
+    int, typer.Option("--baud", help="Bits a second that --serial reads.", rich_help_panel=FIRMWARE)
 ]
 
 
@@ -80,9 +84,8 @@ def command(
     children: Children = False,
     environment: Environment = None,
     site_depth: Depth = 1,
-    file: Log = None,
-    serial: Device = None,
-    qemu: Image = None,
+    serial: SerialLine = None,
+    qemu: ImageOption = None,
     baud: Baud = 115_200,
     seconds: Seconds = None,
     machine: Machine = None,
@@ -100,14 +103,14 @@ def command(
     if environment is not None:
         out_result(_environment(environment, program, site_depth), as_json)
         return
-    words = tuple(program or ())
-    source = _one_of(words, file, serial, qemu)
+    words = _require_runnable(program or (), qemu)
+    source = _one_of(words, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
-    recorded: TargetRecording | Recording
+    recorded: TargetRecording | ProgramRecording
     with step_bar() as progress:
-        if file is not None:
-            recorded = TargetRecording(import_frames(file, target, progress), "whole")
+        if serial is not None and serial.is_file():
+            recorded = TargetRecording(import_frames(serial, target, progress), "whole")
         elif serial is not None:
             recorded = record_serial(serial, baud, seconds, target, progress)
         elif qemu is not None:
@@ -123,20 +126,25 @@ def command(
         raise KeyboardInterrupt  # what was recorded until then is stored
 
 
-def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
+def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:
     """Not over a serial line, where an interrupt is how a recording ends."""
     if isinstance(recorded, TargetRecording):
         return recorded.is_interrupted
     return recorded.status == -signal.SIGINT
 
 
-def _one_of(
-    words: Sequence[str], file: Path | None, serial: Path | None, qemu: Path | None
-) -> Path:
-    """What is recorded, of the four that can be."""
-    given = [path for path in (file, serial, qemu) if path is not None]
-    if len(given) > 1 or (words and (file or serial)) or not (given or words):
-        raise typer.BadParameter("give one of PROGRAM, --file, --serial, --qemu, --environment")
+def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
+    """A program with its arguments; those of an image are anything."""
+    if words and image is None:
+        require_kind(Path(words[0]), Kind.PROGRAM)
+    return tuple(words)
+
+
+def _one_of(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:
+    """What is recorded, of the three that can be."""
+    given = [path for path in (serial, qemu) if path is not None]
+    if len(given) > 1 or (words and serial) or not (given or words):
+        raise typer.BadParameter("give one of PROGRAM, --serial, --qemu, --environment")
     return given[0] if given else Path(words[0])
 
 
@@ -159,7 +167,7 @@ def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterato
         yield Line(f"{name}={value}", is_copied=True)
 
 
-def _parts(recording: Recording) -> Iterator[Part]:
+def _parts(recording: ProgramRecording) -> Iterator[Part]:
     info, children = recording.trace.info, recording.children
     yield Fields({"trace": recording.trace.path, **asdict(info)})
     yield Fields({"status": recording.status, "confined": recording.is_confined})
@@ -179,7 +187,7 @@ def _parts(recording: Recording) -> Iterator[Part]:
         yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
 
 
-def _by_filter(recording: Recording) -> Iterator[str]:
+def _by_filter(recording: ProgramRecording) -> Iterator[str]:
     """What a filter of system calls had to do with the end: SIGSYS is its signal alone, SIGKILL
     that of the strict mode, among others."""
     if recording.status == -signal.SIGSYS and not recording.is_confined:

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson, ClusterAddress, Workers
+from heapfit.cli.arguments import (
+    SEED,
+    AsJson,
+    ClosedForm,
+    ClusterAddress,
+    ReportPage,
+    Workers,
+    make_output_option,
+    show_in_help,
+    take_file,
+)
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -20,6 +30,7 @@ from heapfit.cli.printing.parts import (
     paragraph,
 )
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.importers.file_kind import Kind
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
@@ -32,26 +43,20 @@ _DECIDING = "bandwidth_admission"
 
 def command(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario file; docs/scenario-schema.md describes it.")
+        Path,
+        typer.Argument(
+            help="A scenario file; docs/scenario-schema.md describes it.",
+            **take_file(Kind.SCENARIO),
+        ),
     ],
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="Print closed forms alone, at once, and simulate nothing."),
-    ] = False,
+    closed_form: ClosedForm = False,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Store the results as a Parquet table.")
+        Path | None, make_output_option("the results as a Parquet table [nowhere]")
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page with the curves.")
-    ] = None,
+    report: ReportPage = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, max=2**63 - 1, help="The seed to use instead of the scenario's."
-        ),
-    ] = None,
+    seed: Annotated[int | None, show_in_help(SEED)] = None,
     half_width: Annotated[
         float | None,
         typer.Option(
@@ -63,7 +68,7 @@ def command(
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
     loaded = with_settings(load_scenario(scenario), seed, half_width)
     with progress_bar() as progress, Sweep(workers, cluster) as sweep:
-        simulated = solve(loaded) if exact else simulate(loaded, sweep, progress)
+        simulated = solve(loaded) if closed_form else simulate(loaded, sweep, progress)
     _write(simulated, output, report)
     out_result(_parts(simulated), as_json)
 

@@ -15,6 +15,7 @@ import typer
 from heapfit.cli.arguments import (
     Admission,
     AsJson,
+    ClosedForm,
     ClusterAddress,
     DropUnknown,
     PointerBitsOption,
@@ -24,13 +25,16 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
     refuse_options,
+    take_file,
+    take_size,
 )
 from heapfit.cli.printing.parts import Part, out_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
-from heapfit.errors import HeapfitError
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers.file_kind import Kind
+from heapfit.plan.quantities import parse_sizes
 from heapfit.simulation.traffic import is_traffic, load_traffic
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
@@ -55,11 +59,13 @@ _Source: TypeAlias = Annotated[
     Path,
     typer.Argument(
         help="A stored trace, a recording or a capture to import first, or a TOML file with the "
-        "[traffic] of a scenario."
+        "[traffic] of a scenario.",
+        **take_file(Kind.RECORDING, Kind.SCENARIO),
     ),
 ]
 _Sizes: TypeAlias = Annotated[
-    str | None, typer.Option("--pool-sizes", help="Sizes of the pools, as 64,512,1520.")
+    str | None,
+    typer.Option("--pool-sizes", metavar="SIZE,...", help="Sizes of the pools, as 64,512,2K."),
 ]
 _Overall: TypeAlias = Annotated[
     bool, typer.Option("--overall", help="Admit a share of all requests, not of each pool's own.")
@@ -72,24 +78,16 @@ _Overhead: TypeAlias = Annotated[
     int,
     typer.Option(
         "--overhead",
-        min=0,
-        max=4096,
         help="Of traffic: bytes of bookkeeping that each buffer takes.",
+        **take_size(0, 4096),
     ),
 ]
 _Buffer: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--buffer",
-        min=1,
-        max=2**30,
         help="Of traffic: bytes of each fixed buffer [the largest request].",
-    ),
-]
-_ClosedForm: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--closed-form", help="Of traffic: closed forms alone, at once, and nothing simulated."
+        **take_size(1, 2**30),
     ),
 ]
 _Replications: TypeAlias = Annotated[
@@ -112,7 +110,7 @@ def command(
     admission_by: _By = None,
     overhead: _Overhead = 0,
     buffer: _Buffer = None,
-    closed_form: _ClosedForm = False,
+    closed_form: ClosedForm = False,
     replications: _Replications = None,
     seed: Seed = 1,
     queue: QueueOfCapture = None,
@@ -140,9 +138,8 @@ def command(
     else:
         refuse_options(context, _OF_TRAFFIC, f"{source.name} is no TOML file with [traffic]")
         importing = import_options(queue, drop_unknown, pointer_bits)
-        asked = _Asked(
-            source, admission, PoolOptions(_numbers(sizes), overall, replications), importing
-        )
+        pools = PoolOptions([] if sizes is None else parse_sizes(sizes), overall, replications)
+        asked = _Asked(source, admission, pools, importing)
         parts = _for_recording(asked, Sweep(workers, cluster), report)
     out_result(parts, as_json)
 
@@ -162,7 +159,7 @@ def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator
     with (
         progress_bar(_WORK) as progress,
         sweep,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
@@ -181,15 +178,6 @@ def _for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Ite
 
         write_traffic_page(report, sizing, path, _typed_for_traffic(path, aim))
     return schemes_table(sizing, path)
-
-
-def _numbers(text: str | None) -> list[int]:
-    if text is None:
-        return []
-    parts = text.split(",")
-    if not all(part.isdecimal() and part.isascii() and len(part) < 12 for part in parts):
-        raise HeapfitError(f"--pool-sizes: {text} is not SIZE,SIZE,... in bytes")
-    return [int(part) for part in parts]
 
 
 def _typed_for_pools(asked: _Asked) -> str:

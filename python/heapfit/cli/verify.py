@@ -12,7 +12,17 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, InstructionCount, Machine
+from heapfit.cli.arguments import (
+    AsJson,
+    Image,
+    InstructionCount,
+    Machine,
+    Now,
+    PlanArgument,
+    Seconds,
+    make_output_option,
+    take_file,
+)
 from heapfit.cli.generate import Platforms, Prefix
 from heapfit.cli.printing.parts import (
     Column,
@@ -30,6 +40,7 @@ from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs
+from heapfit.importers.file_kind import Kind
 from heapfit.importers.target_log import Emulation
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.names import source_name
@@ -40,21 +51,17 @@ _Recordings: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--recording",
-        help="A recording that the plan was made from: a new plan serves it, too. Repeatable.",
-    ),
-]
-_Now: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--now",
-        metavar="HEAP",
-        help="The heap the firmware has today, as for fit: once the plan's has settled, its "
-        "last runs are recorded over today's, too, and compared in pairs.",
+        help="A recording that the plan was made from: a new plan serves it, too.",
+        **take_file(Kind.RECORDING),
     ),
 ]
 _BuildNow: TypeAlias = Annotated[
     str,
-    typer.Option("--build-now", help="With --now: the command that makes today's image."),
+    typer.Option(
+        "--build-now",
+        help="With --now: the command that makes today's image. Once the plan's heap has settled, "
+        "its last runs are recorded over today's, too, and compared in pairs.",
+    ),
 ]
 _Build: TypeAlias = Annotated[
     str,
@@ -67,8 +74,8 @@ _Build: TypeAlias = Annotated[
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The plan that the first round runs.")],
-    qemu: Annotated[Path, typer.Option("--qemu", help="The image to run, an ELF file.")],
+    plan: PlanArgument,
+    qemu: Image,
     build: _Build,
     arguments: Annotated[
         list[str] | None,
@@ -80,17 +87,18 @@ def command(
         int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
     ] = 10,
     recordings: _Recordings = None,
-    now: _Now = None,
+    now: Now = None,
     build_now: _BuildNow = "",
     prefix: Prefix = "app",
     platforms: Platforms = None,
     machine: Machine = None,
     icount: InstructionCount = None,
-    seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Seconds after which a run is ended [never].")
-    ] = None,
+    seconds: Seconds = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder to write to [out/PLAN-verify].")
+        Path | None,
+        make_output_option(
+            "the settled plan, its C and what the rounds recorded [out/PLAN-verify]"
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

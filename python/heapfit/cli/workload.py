@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import AsJson, Seed
+from heapfit.cli.arguments import SEED, AsJson, make_output_option, show_in_help
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import (
     Column,
@@ -26,10 +26,11 @@ from heapfit.cli.printing.parts import (
     paragraph,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
+from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.drawn_set import LIMITS
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -39,29 +40,22 @@ def command(
     workload: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME[:PARAMETER=VALUE,...]",
-            help="The workload, with what differs from its standard [a list of all].",
+            metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
+            help="The workload, with what differs from its standard; or a trace, of which a "
+            "variant is resampled in blocks of its requests [a list of all].",
         ),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The trace to write [NAME.parquet].")
-    ] = None,
-    like: Annotated[
-        Path | None,
-        typer.Option("--like", help="Draw from this trace instead, in blocks of its requests."),
-    ] = None,
-    seed: Seed = 1,
+    output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None,
+    seed: Annotated[int, show_in_help(SEED)] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic workload as a stored trace: the same for a seed on every machine."""
-    if workload is not None and like is not None:
-        raise typer.BadParameter("a workload's name, or --like, not both")
-    if like is not None:
-        parts = _drawn(like, output, seed)
-    elif workload is not None:
-        parts = _generated(workload, output, seed)
-    else:
+    if workload is None:
         parts = _list()
+    elif is_path(workload):
+        parts = _drawn(require_kind(Path(workload), Kind.RECORDING), output, seed)
+    else:
+        parts = _generated(workload, output, seed)
     out_result(parts, as_json)
 
 
@@ -77,8 +71,8 @@ def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
 
 def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with step_bar() as progress, opened_trace(source, ImportOptions(), progress) as trace:
-        drawn = draw_trace(fit_model(trace), seed, path, trace.info)
+    with step_bar() as progress, open_trace(source, ImportOptions(), progress) as trace:
+        drawn = resample_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
     told = f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}"

@@ -1,91 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every candidate plan of a trace, measured and kept in a file of its own."""
+"""Candidate plans of a trace as plan files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from heapfit import _engine
-from heapfit.comparison.candidate import Portfolio
-from heapfit.comparison.comparison import Comparison, compare
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
-from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools
-from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
-from heapfit.design.space import portfolio_of
-from heapfit.outputs.folder import staged_folder
-from heapfit.plan.plan_file import (
-    PlanFile,
-    TrainedOn,
-    file_name,
-    require_unedited,
-    save_plan,
-)
-from heapfit.progress import Progress, counted, no_progress
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import Trace
-from heapfit.trace.tabular import Tabular
+from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, file_name, save_plan
+from heapfit.trace.loaded import LoadedTrace
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Designs(Tabular):
-    """The plans made for a trace."""
+@dataclass(frozen=True, slots=True)
+class Designs:
+    """The plan files made for a trace, and the comparison of their plans."""
 
     comparison: Comparison
     paths: tuple[Path, ...]  # of the comparison's rows, in their order
     classes: BestClasses  # of pools alone
-    rule: Classes | None  # those of the 10 % rule
-
-    def __str__(self) -> str:
-        return f"{len(self.paths)} plan files; {self.comparison}"
-
-    def to_arrow(self) -> pa.Table:
-        """The comparison's rows, each with its plan file."""
-        files = pa.array([str(path) for path in self.paths], pa.string())
-        return self.comparison.to_arrow().append_column("path", files)
+    rule: PoolClasses | None  # those of the 10 % rule
 
 
-def design(
-    trace: Trace,
-    name: str,
-    folder: Path,
-    options: PlanOptions | None = None,
-    progress: Progress = no_progress,
-) -> Designs:
-    """Writes one plan file for each candidate into `folder`; `name` is the trace's, for people."""
-    options = options or PlanOptions()
-    loaded = load_trace(trace, options.alignment, progress)
-    best = best_classes(loaded)
-    portfolio = portfolio_of(loaded, options, progress, best)
-    compared = counted(progress, "compare", len(portfolio.candidates))
-    comparison = compare(loaded, portfolio, compared, options.precision)
-    trained_on = trained_on_trace(loaded, name)
+def designs_of(comparison: Comparison, paths: tuple[Path, ...], loaded: LoadedTrace) -> Designs:
+    """The plan files of a comparison, with the size classes of its trace."""
+    plans = {row.name: row.plan for row in comparison.rows}
+    rule = plans.get(special_pools.ALLOCATOR)
+    return Designs(
+        comparison,
+        paths,
+        best_classes(loaded),
+        None if rule is None else classes_of(rule, loaded.profile),
+    )
+
+
+def save_candidates(
+    comparison: Comparison, trained_on: TrainingRecord, folder: Path
+) -> tuple[Path, ...]:
+    """Writes a plan file of each row, NAME.toml, into a folder that exists; returns their paths."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
-    with staged_folder(folder, require_unedited) as staging:
-        for row, path in zip(comparison.rows, paths, strict=True):
-            save_plan(staging / path.name, plan_file_of(row, comparison, trained_on))
-    return Designs(comparison, paths, best, _rule_classes(portfolio, loaded))
+    for row, path in zip(comparison.rows, paths, strict=True):
+        save_plan(path, plan_file_of(row, comparison, trained_on))
+    return paths
 
 
-def _rule_classes(portfolio: Portfolio, loaded: LoadedTrace) -> Classes | None:
-    by_name = {one.name: one for one in portfolio.candidates}
-    rule = by_name.get(special_pools.ALLOCATOR)
-    return None if rule is None else classes_of(rule.plan, loaded.profile)
-
-
-def trained_on_trace(loaded: LoadedTrace, name: str) -> TrainedOn:
-    """What a plan file says of the trace it was made from."""
-    return TrainedOn(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
+def training_record(loaded: LoadedTrace, name: str) -> TrainingRecord:
+    """The record, in a plan file, of the trace that its plan was made from."""
+    return TrainingRecord(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
 
 
 def plan_file_of(
-    row: Row, comparison: Comparison, trained_on: TrainedOn, size: HeapSize | None = None
+    row: Row, comparison: Comparison, trained_on: TrainingRecord, size: HeapSize | None = None
 ) -> PlanFile:
-    """A row's plan with what was measured; `size` where another peak or margin is asked for."""
+    """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""
     size = size or row.heap_size
     return PlanFile(
         name=file_name(row.name),

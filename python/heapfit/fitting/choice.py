@@ -11,33 +11,40 @@ from typing import NoReturn
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, Known, heap_size
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row, judged_rows, preferred_verdict, verdict
-from heapfit.design.front.design_front import chosen, cost_of_choice, front_of, with_choice_first
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
+from heapfit.design.front.design_front import (
+    compare_all,
+    cost_of_choice,
+    front_of,
+    pick_best,
+    with_choice_first,
+)
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_files import plan_file_of, trained_on_trace
+from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
     design_loaded,
+    joint_training_record,
     robust_plan_file,
-    trained_on_traces,
 )
-from heapfit.design.robust.objective import LARGEST
+from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
-from heapfit.design.space import portfolio_of
+from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"make plans": 45, "compare": 53}
+_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
+_COMPARE = {"compare": 0.9, "try every size": 0.1}
 _SEVERAL = {"design": 88, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _LOOKED_AT_AGAIN = 3  # candidates, about
@@ -57,30 +64,33 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    recalled: int = 0  # recordings of which something was kept from before
+    recalled: int = 0  # recordings of which results were cached
+    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
 
 def choose_for_one(
-    loaded: LoadedTrace, name: str, options: FitOptions, progress: Progress = no_progress
+    loaded: LoadedTrace,
+    name: str,
+    options: FitOptions,
+    progress: Progress = ignore_progress,
+    sweep: Sweep | None = None,
 ) -> Choice:
-    """From one recording: no plan whose blocks were counted on it, unless asked for."""
+    """From one recording: no plan whose blocks were counted on it, unless asked for.
+
+    `sweep`: where a whole design space is measured; None: in this process.
+    """
     _require_allocations(name, loaded.profile.u_max)
     whole = WeightedProgress(progress, _ONE)
-    with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
-        portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
-        bounds = until_found()
-    steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
-    compared = whole.part("compare", steps)
-    is_of_all = options.whole or options.prefer is not Preference.MEMORY
-    precision = replace(options.plans.precision, is_of_all=is_of_all)
-    comparison = compare(loaded, portfolio, compared, precision, bounds)
-    comparison, winner, sentence = _preferred(comparison, loaded, options, compared)
+    compared = _compare_space if options.front or options.allocators else _compare_candidates
+    comparison = compared(loaded, options, whole, sweep)
+    preferring = whole.part("prefer")
+    comparison, winner, sentence = _apply_preference(comparison, loaded, options, preferring)
     if winner.r_safe is None:
         _refuse_all(name, comparison.u_max)
     r_safe = winner.r_safe
     comparison, winner = with_series(comparison, winner, loaded)
-    answer = _answer(r_safe, winner.known, options)
-    trained_on = trained_on_trace(loaded, name)
+    answer = _make_answer(r_safe, winner.known, options)
+    trained_on = training_record(loaded, name)
     return Choice(
         shown=loaded,
         comparison=comparison,
@@ -95,54 +105,70 @@ def choose_for_one(
     )
 
 
+def _compare_candidates(
+    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, _: Sweep | None
+) -> Comparison:
+    """What the effort has, compared; a plan is left once it cannot win, unless all are wanted."""
+    with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
+        portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
+        bounds = until_found()
+    steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
+    is_of_all = options.whole or options.prefer is not Preference.RAM
+    precision = replace(options.plans.precision, is_of_all=is_of_all)
+    return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
+
+
+def _compare_space(
+    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, sweep: Sweep | None
+) -> Comparison:
+    """The configurations of the allocators that are named, or of all, compared."""
+    plans, make = options.plans, whole.part("make plans", steps=1)
+    portfolio = configurations_by_name(loaded, options.allocators, plans, make)
+    compared = whole.part("compare", _COMPARE)
+    return compare_all(loaded, portfolio, plans.precision, sweep, compared)
+
+
 def choose_for_several(
     recordings: Sequence[LoadedTrace],
     names: Sequence[str],
     options: FitOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
     """From several recordings, each left out once to see whether the plan holds on it.
 
     `sweep`: where the work is done; None: on all cores.
     """
-    robust = RobustOptions(
-        alignment=options.alignment,
-        call_sites=options.call_sites,
-        sized=options.sized,
-        exact=options.exact,
-        effort=options.effort,
-        is_for_choice=not options.whole,
-        kept=options.kept,
-    )
+    robust = _make_robust_options(options)
     whole = WeightedProgress(progress, _SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
     most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
     shown = recordings[most]
-    portfolio = _portfolio(designs)
+    portfolio = _make_portfolio(designs)
     compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, shown)
-    row = _looked_at_closer(row, most, winner.r_safe)
+    row = _replace_region(row, most, winner.r_safe, options.objective)
     if row.region is None:
         _refuse_all(names[0], designs.u_max_objective)
-    answer = _answer(row.region, designs.known(row), options)
-    trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
+    answer = _make_answer(row.region, designs.basis(row), options)
+    trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
         comparison=replace(comparison, work=comparison.work + designs.work),
         winner=winner,
         needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
         r_safe=row.regions,
-        unseen=row.unseen_regions if row.is_trained else row.regions,
+        unseen=_list_unseen(row),
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
-        verdict=_verdict_of_several(row, designs),
+        verdict=_describe_several(row, designs),
         recalled=designs.recalled,
+        designs=designs,
     )
 
 
@@ -154,7 +180,7 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
     r_safe, old = max(needs), choice.winner
     winner = replace(old, r_min=r_safe, r_safe=r_safe)
     rows = tuple(winner if row is old else row for row in choice.comparison.rows)
-    answer = _answer(r_safe, choice.answer.known, options)
+    answer = _make_answer(r_safe, choice.answer.known, options)
     size = answer.size
     plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
     return replace(
@@ -178,7 +204,7 @@ def list_rivals(choice: Choice) -> list[Row]:
     winner = choice.winner
     rivals = [
         one
-        for one in judged_rows(choice.comparison)
+        for one in verdict_rows(choice.comparison)
         if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
     ]
     return sorted(rivals, key=lambda one: one.r_safe is None)
@@ -191,10 +217,10 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     compared = compare(choice.shown, alone, progress, options.plans.precision)
     (found,) = compared.rows
     others = [row for row in choice.comparison.rows if row is not rival]
-    rows, work = ranked([found, *others]), choice.comparison.work + compared.work
+    rows, work = rank_rows([found, *others]), choice.comparison.work + compared.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
-    answer = _answer(winner.r_safe or 0, winner.known, options)
+    answer = _make_answer(winner.r_safe or 0, winner.known, options)
     trained_on = choice.plan_file.trained_on
     return replace(
         choice,
@@ -210,10 +236,34 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     )
 
 
-def _looked_at_closer(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
+def _list_unseen(row: RobustRow) -> tuple[int | None, ...]:
+    """What each recording needs of plans made without it; without folds nothing is known."""
+    if not row.is_trained:
+        return row.regions
+    return row.unseen_regions or (None,) * len(row.regions)
+
+
+def _make_robust_options(options: FitOptions) -> RobustOptions:
+    return RobustOptions(
+        alignment=options.alignment,
+        choice=options.budgets,
+        call_sites=options.call_sites,
+        sized=options.sized,
+        exact=options.exact,
+        effort=options.effort,
+        objective=options.objective,
+        folds=options.folds,
+        is_for_choice=not options.whole,
+        kept=options.kept,
+    )
+
+
+def _replace_region(
+    row: RobustRow, trace: int, r_safe: int | None, objective: Objective
+) -> RobustRow:
     """With R_safe of one trace as the comparison has it, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
-    return replace(row, regions=regions, region=LARGEST.of(regions))
+    return replace(row, regions=regions, region=objective.evaluate(regions))
 
 
 def _require_allocations(name: str, u_max: int) -> None:
@@ -228,41 +278,38 @@ def _refuse_all(name: str, u_max: int) -> NoReturn:
     )
 
 
-def _answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
-    return Answer(size_of(r_safe, known, options), known, options.peak)
+def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
+    return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
-def size_of(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
+def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
     """What a heap is set to for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
-def _preferred(
+def _apply_preference(
     comparison: Comparison, loaded: LoadedTrace, options: FitOptions, progress: Progress
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
-    if prefer is Preference.MEMORY or comparison.rows[0].r_safe is None:
-        return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
-    front = front_of(comparison, loaded, progress=progress)
-    choice = chosen(front, prefer, may_count=pools)
+    if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
+        return comparison, select_row(comparison, pools), verdict(comparison, pools)
+    front = front_of(comparison, loaded, sram=options.sram, progress=progress)
+    choice = pick_best(front, prefer, may_count=pools)
     comparison = with_choice_first(comparison, choice)
-    sentence = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    sentence = describe_preference(choice.row, prefer, cost_of_choice(front, choice))
     return comparison, choice.row, sentence
 
 
-def _portfolio(designs: RobustDesigns) -> Portfolio:
+def _make_portfolio(designs: RobustDesigns) -> Portfolio:
     """Every plan that was made from all recordings, to be measured on one of them."""
     candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in designs.rows]
     return Portfolio(tuple(candidates), designs.not_applicable)
 
 
-def _verdict_of_several(row: RobustRow, designs: RobustDesigns) -> str:
+def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
     """Which plan, what it needs, and what it needed where it was made without a recording."""
-    sentence = (
-        f"{row.name} needs {row.region:,} B, the smallest found, for all "
-        f"{designs.traces} recordings"
-    )
+    sentence = f"{row.name} needs {row.region:,} B, the smallest found, for {_served(designs)}"
     if row.unseen_region is not None and row.is_trained:
         sentence += f", and {row.unseen_region:,} B for those that it was made without"
     counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
@@ -272,3 +319,13 @@ def _verdict_of_several(row: RobustRow, designs: RobustDesigns) -> str:
         f"{sentence}. If every run were one of these, {counted.name} would do with "
         f"{counted.region:,} B."
     )
+
+
+def _served(designs: RobustDesigns) -> str:
+    """What the objective asks to be served."""
+    if designs.recordings < designs.traces:
+        return (
+            f"{designs.objective.description}, {designs.traces - designs.recordings} of them drawn"
+        )
+    all_of_them = f"all {designs.traces} recordings"
+    return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

@@ -20,12 +20,12 @@ from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import Choice, list_rivals, raise_region, size_of, take_rival
+from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_region, take_rival
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.plan_file import SeenTrace
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.plan.plan_file import TrainingTrace
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.excerpt import Window, save_excerpt, windows_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import Profile
@@ -46,11 +46,11 @@ class ExcerptInfo:
 
     events: int  # of the long recordings
     searched: int  # of these, in excerpts
-    refused: tuple[int, ...]  # events that a heap refused, around which the search looked, too
+    refused: tuple[int, ...]  # events without room, around which the search looked, too
     replayed: int  # events, of whole recordings
     r_safe: int  # of the plan in the search, before it was raised; bytes
     is_raised: bool  # the region was at last set by the whole recording, not by the search
-    is_kept: bool = False  # today's heap is, whose region is known of the excerpts alone
+    is_kept: bool = False  # the incumbent heap is kept, whose region is known of the excerpts alone
 
     def sentence(self) -> str:
         """What was searched, and by what the region is known to serve the rest."""
@@ -127,36 +127,38 @@ class ExcerptChoice:
     info: ExcerptInfo
 
 
-def choose_by_excerpts(workload: Workload, search: Search, progress: Progress) -> ExcerptChoice:
+def choose_by_excerpts(
+    workload: Workload, request: Request, search: Search, progress: Progress
+) -> ExcerptChoice:
     """Searches excerpts, written into the staging folder, until their choice serves all recordings.
 
     One of these at least is long.
     """
-    options = workload.request.options
+    options = request.options
     whole, events = WeightedProgress(progress, _WORK), options.most_events // _PART
     look, replay = whole.part("look"), whole.part("replay")
-    views = [_View(one, workload.request) for one in workload.recordings]
+    views = [_View(one, request) for one in workload.recordings]
     for one in views:
         one.look(look, events)
     choice = _search(views, search, whole.part("search"))
     for _ in range(SEARCHES - 1):
         if not _note_refused(views, choice, replay):
-            return _result(views, choice, _most(choice), is_raised=False)
+            return _make_result(views, choice, _find_most(choice), is_raised=False)
         looked_anew = [one.look(look, events) for one in views]
         if not any(looked_anew):
             break
         choice = _search(views, search, whole.part("search"))
     needs = [
-        _needed(one, least or 0, choice, replay)
+        _find_need(one, least or 0, choice, replay)
         for one, least in zip(views, choice.r_safe, strict=True)
     ]
-    if max(needs) == _most(choice):
-        return _result(views, choice, max(needs), is_raised=False)
-    if len(views) == 1 and options.prefer is Preference.MEMORY:
-        choice, needs[0] = _least_of_whole(views[0], choice, needs[0], options, replay)
-    is_raised = max(needs) > _most(choice)
+    if max(needs) == _find_most(choice):
+        return _make_result(views, choice, max(needs), is_raised=False)
+    if len(views) == 1 and options.prefer is Preference.RAM:
+        choice, needs[0] = _find_least_of_whole(views[0], choice, needs[0], options, replay)
+    is_raised = max(needs) > _find_most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice
-    return _result(views, served, _most(choice), is_raised=is_raised)
+    return _make_result(views, served, _find_most(choice), is_raised=is_raised)
 
 
 def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choice:
@@ -165,15 +167,16 @@ def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choic
     trained_on = choice.plan_file.trained_on
     contents = {one.searched.content: one.recording.read.content for one in views}
     seen = tuple(
-        SeenTrace(one.trace, contents.get(one.content, one.content)) for one in trained_on.traces
+        TrainingTrace(one.trace, contents.get(one.content, one.content))
+        for one in trained_on.traces
     )
     content = contents.get(trained_on.content, trained_on.content)
     events = sum(one.whole.info.events for one in views)
-    told = replace(trained_on, content=content, events=events, traces=seen)
-    return replace(choice, plan_file=replace(choice.plan_file, trained_on=told))
+    of_whole = replace(trained_on, content=content, events=events, traces=seen)
+    return replace(choice, plan_file=replace(choice.plan_file, trained_on=of_whole))
 
 
-def _most(choice: Choice) -> int:
+def _find_most(choice: Choice) -> int:
     return max(region or 0 for region in choice.r_safe)
 
 
@@ -183,7 +186,7 @@ def _note_refused(views: Sequence[_View], choice: Choice, progress: Progress) ->
     for one in views:
         if not one.is_long:
             continue
-        replay = one.replay(choice.winner.plan, _most(choice), progress)
+        replay = one.replay(choice.winner.plan, _find_most(choice), progress)
         event = replay.result().failed_event
         if event is not None:
             one.refused.append(event)
@@ -191,85 +194,87 @@ def _note_refused(views: Sequence[_View], choice: Choice, progress: Progress) ->
     return refused
 
 
-def _needed(one: _View, least: int, choice: Choice, progress: Progress) -> int:
+def _find_need(one: _View, least: int, choice: Choice, progress: Progress) -> int:
     """A region in which the plan serves all of a recording: `least`, if the choice's does."""
-    plan, region = choice.winner.plan, _most(choice)
+    plan, region = choice.winner.plan, _find_most(choice)
     if not one.is_long:
         return least
     replay = one.replay(plan, region, progress)
     if replay.result().refusals == 0:
         return least
     while replay.result().refusals:
-        failing, region = region, _larger(region)
+        failing, region = region, _enlarge(region)
         replay = one.replay(plan, region, progress)
     if replay.reach:
-        return max(_most(choice), _region_for(plan, replay.reach, one.whole))
-    return _between(one, plan, failing, region, progress)
+        return max(_find_most(choice), _find_region_for(plan, replay.reach, one.whole))
+    return _halve_between(one, plan, failing, region, progress)
 
 
-def _least_of_whole(
+def _find_least_of_whole(
     one: _View, choice: Choice, needed: int, options: FitOptions, progress: Progress
 ) -> tuple[Choice, int]:
     """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
 
-    Of rivals that need more of the excerpt one replay tells most: they are refused at once.
+    One replay rejects most rivals that need more of the excerpt: they run out of memory at once.
     """
     best, least = choice, needed
     for rival in list_rivals(choice):
-        region = size_of(least, best.winner.known, options).region - UNIT
+        region = compute_size(least, best.winner.known, options).region - UNIT
         limit = largest_r_safe(region, rival.known, options.peak, options.margin)
         if limit < (rival.r_safe or rival.r_safe_at_least or 0):
             continue
         if one.replay(rival.plan, limit, progress).result().refusals:
             continue
-        found = take_rival(choice, rival, options, no_progress)
+        found = take_rival(choice, rival, options, ignore_progress)
         searched = found.winner.r_safe
         if searched is not None and searched <= limit:
-            best, least = found, _least_within(one, rival.plan, searched, limit, progress)
+            best, least = found, _find_least_within(one, rival.plan, searched, limit, progress)
     return best, least
 
 
-def _least_within(one: _View, plan: Plan, searched: int, region: int, progress: Progress) -> int:
+def _find_least_within(
+    one: _View, plan: Plan, searched: int, region: int, progress: Progress
+) -> int:
     """What a plan needs of the whole, which it serves in `region`; `searched`: of the excerpt."""
     replay = one.replay(plan, searched, progress)
     if replay.result().refusals == 0:
         return searched
     reach = one.replay(plan, region, progress).reach
     return (
-        _region_for(plan, reach, one.whole)
+        _find_region_for(plan, reach, one.whole)
         if reach
-        else _between(one, plan, searched, region, progress)
+        else _halve_between(one, plan, searched, region, progress)
     )
 
 
-def _between(one: _View, plan: Plan, failing: int, region: int, progress: Progress) -> int:
+def _halve_between(one: _View, plan: Plan, failing: int, region: int, progress: Progress) -> int:
     """A region nearer to one that fails than `region`, in which the plan serves the whole."""
     for _ in range(_HALVINGS):
-        middle = _units((failing + region) / 2)
+        middle = _round_up((failing + region) / 2)
         is_refused = bool(one.replay(plan, middle, progress).result().refusals)
         failing, region = (middle, region) if is_refused else (failing, middle)
     return region
 
 
-def _units(region: float) -> int:
+def _round_up(region: float) -> int:
     """Rounded up to a region that is searched."""
     return -int(-region // _engine.REGION_UNIT) * _engine.REGION_UNIT
 
 
-def _larger(region: int) -> int:
-    larger = _units(region + region / _RAISE_BY)
+def _enlarge(region: int) -> int:
+    larger = _round_up(region + region / _RAISE_BY)
     if larger > LARGEST_REGION:
         raise HeapfitError(f"no region below 4 GiB serves all of it (tried up to {region:,} B)")
     return larger
 
 
-def _region_for(plan: Plan, reach: int, trace: Trace) -> int:
+def _find_region_for(plan: Plan, reach: int, trace: Trace) -> int:
     base = trace.base_alignment_for(plan.alignment)
     nothing = _engine.EventArray()
     return _engine.Trial(plan.engine(), nothing, base).region_for(reach)
 
 
-def _result(
+def _make_result(
     views: Sequence[_View], choice: Choice, r_safe: int, *, is_raised: bool
 ) -> ExcerptChoice:
     """`r_safe`: of the choice as it was searched."""

@@ -9,25 +9,22 @@ Each stage makes one record, which holds the one before; none changes afterwards
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
-from heapfit.fitting.folder import FitPaths, paths_in, staged_results
+from heapfit.fitting.folder import place_parts, staged_results, start_writing_code
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, result_of
+from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
-from heapfit.generate import GenerateOptions, generate
-from heapfit.plan.plan_file import PlanFile, save_plan
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
-from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
 # folder of its code; None where there is none.
@@ -49,14 +46,6 @@ _WRITE = "write plan, code and report"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A source that could not be fitted."""
-
-    source: Path
-    reason: str  # one line
-
-
-@dataclass(frozen=True, slots=True)
 class Resources:
     """Who does the work of a fit, and who draws its page."""
 
@@ -71,7 +60,7 @@ def fit(
     sources: Sequence[Path],
     folder: Path,
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     resources: Resources = ALONE,
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.
@@ -83,10 +72,12 @@ def fit(
     with staged_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
         selection, has_page = _select(sources, request, whole), write_page is not None
-        paths = paths_in(staging, (), has_plan=selection.has_plan, has_page=has_page)
+        paths = place_parts(staging, (), has_plan=selection.has_plan, has_page=has_page)
         tell = whole.part("write")
-        with _writing(selection.choice.plan_file, paths, request.threads) as wait_for_code:
-            fitted = result_of(assess(selection, whole), has_page=has_page)
+        with start_writing_code(
+            selection.choice.plan_file, paths, request.threads
+        ) as wait_for_code:
+            fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
             tell(_WRITE, 0.0)
             if write_page is not None and paths.report is not None:
                 write_page(paths.report, fitted, selection.choice.shown, wait_for_code)
@@ -105,28 +96,18 @@ def fit_in_memory(
 
     Its paths are those that all will have in the place's folder.
     """
-    return result_of(assess(_select(sources, request, progress), progress), has_page=has_page)
+    selection = _select(sources, request, progress)
+    return make_result(assess(selection, request, progress), request, has_page=has_page)
 
 
 def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
-    incumbent = request.incumbent()  # a name that there is not is refused before any work
+    incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
+    options = request.options
+    if incumbent is not None and options.objective != LARGEST:
+        raise HeapfitError(f"--now {options.now}: is replaced by what serves every recording alone")
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
-    return select_plan(workload, incumbent, progress)
-
-
-def try_fit(
-    source: Path,
-    folder: Path,
-    options: FitOptions | None = None,
-    progress: Progress = no_progress,
-    resources: Resources = ALONE,
-) -> Fit | Failure:
-    """As `fit`, for one of many sources apart: a failure must not stop the others."""
-    try:
-        return fit([source], folder, options, progress, resources)
-    except HeapfitError as error:
-        return Failure(source, str(error))
+    return select_plan(workload, request, incumbent, progress)
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
@@ -147,7 +128,7 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
     >>> [folder.as_posix() for folder in folders_apart([Path("a/x.heap"), Path("b/x.heap")], None)]
     ['out/x', 'out/x-2']
     """
-    return [(output or Path("out")) / name for name in different_names(sources)]
+    return [(output or Path("out")) / name for name in distinct_source_names(sources)]
 
 
 def write(
@@ -155,26 +136,9 @@ def write(
 ) -> None:
     """Writes plan, code and page into a folder that is there; `shown` is the run they show."""
     has_plan, has_page = fitted.paths.plan is not None, write_page is not None
-    paths = paths_in(folder, (), has_plan=has_plan, has_page=has_page)
+    paths = place_parts(folder, (), has_plan=has_plan, has_page=has_page)
     progress(_WRITE, 0.0)
-    with _writing(fitted.plan_file, paths, usable_cores()) as wait_for_code:
+    with start_writing_code(fitted.plan_file, paths, usable_cores()) as wait_for_code:
         if write_page is not None and paths.report is not None:
             write_page(paths.report, fitted, shown, wait_for_code)
     progress(_WRITE, 1.0)
-
-
-def _writing(
-    plan_file: PlanFile, paths: FitPaths, threads: int
-) -> AbstractContextManager[Callable[[], Path | None]]:
-    """Plan and code are written beside what is done meanwhile, as compilers that weigh the code
-    are processes of their own; gives what waits for the code's folder.
-    """
-
-    def write_code() -> Path | None:
-        if paths.plan is None or paths.code is None:
-            return None
-        save_plan(paths.plan, plan_file)
-        generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
-        return paths.code
-
-    return run_beside_body(threads, write_code)

@@ -13,18 +13,22 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
-from heapfit.comparison.incumbents.heaps import parse_system_heap
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.costs.measures import Measure
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
+from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
+from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
-from heapfit.fitting.folder import FitPaths, paths_in, staged_results
+from heapfit.fitting.folder import FitPaths, place_parts, staged_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
-from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.outputs.folder import stage_folder
+from heapfit.plan.plan_file import PlanFile, require_unedited
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -81,17 +85,17 @@ class FittedHeap(Tabular):
         """What limits the answer, each one sentence."""
         return self.found.warnings
 
-    def saving_over(self, heap: str, progress: Progress = no_progress) -> int:
+    def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
         """Bytes less than a system's heap of today needs with the same margin; below 0: more.
 
         `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer
-        now = parse_system_heap(heap, self.found.options.alignment)
+        now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
-        now, memories, _ = memories_needed(
+        now, memories, _ = measure_memories(
             now, [requests_of(one) for one in traces], bases, progress
         )
         needs = [memory for memory in memories if memory is not None]
@@ -103,12 +107,12 @@ class FittedHeap(Tabular):
         self,
         sources: Source | str | Sequence[Source | str],
         options: CheckOptions | None = None,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
     ) -> Check:
         """Whether other recordings run in the region of the plan, and what of them grew."""
         return check_recordings(sources_of(sources), self.plan, options, progress)
 
-    def write(self, folder: Path | str, progress: Progress = no_progress) -> FitPaths:
+    def write(self, folder: Path | str, progress: Progress = ignore_progress) -> FitPaths:
         """Writes plan, code, report and imported traces, as `heapfit fit` does; returns where.
 
         The folder appears whole or not at all. HeapfitError if it holds a plan or code that was
@@ -116,7 +120,7 @@ class FittedHeap(Tabular):
         """
         folder = Path(folder)
         with staged_results(folder) as staging:
-            placed = self._placed(folder)
+            placed = self._place_in(folder)
             for one in self.found.paths.traces:
                 if one.parent == self.home:
                     shutil.copyfile(one, staging / one.name)
@@ -124,7 +128,29 @@ class FittedHeap(Tabular):
             write(placed, staging, shown, self.write_page, progress)
         return placed.paths
 
-    def _placed(self, folder: Path) -> Fit:
+    def write_plans(self, folder: Path | str) -> list[Path]:
+        """Writes every candidate as a plan file, as `heapfit fit --plans` does; returns where.
+
+        Those whose region was not searched, as `whole` is False, are without one.
+        """
+        with stage_folder(Path(folder), require_unedited) as staging:
+            paths = save_plans(self.found, staging)
+        return [Path(folder) / path.name for path in paths]
+
+    def front(
+        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
+    ) -> Front:
+        """The Pareto front of the candidates of one recording; with `front` of the whole space."""
+        loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
+        return front_of_fit(self.found, loaded, by, progress)
+
+    def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
+        """Writes the front's plans, as `heapfit fit --front` does; returns where."""
+        with stage_folder(Path(folder), require_unedited) as staging:
+            paths = save_front(self.front(by), staging, self.plan.trained_on)
+        return [Path(folder) / path.name for path in paths]
+
+    def _place_in(self, folder: Path) -> Fit:
         """The fit with the paths that its parts have in a folder."""
 
         def there(path: Path) -> Path:
@@ -136,7 +162,7 @@ class FittedHeap(Tabular):
             self.found,
             trace=replace(self.found.trace, path=there(self.found.trace.path)),
             searched=replace(self.found.searched, path=there(self.found.searched.path)),
-            paths=paths_in(
+            paths=place_parts(
                 folder, traces, has_plan=old.plan is not None, has_page=old.report is not None
             ),
         )
@@ -145,7 +171,7 @@ class FittedHeap(Tabular):
 def fit_heap(
     sources: Source | str | Sequence[Source | str],
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     write_page: WritePage | None = None,
 ) -> FittedHeap:
     """Fits one heap to all sources; files that are no traces are imported into a new folder."""

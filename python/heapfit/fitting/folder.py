@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the parts of a fit lie, and which of an earlier one may be replaced."""
+"""Where the parts of a fit lie, which of an earlier one may be replaced, and its plan and code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.folder import require_replaceable as require_our_code
-from heapfit.outputs.folder import staged_folder
-from heapfit.plan.plan_file import require_our_entry
+from heapfit.outputs.folder import stage_folder
+from heapfit.plan.plan_file import PlanFile, require_our_entry, save_plan
+from heapfit.sweep.threads import run_beside_body
 
 _PLAN, _CODE, _PAGE = "plan.toml", "code", "report.html"
 
@@ -26,7 +29,9 @@ class FitPaths:
     report: Path | None  # report.html; None where no page is drawn
 
 
-def paths_in(folder: Path, traces: tuple[Path, ...], *, has_plan: bool, has_page: bool) -> FitPaths:
+def place_parts(
+    folder: Path, traces: tuple[Path, ...], *, has_plan: bool, has_page: bool
+) -> FitPaths:
     """Where a fit's parts lie in its folder; without a plan where the incumbent heap is kept."""
     page = folder / _PAGE if has_page else None
     if not has_plan:
@@ -35,8 +40,8 @@ def paths_in(folder: Path, traces: tuple[Path, ...], *, has_plan: bool, has_page
 
 
 def staged_results(folder: Path) -> AbstractContextManager[Path]:
-    """As `staged_folder`; a plan and code of an earlier fit go even if there are no new ones."""
-    return staged_folder(folder, _require_ours, (_PLAN, _CODE, _PAGE))
+    """As `stage_folder`; a plan and code of an earlier fit go even if there are no new ones."""
+    return stage_folder(folder, _require_ours, (_PLAN, _CODE, _PAGE))
 
 
 def _require_ours(entry: Path) -> None:
@@ -44,3 +49,20 @@ def _require_ours(entry: Path) -> None:
         require_our_code(entry)
     else:
         require_our_entry(entry)
+
+
+def start_writing_code(
+    plan_file: PlanFile, paths: FitPaths, threads: int
+) -> AbstractContextManager[Callable[[], Path | None]]:
+    """Writes plan and code while the body runs, as compilers that weigh the code are processes of
+    their own; gives what waits for the code's folder.
+    """
+
+    def write() -> Path | None:
+        if paths.plan is None or paths.code is None:
+            return None
+        save_plan(paths.plan, plan_file)
+        generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
+        return paths.code
+
+    return run_beside_body(threads, write)

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.incumbents.requests import as_served, requests_of
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.workload import Recording
-from heapfit.progress import Progress, by_steps
+from heapfit.progress import Progress, weigh_steps
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import DrawnRun, draw_run
-from heapfit.workloads.model import Model, fit_model, fit_model_of
+from heapfit.workloads.draw import ResampledRun, resample_run
+from heapfit.workloads.model import Model, fit_model
 
 DRAWN = 16  # runs in all, from the recordings by turns
 MOST_EVENTS = 2_000_000  # of a recording to draw from: it takes 200 bytes of memory an event
@@ -58,27 +58,29 @@ def check_holdout(
     but in the incumbent heap by their excerpts. Any number of threads finds the same.
     """
     progress(_STEP, 0.0)
-    seen = searched if choice.answer.kept is not None else [_whole_run(one) for one in recordings]
+    sizes, drawings = _list_sizes(choice, recordings), _list_drawings(recordings)
+    seen = (
+        searched if choice.answer.kept is not None else [_take_whole_run(one) for one in recordings]
+    )
     refused = sum(not _serves(choice, run, progress) for run in seen)
-    events = sum(_event_count(run) for run in seen)
-    sizes = _sizes(choice, recordings)
-    judged: list[_Judged] = []
+    events = sum(_count_events(run) for run in seen)
+    verdicts: list[_RunVerdict] = []
 
-    def judge(drawing: _Drawing) -> _Judged:
-        run = draw_run(drawing.model, drawing.seed)
-        return _judged(_tried(choice, run), sizes, len(run))
+    def judge(drawing: _Drawing) -> _RunVerdict:
+        run = resample_run(drawing.model, drawing.seed)
+        return _judge_run(_try_run(choice, run), sizes, len(run))
 
-    for one in map_in_threads(threads, judge, _drawings(recordings)):
-        judged.append(one)
-        progress(_STEP, len(judged) / DRAWN)
+    for one in map_in_threads(threads, judge, drawings):
+        verdicts.append(one)
+        progress(_STEP, len(verdicts) / DRAWN)
     progress(_STEP, 1.0)
     return HoldoutResult(
         seen=len(recordings),
         seen_refused=refused,
-        drawn=len(judged),
-        drawn_refused=sum(not one.runs for one in judged),
-        events=events + sum(one.events for one in judged),
-        drawn_needs=tuple(one.need for one in judged if sizes),
+        drawn=len(verdicts),
+        drawn_refused=sum(not one.runs for one in verdicts),
+        events=events + sum(one.events for one in verdicts),
+        drawn_needs=tuple(one.need for one in verdicts if sizes),
     )
 
 
@@ -89,35 +91,34 @@ class _Drawing(NamedTuple):
     seed: int
 
 
-def _whole_run(recording: Recording) -> LoadedTrace | Trace:
+def _take_whole_run(recording: Recording) -> LoadedTrace | Trace:
     """All of a recording: in memory, or where it is too long in its file."""
     return recording.loaded or recording.trace
 
 
-def _event_count(run: LoadedTrace | Trace) -> int:
+def _count_events(run: LoadedTrace | Trace) -> int:
     return len(run.events) if isinstance(run, LoadedTrace) else run.info.events
 
 
-def _drawings(recordings: Sequence[Recording]) -> list[_Drawing]:
+def _list_drawings(recordings: Sequence[Recording]) -> list[_Drawing]:
     """None from recordings that are too short or too long to draw from."""
-    models = [model for one in recordings if (model := _model(one)) is not None]
+    models = [model for one in recordings if (model := _fit_model(one)) is not None]
     return [
         _Drawing(models[i % len(models)], _SEED + i // len(models))
         for i in range(DRAWN if models else 0)
     ]
 
 
-def _model(recording: Recording) -> Model | None:
+def _fit_model(recording: Recording) -> Model | None:
     if recording.trace.info.events > MOST_EVENTS:
         return None
-    run = _whole_run(recording)
     try:
-        return fit_model_of(run) if isinstance(run, LoadedTrace) else fit_model(run)
+        return fit_model(_take_whole_run(recording))
     except HeapfitError:
         return None
 
 
-def _sizes(choice: Choice, recordings: Sequence[Recording]) -> list[int]:
+def _list_sizes(choice: Choice, recordings: Sequence[Recording]) -> list[int]:
     """Around the region to be set, as far on either side as its margin, twice below."""
     if max(one.trace.info.events for one in recordings) > _MOST_EVENTS_SIZED:
         return []
@@ -129,7 +130,7 @@ def _sizes(choice: Choice, recordings: Sequence[Recording]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _RegionTrial:
     """A run in the answer's heap."""
 
     trial: _engine.Trial
@@ -157,7 +158,7 @@ class _Tried:
         return least_size(runs, sizes), events
 
 
-class _Judged(NamedTuple):
+class _RunVerdict(NamedTuple):
     """What a drawn run made of the answer's region."""
 
     runs: bool
@@ -165,31 +166,31 @@ class _Judged(NamedTuple):
     events: int  # replayed
 
 
-def _judged(tried: _Tried, sizes: Sequence[int], events: int) -> _Judged:
+def _judge_run(tried: _RegionTrial, sizes: Sequence[int], events: int) -> _RunVerdict:
     need, more = tried.need(sizes) if sizes else (None, 0)
-    return _Judged(tried.runs, need, events + more)
+    return _RunVerdict(tried.runs, need, events + more)
 
 
 def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:
     """Whether a recording is served by the answer's region."""
     if isinstance(run, LoadedTrace):
-        return _tried(choice, run).runs
-    tell = by_steps(progress, {"replay": 1.0})
+        return _try_run(choice, run).runs
+    tell = weigh_steps(progress, {"replay": 1.0})
     region, plan = choice.answer.size.region, choice.winner.plan
     return plain_replay(run, plan, region, tell).result().refusals == 0
 
 
-def _tried(choice: Choice, run: LoadedTrace | DrawnRun) -> _Tried:
+def _try_run(choice: Choice, run: LoadedTrace | ResampledRun) -> _RegionTrial:
     region, kept, base = choice.answer.size.region, choice.answer.kept, run.largest_alignment
     if kept is None:
         plan = choice.winner.plan
-        events = run.events(plan.sites) if isinstance(run, DrawnRun) else run.events_for(plan)
-        return _tried_in(region, _engine.Trial(plan.engine(), events, base), None)
-    served = as_served(kept, requests_of(run)).engine()
+        events = run.events(plan.sites) if isinstance(run, ResampledRun) else run.events_for(plan)
+        return _try_region(region, _engine.Trial(plan.engine(), events, base), None)
+    served = adapt_requests(kept, requests_of(run)).engine()
     trial = _engine.Trial(kept.plan.engine(), served, base)
-    return _tried_in(kept.region(region), trial, kept)
+    return _try_region(kept.region(region), trial, kept)
 
 
-def _tried_in(region: int, trial: _engine.Trial, kept: SystemHeap | None) -> _Tried:
+def _try_region(region: int, trial: _engine.Trial, kept: SystemHeap | None) -> _RegionTrial:
     forked = _engine.ForkedTrial(trial)
-    return _Tried(trial, forked, kept, forked.run(region))
+    return _RegionTrial(trial, forked, kept, forked.run(region))

@@ -6,12 +6,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import SystemHeap, parse_system_heap
+from heapfit.comparison.incumbents.heaps import SystemHeap, find_heap
+from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import MOST_FOLDS
+from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
+from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
@@ -25,25 +29,33 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
-    prefer: Preference = Preference.MEMORY  # what the winner has least of
+    prefer: Preference = Preference.RAM  # what the winner has least of
     call_sites: bool = False  # the program can pass call sites
-    sized: bool = False  # it hands over the sizes of blocks that it frees and resizes
+    sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
     exact: bool = False  # every size is tried of each plan's regions
     effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
-    now: str | None = None  # the heap that there is today: one of SYSTEM_HEAPS
+    now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
-    kept: Path | None = None  # a folder for what replays came to: it changes no answer
+    kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
+
+    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
+    objective: Objective = LARGEST  # of several recordings: what of their needs counts
+    folds: int = MOST_FOLDS  # of several recordings: parts that are left out by turns
+    front: bool = False  # every configuration of the design space is compared, for its front
+    allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
+    sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
 
     @property
     def plans(self) -> PlanOptions:
         """Those of the plans that are made."""
         return PlanOptions(
             self.alignment,
+            choice=self.budgets,
             call_sites=self.call_sites,
             sized=self.sized,
             exact=self.exact,
@@ -54,6 +66,6 @@ class FitOptions:
 def heap_by_option(now: str, alignment: int) -> SystemHeap:
     """The heap that --now names; HeapfitError, with the option's name, if there is no such."""
     try:
-        return parse_system_heap(now, alignment)
+        return find_heap(now, alignment)
     except HeapfitError as error:
         raise HeapfitError(f"--now: {error}") from error

@@ -10,12 +10,12 @@ from enum import StrEnum
 from heapfit import _engine
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
-from heapfit.comparison.incumbents.needs import Needs, memories_needed
+from heapfit.comparison.incumbents.needs import Needs, measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
+from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
@@ -50,85 +50,96 @@ class ReferenceRow:
     is_in_saving: bool = False  # many have it: the saving is told against it if no heap is today's
 
 
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A heap with what it needs for the recordings, in bytes; None where one is not served."""
+
+    title: str
+    needed: int | None
+    standing: Standing = Standing.OTHER
+    row: Row | None = None  # of the comparison, where it is a plan that was measured there
+    heap: SystemHeap | None = None  # a system's, whose costs are known
+    is_in_saving: bool = False  # many have it
+
+
 def measure_reference_heaps(
-    choice: Choice, searched: Sequence[LoadedTrace], today: Needs | None, progress: Progress
+    choice: Choice,
+    searched: Sequence[LoadedTrace],
+    today: Needs | None,
+    excerpt: ExcerptInfo | None,
+    progress: Progress,
 ) -> tuple[tuple[ReferenceRow, ...], int]:
-    """Today's heap where it is known, the fitted one, dlmalloc, heap_4's rule, TLSF, and the least.
+    """The incumbent where it is named, the fitted heap, dlmalloc, heap_4's rule, TLSF, and the
+    least of the plans whose blocks are counted on the recordings.
 
-    The least is that of a plan whose blocks are counted on the recordings. Then the events that
-    were replayed for it: a search of each recording for each heap.
+    Then the events that were replayed for it: a search of each recording for each heap.
     """
-    size = choice.answer.size
-    rows = [] if today is None else [_system(today.heap, today.most, size, Standing.TODAY)]
-    rows.append(_measured(choice.winner, choice, Standing.FITTED, FITTED))
-    needed, events = _needed(DLMALLOC, choice, searched, progress)
-    rows.append(_plain("Lea (dlmalloc)", needed, size))
+    others, events = _measure_others(choice, searched, today, progress)
+    references = [] if today is None else [_refer_to_system(today.heap, today.most, Standing.TODAY)]
+    references.append(_refer_to_row(choice, choice.winner, FITTED, Standing.FITTED))
+    if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
+        references.append(_Reference(FITTED, excerpt.r_safe, row=choice.winner))
+    rows = [_make_row(one, choice) for one in (*references, *others)]
+    if excerpt is not None:
+        rows = [replace(row, is_of_excerpt=row.standing is not Standing.FITTED) for row in rows]
+    return tuple(rows), events
+
+
+def _measure_others(
+    choice: Choice, searched: Sequence[LoadedTrace], today: Needs | None, progress: Progress
+) -> tuple[list[_Reference], int]:
+    """Other heaps than the incumbent and the fitted one."""
     known = None if today is None else today.heap.name
-    others = []
+    events, found = 0, list[_Reference]()
+    if known != DLMALLOC:
+        needed, events = _measure_needs(DLMALLOC, choice, searched, progress)
+        found.append(_Reference("Lea (dlmalloc)", needed))
     if known != "heap_4":
-        others.append(_rule(searched, size, progress))
+        rule, more = _measure_heap_4(searched, progress)
+        found += [replace(one, is_in_saving=True) for one in rule]
+        events += more
     if TLSF not in (known, choice.winner.name):
-        others.append(_tlsf(choice, searched, progress))
-    rows += [replace(row, is_in_saving=True) for row, _ in others if row is not None]
-    rows += _counted(choice)
-    return tuple(rows), events + sum(more for _, more in others)
+        tlsf, more = _measure_tlsf(choice, searched, progress)
+        found.append(replace(tlsf, is_in_saving=True))
+        events += more
+    return [*found, *_find_counted(choice)], events
 
 
-def _measured(row: Row, choice: Choice, standing: Standing, title: str) -> ReferenceRow:
-    """A plan of the comparison, with what its calls cost on the recording that is shown."""
-    needed, size = choice.needs.get(row.name), choice.answer.size
-    plain = _plain(title, needed, size)
-    if standing is Standing.COUNTED:  # just these runs again need no margin
-        plain = _plain(title, needed, replace(size, margin=0))
-    costs = measures_of(row, choice.shown, load_sram(), choice.comparison.base_alignment)
-    return replace(
-        plain, standing=standing, mean=costs.time, longest=costs.longest, flash=costs.size
-    )
+def _refer_to_row(choice: Choice, row: Row, title: str, standing: Standing) -> _Reference:
+    return _Reference(title, choice.needs.get(row.name), standing, row)
 
 
-def _plain(title: str, needed: int | None, size: HeapSize) -> ReferenceRow:
-    """From what it needs, for the answer's peak and margin; `needed` in bytes."""
-    region = None if needed is None else replace(size, r_safe=needed).region
-    over = None if region is None else region / max(size.peak, 1)
-    return ReferenceRow(title, Standing.OTHER, region, over, None, None, None)
+def _refer_to_system(heap: SystemHeap, needed: int | None, standing: Standing) -> _Reference:
+    return _Reference(heap.title, needed, standing, heap=heap)
 
 
-def _system(
-    heap: SystemHeap, needed: int | None, size: HeapSize, standing: Standing
-) -> ReferenceRow:
-    row = _plain(heap.title, needed, size)
-    mean = None if heap.instructions is None else float(heap.instructions)
-    return replace(row, standing=standing, mean=mean, flash=heap.code)
-
-
-def _rule(
-    searched: Sequence[LoadedTrace], size: HeapSize, progress: Progress
-) -> tuple[ReferenceRow | None, int]:
+def _measure_heap_4(
+    searched: Sequence[LoadedTrace], progress: Progress
+) -> tuple[list[_Reference], int]:
     """FreeRTOS heap_4, unless the recordings ask for what it does not have; events."""
     heap, needs, events = heap_4(), list[int | None](), 0
     try:
         for one in searched:  # the requests of one at a time are in memory
-            _, (need,), more = memories_needed(
-                heap, [requests_of(one)], [one.largest_alignment], progress
-            )
+            requests, bases = [requests_of(one)], [one.largest_alignment]
+            _, (need,), more = measure_memories(heap, requests, bases, progress)
             needs.append(need)
             events += more
     except HeapfitError:
-        return None, 0
-    return _system(heap, _most(needs), size, Standing.RULE), events
+        return [], 0
+    return [_refer_to_system(heap, _find_most(needs), Standing.RULE)], events
 
 
-def _tlsf(
+def _measure_tlsf(
     choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
-) -> tuple[ReferenceRow, int]:
+) -> tuple[_Reference, int]:
     row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
     if row is not None and choice.needs.get(TLSF) is not None:
-        return _measured(row, choice, Standing.OTHER, "TLSF"), 0
-    needed, events = _needed(TLSF, choice, searched, progress)
-    return _plain("TLSF", needed, choice.answer.size), events
+        return _refer_to_row(choice, row, "TLSF", Standing.OTHER), 0
+    needed, events = _measure_needs(TLSF, choice, searched, progress)
+    return _Reference("TLSF", needed), events
 
 
-def _counted(choice: Choice) -> Iterator[ReferenceRow]:
+def _find_counted(choice: Choice) -> Iterator[_Reference]:
     """The least of plans whose blocks are counted on the recordings, where it is less."""
     chosen = choice.needs.get(choice.winner.name)
     found = [
@@ -140,10 +151,39 @@ def _counted(choice: Choice) -> Iterator[ReferenceRow]:
         return
     needed, row = min(found, key=lambda one: one[0])
     if needed < chosen:
-        yield _measured(row, choice, Standing.COUNTED, COUNTED)
+        yield _refer_to_row(choice, row, COUNTED, Standing.COUNTED)
 
 
-def _needed(
+def _make_row(reference: _Reference, choice: Choice) -> ReferenceRow:
+    """For the answer's peak and margin, with what its calls cost where that is known."""
+    size, standing = choice.answer.size, reference.standing
+    if standing is Standing.COUNTED:  # just these runs again need no margin
+        size = replace(size, margin=0)
+    needed = reference.needed
+    region = None if needed is None else replace(size, r_safe=needed).region
+    over = None if region is None else region / max(size.peak, 1)
+    row = ReferenceRow(
+        reference.title,
+        standing,
+        region,
+        over,
+        None,
+        None,
+        None,
+        is_in_saving=reference.is_in_saving,
+    )
+    if reference.heap is not None:
+        instructions = reference.heap.instructions
+        mean = None if instructions is None else float(instructions)
+        return replace(row, mean=mean, flash=reference.heap.code)
+    if reference.row is None:
+        return row
+    base = choice.comparison.base_alignment
+    costs = measures_of(reference.row, choice.shown, load_sram(), base)
+    return replace(row, mean=costs.time, longest=costs.longest, flash=costs.size)
+
+
+def _measure_needs(
     allocator: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
 ) -> tuple[int | None, int]:
     """R_safe for all recordings of an allocator as it is; None where one is not served. Events."""
@@ -162,9 +202,9 @@ def _needed(
         progress(f"compare {allocator}", 1.0)
         needs.append(search.r_safe)
         events += search.events
-    return _most(needs), events
+    return _find_most(needs), events
 
 
-def _most(needs: Sequence[int | None]) -> int | None:
+def _find_most(needs: Sequence[int | None]) -> int | None:
     known = [need for need in needs if need is not None]
     return max(known) if known and len(known) == len(needs) else None

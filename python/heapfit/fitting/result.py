@@ -8,18 +8,21 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.assessment import Assessment
 from heapfit.fitting.excerpt_search import ExcerptInfo
-from heapfit.fitting.folder import FitPaths, paths_in
+from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
+from heapfit.fitting.workload import Request
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
@@ -61,10 +64,13 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
-    today: Today | None = None  # the incumbent heap beside the fitted one, where it was named
+    today: IncumbentVerdict | None = (
+        None  # the incumbent heap beside the fitted one, where it was named
+    )
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
-    recalled: int = field(default=0, compare=False)  # recordings of which something was kept
+    recalled: int = field(default=0, compare=False)  # recordings of which results were cached
+    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
     @property
     def source(self) -> Path:
@@ -82,18 +88,18 @@ class Fit:
         return self.comparison.not_applicable
 
 
-def result_of(assessment: Assessment, *, has_page: bool) -> Fit:
+def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> Fit:
     """The result with the paths that its parts will have."""
     selection = assessment.selection
     choice, workload, searched = selection.choice, selection.workload, selection.searched
-    place = workload.request.place
+    place = request.place
     traces = [place.final(one.trace) for one in workload.recordings]
     excerpts = [place.final(one.trace) for one in searched]
     shown = next(i for i, one in enumerate(searched) if one is choice.shown)
     stored = tuple(dict.fromkeys(one.path for one in (*traces, *excerpts)))
     return Fit(
         name=workload.name,
-        runs=_runs(selection),
+        runs=_list_runs(selection),
         trace=traces[shown],
         searched=excerpts[shown],
         profile=selection.profile,
@@ -103,19 +109,20 @@ def result_of(assessment: Assessment, *, has_page: bool) -> Fit:
         plan_file=choice.plan_file,
         verdict=choice.verdict,
         suggestions=assessment.suggestions,
-        warnings=_warnings(selection),
-        paths=paths_in(place.folder, stored, has_plan=selection.has_plan, has_page=has_page),
-        options=workload.request.options,
+        warnings=_list_warnings(selection),
+        paths=place_parts(place.folder, stored, has_plan=selection.has_plan, has_page=has_page),
+        options=request.options,
         references=assessment.references,
         holdout=assessment.holdout,
         today=selection.today,
         excerpt=selection.excerpt,
         recalled=choice.recalled,
+        designs=choice.designs,
         work=assessment.work,
     )
 
 
-def _runs(selection: Selection) -> tuple[Run, ...]:
+def _list_runs(selection: Selection) -> tuple[Run, ...]:
     choice, recordings = selection.choice, selection.workload.recordings
     figures = zip(recordings, choice.u_max, choice.r_safe, choice.unseen, strict=True)
     return tuple(
@@ -124,8 +131,13 @@ def _runs(selection: Selection) -> tuple[Run, ...]:
     )
 
 
-def _warnings(selection: Selection) -> tuple[str, ...]:
+def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    designs = choice.designs
+    if designs is not None and designs.objective != LARGEST:
+        warnings.append(
+            f"the region serves {designs.objective.description}, other heaps' every one"
+        )
     return tuple(dict.fromkeys(warnings))

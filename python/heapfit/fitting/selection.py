@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs
-from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
-from heapfit.fitting.excerpt_search import ExcerptChoice, ExcerptInfo, choose_by_excerpts
+from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent
-from heapfit.fitting.workload import Workload
+from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, WeightedProgress
+from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
@@ -28,7 +30,7 @@ class Selection:
     profile: Profile  # of the whole recording that is shown
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     needs: Needs | None  # of the incumbent heap, where it was named
-    today: Today | None  # that heap beside the plan
+    today: IncumbentVerdict | None  # that heap beside the plan
 
     @property
     def has_plan(self) -> bool:
@@ -37,46 +39,37 @@ class Selection:
 
 
 def select_plan(
-    workload: Workload, incumbent: SystemHeap | None, progress: WeightedProgress
+    workload: Workload,
+    request: Request,
+    incumbent: SystemHeap | None,
+    progress: WeightedProgress,
 ) -> Selection:
-    """The plan that serves all recordings in the least memory, beside the heap that there is."""
-    excerpts = _choose_by_excerpts(workload, progress)
-    searched = _loaded(workload) if excerpts is None else excerpts.searched
-    needs = today = None
-    if incumbent is not None:
-        needs = measure_incumbent(incumbent, searched, progress.part("now"))
-    choice = (
-        _choose(workload, searched, progress.part("choose"))
-        if excerpts is None
-        else excerpts.choice
-    )
-    if needs is not None:
-        today = compare_incumbent(needs, workload.recordings, choice)
-        choice = keep_incumbent(choice, today, workload.request.options)
-    profile = choice.shown.profile if excerpts is None else excerpts.profile
-    info = (
-        None if excerpts is None else replace(excerpts.info, is_kept=choice.answer.kept is not None)
-    )
-    return Selection(workload, searched, choice, profile, info, needs, today)
-
-
-def _loaded(workload: Workload) -> tuple[LoadedTrace, ...]:
-    return tuple(one.loaded for one in workload.recordings if one.loaded is not None)
-
-
-def _choose_by_excerpts(workload: Workload, progress: WeightedProgress) -> ExcerptChoice | None:
-    """The choice where a recording is too long to be searched whole; else None."""
-    if all(one.survey is None for one in workload.recordings):
-        return None
+    """The plan that serves all recordings in the least memory, beside the incumbent heap."""
 
     def search(searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
-        return _choose(workload, searched, progress)
+        return _choose(workload.names, searched, request, progress)
 
-    return choose_by_excerpts(workload, search, progress.part("choose"))
+    excerpts = needs = today = None
+    searched, choosing = workload.loaded, progress.part("choose")
+    if len(searched) < len(workload.recordings):
+        excerpts = choose_by_excerpts(workload, request, search, choosing)
+        searched = excerpts.searched
+    if incumbent is not None:
+        needs = measure_incumbent(incumbent, searched, progress.part("now"))
+    choice = search(searched, choosing) if excerpts is None else excerpts.choice
+    if needs is not None:
+        today = compare_incumbent(needs, workload.recordings, choice)
+        choice = keep_incumbent(choice, today, request.options)
+    if excerpts is None:
+        return Selection(workload, searched, choice, choice.shown.profile, None, needs, today)
+    info = replace(excerpts.info, is_kept=choice.answer.kept is not None)
+    return Selection(workload, searched, choice, excerpts.profile, info, needs, today)
 
 
-def _choose(workload: Workload, searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
-    request, names = workload.request, [one.name for one in workload.recordings]
-    if len(searched) == 1:
-        return choose_for_one(searched[0], names[0], request.options, progress)
-    return choose_for_several(searched, names, request.options, progress, request.sweep)
+def _choose(
+    names: Sequence[str], searched: Sequence[LoadedTrace], request: Request, progress: Progress
+) -> Choice:
+    with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
+        if len(searched) == 1:
+            return choose_for_one(searched[0], names[0], request.options, progress, sweep)
+        return choose_for_several(searched, names, request.options, progress, sweep)

@@ -44,8 +44,8 @@ def _saved_by_finer_alignment(
 ) -> tuple[float, int]:
     """What the winner's plan would save of its region with blocks aligned to 4 bytes; events.
 
-    0 where it can have no such blocks, as some layouts take 8, or one replay tells that it is too
-    little to be told.
+    0 where it can have no such blocks, as some layouts take 8, or one replay shows that it is too
+    little to report.
     """
     winner, plan = choice.winner, choice.winner.plan
     if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:

@@ -21,7 +21,7 @@ from heapfit.progress import Progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 
@@ -79,11 +79,20 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Recordings that all differ, as they were asked to be fitted."""
+    """Recordings that all differ."""
 
-    request: Request
     recordings: tuple[Recording, ...]  # at least one
     repeats: tuple[str, ...]  # a sentence for each recording that is left out
+
+    @property
+    def loaded(self) -> tuple[LoadedTrace, ...]:
+        """Those that are searched whole."""
+        return tuple(one.loaded for one in self.recordings if one.loaded is not None)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the recordings."""
+        return [one.name for one in self.recordings]
 
     @property
     def name(self) -> str:
@@ -106,13 +115,13 @@ def read_workload(
     sources: Sequence[Path], request: Request, importing: Progress, reading: Progress
 ) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
-    names = different_names(sources)
+    names = distinct_source_names(sources)
     traces = _open(list(zip(sources, names, strict=True)), request, importing)
     recordings = (
         Recording(name, source, trace, _read(trace, request, reading))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
-    return Workload(request, *_without_repeats(recordings))
+    return Workload(*_without_repeats(recordings))
 
 
 def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:

@@ -1,38 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fitted heap saves, in the sentence that the screen and the page begin with."""
+"""The saving of a fitted heap, as the sentence with which the screen and the page begin."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.result import Fit
 
 
 def describe_saving(fit: Fit) -> Iterator[str]:
-    """Against the heap of today; where it is unknown, against two that many have."""
+    """The saving over the incumbent heap; where that is unknown, over two that many have."""
     if fit.today is not None:
         yield _describe_replacement(fit)
         return
     region = fit.answer.size.region
-    if fit.excerpt is not None:  # the others were not replayed on all of it
+    is_alike = fit.excerpt is None and fit.options.objective == LARGEST
+    if not is_alike:  # the others were not replayed on all of it, or serve every recording
         return
     found = [row for row in fit.references if row.is_in_saving]
-    told = [_compare_regions(region, row.region, row.title) for row in found if row.region]
-    if told:
-        each = ", each" if len(told) > 1 else ""
+    comparisons = [_compare_regions(region, row.region, row.title) for row in found if row.region]
+    if comparisons:
+        each = ", each" if len(comparisons) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(told)}{each} with the same {margin}."
+        yield f"That is {' and '.join(comparisons)}{each} with the same {margin}."
 
 
 def _compare_regions(region: int, other: int, title: str) -> str:
-    """A region beside another heap's.
+    """A region compared with another heap's.
 
     >>> _compare_regions(80, 80, "TLSF"), _compare_regions(80, 100, "TLSF")
     ('as much as TLSF', '20 B (20.0 %) less than TLSF')
     """
     if region == other:
         return f"as much as {title}"
-    change = f"{abs(other - region):,} B ({_percent(1 - region / other)})"
+    change = f"{abs(other - region):,} B ({_format_percent(1 - region / other)})"
     return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
@@ -44,7 +46,7 @@ def _describe_replacement(fit: Fit) -> str:
     if now is None or fitted is None or today.saved is None:
         return f"{name} serves no region of these recordings." if now is None else ""
     less = sum(pair.saves for pair in today.pairs)
-    change = f"{_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
+    change = f"{_format_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
     runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
     found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_kept:
@@ -58,5 +60,5 @@ def _describe_replacement(fit: Fit) -> str:
     return f"It replaces {name}: the fitted heap {found}."
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * abs(share):.1f} %"

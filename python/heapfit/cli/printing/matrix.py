@@ -12,8 +12,15 @@ from typing import TypeAlias
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
-from heapfit.cli.printing.ranking import IN_PIECES, NEEDS_SIZE, marks_of, over_in_steps, ranking
-from heapfit.comparison.matrix import Column, Matrix
+from heapfit.cli.printing.ranking import (
+    IN_PIECES,
+    NEEDS_SIZE,
+    SYSTEMS_MEMORY,
+    marks_of,
+    over_in_steps,
+    ranking,
+)
+from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 
@@ -46,7 +53,7 @@ def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
         yield from _panels_of(matrix, lambda row: _ratio(over_in_steps(row, step)))
 
 
-def _trace_fields(column: Column, options: MatrixOptions) -> dict[str, object]:
+def _trace_fields(column: TraceColumn, options: MatrixOptions) -> dict[str, object]:
     ranked = ranking(column.comparison, options.sram, options.granularity)
     its = {"trace": column.label, "source": column.comparison.trace.source}
     return its | content_of(ranked)
@@ -94,7 +101,7 @@ def _in_panels(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[L
         yield from map(Line, _lines([names, *panel]))
 
 
-def _text(column: Column, name: str, cell: Cell) -> str:
+def _text(column: TraceColumn, name: str, cell: Cell) -> str:
     entry = column.cell(name)
     if isinstance(entry, Row):
         return cell(entry)
@@ -138,6 +145,8 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
         yield Line(IN_PIECES)
     if any(row.needs_size for row in rows):
         yield Line(NEEDS_SIZE)
+    if any(row.heap is not None for row in rows):
+        yield Line(SYSTEMS_MEMORY)
     if any(not row.is_monotone for row in rows):
         yield Line("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
     if any(row.r_safe is None for row in rows):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranked rows: what compare, design and fit print of one trace."""
+"""Ranked rows: what compare and fit print of one trace."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import BesideResult
+from heapfit.bounds.trace_bounds import ComparisonBounds
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
 NEEDS_SIZE = "# for programs that hand sizes over when they free and resize."
+SYSTEMS_MEMORY = f"^ {SIMULATED}; regions are the system's own memory, control included."
 IN_PIECES = "+ blocks in pieces: only for callers that follow them from piece to piece."
 
 
@@ -69,6 +71,7 @@ _ENDS = _of_row(
     Column("trained_on_this_trace"),
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
+    Column("simulated", value=lambda row: row.heap and row.heap.title),
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
 LEFT_OUT: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
@@ -177,11 +180,11 @@ def _ranked(comparison: Comparison, sram: Sram | None) -> list[_Ranked]:
 
 def marks_of(row: Row) -> str:
     """What stands behind a row's name or figure; _meanings tells what each says."""
-    special = "+" * row.is_in_pieces + "#" * row.needs_size
+    special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
     return special + ("*" if row.trained_on_this_trace else "")
 
 
-def _bounds_told(bounds: BesideResult) -> Iterator[str]:
+def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
     yield (
         f"With every lifetime known and no headers the trace fits in {bounds.packing:,} B; with "
         f"each size's own most set aside, in {bounds.static:,} B."
@@ -200,6 +203,8 @@ def _meanings(rows: Sequence[Row]) -> Iterator[str]:
         yield IN_PIECES
     if any(row.needs_size for row in rows):
         yield NEEDS_SIZE
+    if any(row.heap is not None for row in rows):
+        yield SYSTEMS_MEMORY
     if any(row.step == 0 and row.r_safe is not None for row in rows):
         yield "step -: no search; the region follows from the plan or from one run."
     if any(row.step == _engine.REGION_UNIT for row in rows):

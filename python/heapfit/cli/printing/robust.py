@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Designs for several traces as design prints them."""
+"""Every candidate plan of several recordings, as `heapfit fit --plans` prints them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from heapfit.cli.printing.ranking import left_out
 from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
-from heapfit.workloads.drawn_set import LIMITS, DrawnSet, is_peak_repeated
+from heapfit.workloads.drawn_set import LIMITS, ResampledTraces, is_peak_repeated
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
 def robust_table(
-    designs: RobustDesigns, paths: Sequence[Path], drawn: DrawnSet | None = None
+    designs: RobustDesigns,
+    written: tuple[Sequence[Path], Path],  # plans, page
+    drawn: ResampledTraces | None = None,
 ) -> Iterator[Part]:
     """The ranking, the curves, and what they mean."""
+    paths, page = written
+    yield Line("")
     yield Fields(_fields(designs, drawn))
     yield from _regions(designs)
     if designs.folds:
@@ -28,16 +32,17 @@ def robust_table(
     if drawn is not None:
         yield from _drawn_told(designs, drawn)
     sentences = verdicts(designs)
-    yield Fields({"verdicts": sentences, "plans": paths})
+    yield Fields({"verdicts": sentences, "plans": paths, "page": page})
     yield from map(Line, sentences)
     yield Line("")
     for row, path in zip(designs.rows, paths, strict=True):
         yield Line(str(path), is_copied=True)
         yield Line(f"  {row.reason}")
+    yield Line(str(page), is_copied=True)
     yield from left_out(designs.not_applicable)
 
 
-def _fields(designs: RobustDesigns, drawn: DrawnSet | None) -> dict[str, object]:
+def _fields(designs: RobustDesigns, drawn: ResampledTraces | None) -> dict[str, object]:
     return {
         "traces": designs.traces,
         "drawn": None if drawn is None else _drawn_fields(designs, drawn),
@@ -51,7 +56,7 @@ def _fields(designs: RobustDesigns, drawn: DrawnSet | None) -> dict[str, object]
     }
 
 
-def _drawn_fields(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, object]:
+def _drawn_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, object]:
     return {
         "traces": len(drawn.traces),
         "seed": drawn.seed,
@@ -72,7 +77,7 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
     u_max = designs.u_max_objective
     yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
-        f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
+        f"Regions in bytes that serve {designs.objective.description} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
     yield Line("R_safe of each is the smallest found, to 0.02 % of U_max (--exact: every size).")
@@ -123,7 +128,7 @@ def _ran_out(index: int, traces: int) -> Column[RobustRow]:
     return Column(heading=heading, shown=lambda row: 100 * row.run_out[index] / traces)
 
 
-def _drawn_told(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[Part]:
+def _drawn_told(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
     """What the first trace is, what the others are, and how far they may be trusted."""
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
@@ -152,7 +157,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if not designs.folds:
         return ["Nothing is known of traces not seen (--folds)."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.told} unseen."]
+        return [f"No plan serves {designs.objective.description} unseen."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [
         f"Least on traces not seen: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."

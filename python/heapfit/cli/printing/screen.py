@@ -7,13 +7,12 @@
     will it hold         runs that were replayed in just this region
     warnings, paths
 
-At most 24 lines of 80 columns. `--all` and `--verbose` have what it leaves out.
+At most 24 lines of 80 columns. `--all` has what it leaves out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import said_of
@@ -38,26 +37,15 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is printed below the first screen."""
-
-    every_row: bool = False
-    reasons: bool = False
-
-
-FIRST_SCREEN = Told()
-
-
-def first_screen(fit: Fit, told: Told) -> Iterator[Part]:
-    """All of it; `told` decides what it points to."""
+def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
+    """All of it; `is_whole`: below it everything is told, so that it points to nothing."""
     yield Line(_title(fit))
     yield Line("")
     yield from _assumed(fit)
     yield from paragraph(" ".join(_answer(fit)), _INDENT)
     yield Line("")
     yield Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT))
-    yield from _legend(fit, told.every_row)
+    yield from _legend(fit, is_whole)
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_held(fit), _INDENT)
@@ -65,7 +53,7 @@ def first_screen(fit: Fit, told: Told) -> Iterator[Part]:
     yield from _record_more(fit)
     yield from said_of(fit.options.effort, _INDENT)
     yield Line("")
-    yield from _warnings(fit, told.reasons)
+    yield from _warnings(fit, is_whole)
     yield from _paths(fit)
 
 
@@ -76,7 +64,9 @@ def _title(fit: Fit) -> str:
         f"{allocations:,} allocations of {len(profile.sizes):,} sizes in {profile.events:,} events"
     )
     if len(fit.runs) > 1:
-        return f"{len(fit.runs)} recordings; the one that needs most is {fit.shown.name}"
+        known = fit.answer.known.runs
+        drawn = f", {len(fit.runs) - known} drawn" if known < len(fit.runs) else ""
+        return f"{_runs(known)}{drawn}; the one that needs most is {fit.shown.name}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
@@ -188,14 +178,14 @@ def _record_more(fit: Fit) -> Iterator[Part]:
         yield Line(f"{_INDENT}Record more runs:  heapfit fit RUN1 RUN2 RUN3   (one heap for all)")
 
 
-def _warnings(fit: Fit, is_verbose: bool) -> Iterator[Part]:
-    shown = fit.warnings if is_verbose else fit.warnings[:_MOST_WARNINGS]
+def _warnings(fit: Fit, is_whole: bool) -> Iterator[Part]:
+    shown = fit.warnings if is_whole else fit.warnings[:_MOST_WARNINGS]
     for warning in shown:
         lines = [*paragraph(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)]
-        yield from lines if is_verbose else lines[:2]
+        yield from lines if is_whole else lines[:2]
     rest = len(fit.warnings) - len(shown)
     if rest:
-        yield Line(f"{_INDENT}! {rest} more: --verbose")
+        yield Line(f"{_INDENT}! {rest} more: --all")
 
 
 def _paths(fit: Fit) -> Iterator[Part]:

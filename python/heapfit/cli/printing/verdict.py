@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on one recording, as `design` and `front` open with it: `fit` says the same."""
+"""The verdict on one recording, beside its candidates and its front."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from collections.abc import Iterator
 from heapfit.cli.printing.parts import Fields, Line, Part
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import chosen_row, further_sentences, searched_further, verdict
+from heapfit.comparison.verdict import (
+    describe_extended_search,
+    list_extended_search,
+    select_row,
+    verdict,
+)
 from heapfit.design.effort import MEANING, Effort
-from heapfit.fitting.answer import Answer
 
 
-def verdict_first(comparison: Comparison, effort: Effort) -> Iterator[Part]:
-    """What to set a heap to and by which plan; below it what was searched further, and what not."""
-    chosen, decision = chosen_row(comparison), verdict(comparison)
+def verdict_beside(comparison: Comparison, effort: Effort) -> Iterator[Part]:
+    """What the plan that is taken is in a comparison, and what was searched further, and needs."""
+    chosen, decision = select_row(comparison), verdict(comparison)
     yield Fields(
         {
             "verdict": decision,
             "least": _named(chosen),
-            "searched_further": [_named(row) for row in searched_further(comparison)],
+            "searched_further": [_named(row) for row in list_extended_search(comparison)],
+            "effort": effort,
         }
     )
-    if chosen.heap_size is not None:
-        yield from map(Line, Answer(chosen.heap_size, chosen.known, None).sentences())
-    yield Line(decision)
-    yield from map(Line, further_sentences(comparison))
-    yield from said_of(effort)
     yield Line("")
+    yield from map(Line, describe_extended_search(comparison))
 
 
 def said_of(effort: Effort, indent: str = "") -> Iterator[Part]:

@@ -26,6 +26,7 @@ def reword(command: Any) -> None:
             _reword_argument(param)
         else:
             param.display_type_rich = lambda ctx, param=param: _kind(param, ctx)
+            param.help = f"{param.help} Repeatable." if param.multiple else param.help
         param._get_number_range_help_str = lambda param=param: _range(param.min, param.max)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The heaps by the names that `fit --now` takes: each one's rule, as a plan that places alike.
+"""Incumbent heaps by the names that `fit --now` takes: each algorithm as an equivalent plan.
 
     our region       | control | chunks ...                          | sentinel |
     the system's     | its own | the very same chunks, one for one   | its mark |
@@ -11,26 +11,30 @@ systems' own sources (docs/now.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.allocators import ALIASES, find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import parse_sizes
+from heapfit.plan.values import parse_values
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
 
-# Allocators that answers stand beside, whatever heap there is today.
+SIMULATED: Final = "simulated from its algorithm"
+# Reference allocators of every answer, whatever the incumbent is.
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
 
 class Resizes(StrEnum):
-    """What becomes of a request for another size."""
+    """How a heap serves a request for another size."""
 
     IN_PLACE = "in place"  # where there is room; else as the next
     SHRINK = "shrinks in place, grows by a new block, a copy and a free"
@@ -51,15 +55,17 @@ class SystemHeap:
     resizes: Resizes = Resizes.IN_PLACE
     least: int = 1  # smaller requests are served as this
     regions: tuple[int, ...] = ()  # of heap_5: all but the last, by address
+    is_region: bool = False  # its memory is the plan's region, control and all
     code: int | None = None  # text; None: not measured
     instructions: int | None = None  # a call, in the mean; None: not measured
 
     def memory(self, region: int) -> int:
-        """Its memory that has as many bytes of chunks as our region of its plan."""
-        return _chunks_in(self.plan, region) + self.own - self._marks()
+        """Bytes of the system's memory with as many bytes of chunks as our `region` of the plan."""
+        chunks = region if self.is_region else _chunks_in(self.plan, region)
+        return chunks + self.own - self._marks()
 
     def region(self, memory: int) -> int:
-        """Our region of its plan, a multiple of 8, that has as many bytes of chunks."""
+        """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`."""
         region = memory // 8 * 8
         region += (memory - self.memory(region)) // 8 * 8
         while self.memory(region) > memory:
@@ -67,7 +73,7 @@ class SystemHeap:
         return region
 
     def set_to(self, memory: int) -> int:
-        """The value of its setting for so much memory."""
+        """The value of the heap's setting that gives it so much memory."""
         return memory - self.unset
 
     def _marks(self) -> int:
@@ -80,8 +86,6 @@ MARK: Final = 16  # bytes of the used chunk that stands for a mark between two r
 
 def _chunks_in(plan: Plan, region: int) -> int:
     """Bytes between the first chunk and the sentinel (core/src/tiling/tiling.h draws both)."""
-    if plan.allocator in _WITH_THE_SYSTEMS_CONTROL:
-        return region
     untouched = _engine.Replay(plan.engine(), region).result().footprint
     if plan.allocator in _WITHOUT_SENTINEL:
         return region - untouched
@@ -134,7 +138,7 @@ def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> 
 def _tlsf(alignment: int) -> SystemHeap:
     del alignment  # tlsf.c has 4 on 32 bits
     return SystemHeap(
-        name="tlsf",
+        name="mattconte-tlsf",
         title="TLSF of mattconte/tlsf",
         version="deff9ab, 32 bits",
         setting="memory of tlsf_create_with_pool",
@@ -144,7 +148,6 @@ def _tlsf(alignment: int) -> SystemHeap:
 
 
 _WITHOUT_SENTINEL: Final = {"nano_malloc"}
-_WITH_THE_SYSTEMS_CONTROL: Final = {"sys_heap"}  # in the region, so that all of it counts
 
 
 def _newlib(alignment: int) -> SystemHeap:
@@ -161,7 +164,7 @@ def _newlib(alignment: int) -> SystemHeap:
 
 
 def sys_heap(_alignment: int = 4) -> SystemHeap:
-    """Zephyr's: blocks at multiples of 4, of 8 above 256 KiB, whatever alignment is asked for."""
+    """Zephyr's sys_heap: blocks at multiples of 4, of 8 above 256 KiB, for any alignment."""
     return SystemHeap(
         name="sys_heap",
         title="Zephyr's sys_heap",
@@ -170,6 +173,7 @@ def sys_heap(_alignment: int = 4) -> SystemHeap:
         plan=Plan("sys_heap", {"alignment": 4}),
         own=3 * _WORD,  # struct sys_heap
         unset=3 * _WORD,
+        is_region=True,
     )
 
 
@@ -184,38 +188,90 @@ SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
         "lwip-mem": lwip_mem,
         "newlib": _newlib,
         "sys_heap": sys_heap,
-        "tlsf": _tlsf,
+        "mattconte-tlsf": _tlsf,
     }
 )
 
 
-def parse_system_heap(text: str, alignment: int) -> SystemHeap:
-    """A heap by NAME, or heap_5 with its regions by address, `heap_5:SIZE,SIZE`; else HeapfitError.
+def list_heap_names() -> list[str]:
+    """All names of heaps that are offered: of allocators, of systems, and aliases."""
+    return list(dict.fromkeys([*map(_name, find_allocators()), *SYSTEM_HEAPS, *ALIASES]))
+
+
+def is_heap(word: str) -> bool:
+    """Whether a word is the name of a heap, with or without values behind a colon.
+
+    >>> is_heap("heap_5:16K,8K"), is_heap("dlmalloc"), is_heap("run.heap")
+    (True, True, False)
+    """
+    name = word.partition(":")[0]
+    return name in list_heap_names() or name in map(_name, _engine.allocators())
+
+
+def is_simulated(word: str) -> bool:
+    """Whether a name is of a system's heap alone, of which no allocator is the code.
+
+    >>> is_simulated("heap_4"), is_simulated("sys_heap")
+    (True, False)
+    """
+    name = word.partition(":")[0]
+    return name in SYSTEM_HEAPS and name not in map(_name, _engine.allocators())
+
+
+def find_heap(text: str, alignment: int) -> SystemHeap:
+    """A heap by NAME, heap_5 with its regions by address, `heap_5:SIZE,SIZE`, or an allocator.
 
     `alignment` of blocks in bytes, for heaps whose users set it.
 
-    >>> parse_system_heap("heap_5:16384,8192", 8).regions
-    (16384,)
+    >>> find_heap("heap_5:16K,8K", 8).regions, find_heap("dlmalloc", 8).name
+    ((16384,), 'lea')
     """
-    name, _, sizes = text.partition(":")
+    name, _, values = text.partition(":")
+    if not is_heap(name):
+        raise HeapfitError(f"{name}: no such heap ({did_you_mean(name, list_heap_names())})")
     if name not in SYSTEM_HEAPS:
-        raise HeapfitError(f"no heap is named '{name}' ({meant(name, SYSTEM_HEAPS)})")
+        return _make_allocator_heap(text, alignment)
     if name == "heap_5":
-        return _heap_5(text, sizes.split(","))
-    if sizes:
-        raise HeapfitError(f"'{text}': only heap_5 takes sizes, of its regions")
+        return _heap_5(text, values)
+    if values:
+        raise HeapfitError(f"{text}: only heap_5 takes sizes, of its regions")
     return heap_4() if name == "heap_4" else SYSTEM_HEAPS[name](alignment)
+
+
+def _name(info: _engine.AllocatorInfo) -> str:
+    return info.name
+
+
+def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
+    """An allocator as it is, its region the memory that counts."""
+    name, _, values = text.partition(":")
+    (info,) = find_allocators([name])
+    if takes_pools(info) or (info.ships and not is_for_any_program(info)):
+        raise HeapfitError(f"{text}: no heap that any program can have")
+    scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
+    return SystemHeap(
+        name=":".join(filter(None, [info.name, values])),
+        title=info.title,
+        version=_engine.version,
+        setting="its region",
+        plan=Plan(info.name, scalars),
+        own=0,
+        is_region=True,
+    )
 
 
 _LEAST_REGION: Final = 64  # bytes; below, our marks would not fit
 
 
-def _heap_5(text: str, given: Sequence[str]) -> SystemHeap:
-    sizes = [int(one) if one.isascii() and one.isdecimal() else 0 for one in given]
+def _heap_5(text: str, values: str) -> SystemHeap:
+    try:
+        sizes = parse_sizes(values)
+    except HeapfitError:
+        sizes = ()
     if len(sizes) < 2 or min(sizes) < _LEAST_REGION or sum(sizes) >= 2**32:
         raise HeapfitError(
-            f"'{text}': heap_5 takes the sizes of its regions by address, two at least of "
-            f"{_LEAST_REGION} bytes or more each (heap_5:16384,8192)"
+            f"{text}: heap_5 takes the sizes of its regions by address, two at least of "
+            f"{_LEAST_REGION} bytes or more each (heap_5:16K,8K)"
         )
     whole = [size // 8 * 8 for size in sizes]  # what is beyond a multiple of 8 it cannot use
     return replace(

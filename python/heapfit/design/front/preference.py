@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one configuration of a front is picked for."""
+"""The measure for which a configuration of the front is picked."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 class Preference(StrEnum):
     """The measure that is to be least; the names are those of measures.Measure."""
 
-    MEMORY = "memory"
+    RAM = "ram"
     TIME = "time"
+    FLASH = "flash"
     ENERGY = "energy"
-    SIZE = "size"

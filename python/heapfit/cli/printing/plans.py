@@ -1,13 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The best size classes of pools alone, as design prints them."""
+"""Every candidate plan of a recording, as `heapfit fit --plans` prints them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
-from heapfit.design.pools.best_classes import BestClasses, Classes
+from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table
+from heapfit.cli.printing.ranking import ranking
+from heapfit.cli.printing.verdict import verdict_beside
+from heapfit.comparison.row import Row
+from heapfit.design.effort import Effort
+from heapfit.design.plan_files import Designs
+from heapfit.design.pools.best_classes import BestClasses, PoolClasses
+
+
+def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
+    """Ranked; where each is written, and the best size classes of pools alone."""
+    comparison = designs.comparison
+    yield from verdict_beside(comparison, effort)
+    yield from ranking(comparison)
+    yield Fields({"plans": designs.paths, "page": page})
+    for row, path in zip(comparison.rows, designs.paths, strict=True):
+        yield Line(str(path), is_copied=True)
+        yield Line(f"  {row.reason}; {_pools(row)}")
+    yield Line(str(page), is_copied=True)
+    yield Group("classes", _class_table(designs.classes, designs.rule, comparison.u_max))
+
+
+def _pools(row: Row) -> str:
+    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.pools]
+    return ", ".join(pools) or "no pools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +39,11 @@ class _Best:
     """What is best with so many pools."""
 
     pools: int
-    waste: Classes
-    peaks: Classes
+    waste: PoolClasses
+    peaks: PoolClasses
 
 
-def class_table(best: BestClasses, rule: Classes | None, u_max: int) -> Iterator[Part]:
+def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Iterator[Part]:
     """A row for each number of pools, then what the 10 % rule gives."""
     yield Fields({"bounds": best.bounds, "sizes": best.sizes})
     yield Fields({"least_waste": best.least_waste, "least_peaks": best.least_peaks})
@@ -44,5 +68,5 @@ def class_table(best: BestClasses, rule: Classes | None, u_max: int) -> Iterator
         yield Line(f"Of {best.sizes:,} sizes, those with most live bytes were tried as classes.")
 
 
-def _over(one: Classes, u_max: int) -> float | None:
+def _over(one: PoolClasses, u_max: int) -> float | None:
     return one.peaks / u_max if u_max else None

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a file is, by its content, and what to do with one that is given where another is meant."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from heapfit.errors import HeapfitError
+from heapfit.importers.formats import FORMATS, STORED_MAGIC
+from heapfit.importers.stream import ByteStream
+from heapfit.plan.toml_table import FileKind, read_document
+
+
+class Kind(StrEnum):
+    """Kinds of files that commands take."""
+
+    RECORDING = "a recording"
+    CAPTURE = "a packet capture"
+    PLAN = "a plan"
+    SCENARIO = "a scenario"
+    PROGRAM = "a program"
+    IMAGE = "a program for another processor"
+    UNKNOWN = "unknown"  # which its reader tells more of
+
+
+# What each kind may stand for; all else is refused with the advice below.
+_TAKEN: Final[Mapping[Kind, frozenset[Kind]]] = MappingProxyType(
+    {
+        Kind.RECORDING: frozenset({Kind.RECORDING, Kind.CAPTURE}),
+        Kind.PLAN: frozenset({Kind.PLAN}),
+        Kind.SCENARIO: frozenset({Kind.SCENARIO}),
+        Kind.PROGRAM: frozenset({Kind.PROGRAM, Kind.IMAGE}),
+        Kind.IMAGE: frozenset({Kind.IMAGE}),
+    }
+)
+_ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
+    {
+        Kind.RECORDING: "heapfit fit {path} makes a plan and its C from it",
+        Kind.CAPTURE: "heapfit size {path} sizes pools for it, heapfit fit {path} a heap",
+        Kind.PLAN: "heapfit check RECORDING --plan {path} tries a recording on it, "
+        "heapfit generate {path} makes its C",
+        Kind.SCENARIO: "heapfit simulate {path} simulates its traffic, "
+        "heapfit size {path} sizes pools for it",
+        Kind.PROGRAM: "heapfit record -- {program} makes a recording of it",
+        Kind.IMAGE: "heapfit record --qemu {path} makes a recording of it",
+    }
+)
+_TOML: Final = FileKind("plan", "docs/plan-schema.md")
+_ELF, _SCRIPT = b"\x7fELF", b"#!"
+_HOSTS: Final = (3, 62)  # e_machine of programs for i386 and x86-64
+_LOADER: Final = b"/ld-"  # in the name of what loads a Linux program
+
+
+def classify_file(path: Path) -> Kind:
+    """What a file is; of what is no plain file, such as a pipe, nothing is read.
+
+    >>> classify_file(Path("/bin/sh")).name
+    'PROGRAM'
+    """
+    if not path.is_file():
+        return Kind.UNKNOWN
+    try:
+        with ByteStream(path) as stream:
+            head = stream.head
+    except HeapfitError:
+        return Kind.UNKNOWN
+    if head.startswith((_ELF, _SCRIPT)):
+        return _classify_program(head)
+    if head.startswith(STORED_MAGIC):
+        return Kind.RECORDING
+    known = next((one for one in FORMATS if one.matches(head)), None)
+    if known is None:
+        return _classify_document(path)
+    return Kind.CAPTURE if known.name == "packets" else Kind.RECORDING
+
+
+def require_kind(path: Path, *wanted: Kind) -> Path:
+    """The path of a file that may be any of these; HeapfitError says what another is good for."""
+    kind = classify_file(path)
+    if kind is Kind.UNKNOWN and not path.exists() and shutil.which(str(path)):
+        kind = Kind.PROGRAM
+    is_taken = any(kind in _TAKEN[one] for one in wanted)
+    if kind is not Kind.UNKNOWN and not is_taken:
+        raise HeapfitError(f"{path}: is {kind} ({advise(path, kind)})")
+    return path
+
+
+def advise(path: Path, kind: Kind) -> str:
+    """What a file of this kind is good for.
+
+    >>> advise(Path("a b.heap"), Kind.RECORDING)
+    "heapfit fit 'a b.heap' makes a plan and its C from it"
+    """
+    is_found = "/" in str(path) or not path.exists()  # as a shell finds a program
+    program = str(path) if is_found else f"./{path}"
+    return _ADVICE[kind].format(path=shlex.quote(str(path)), program=shlex.quote(program))
+
+
+def is_path(word: str) -> bool:
+    """True if a word, which may be a name with values behind a colon, is a path.
+
+    >>> is_path("run.heap"), is_path("out/run"), is_path("tlsf:probes=3")
+    (True, True, False)
+    """
+    name = word.partition(":")[0]
+    return "/" in word or "." in name or Path(word).exists()
+
+
+def _classify_program(head: bytes) -> Kind:
+    machine = int.from_bytes(head[18:20], "little" if head[5:6] == b"\x01" else "big")
+    is_foreign = head.startswith(_ELF) and machine not in _HOSTS and _LOADER not in head
+    return Kind.IMAGE if is_foreign else Kind.PROGRAM
+
+
+def _classify_document(path: Path) -> Kind:
+    try:
+        document = read_document(path, _TOML)
+    except HeapfitError:
+        return Kind.UNKNOWN
+    tables = {"plan": Kind.PLAN, "traffic": Kind.SCENARIO}
+    return next((kind for name, kind in tables.items() if name in document), Kind.UNKNOWN)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes, percents and shares as people type them, read the same way everywhere."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from heapfit.errors import HeapfitError
+
+LARGEST_NUMBER: Final = 2**64 - 1  # that the engine holds
+
+_SIZE = re.compile(r"([0-9]{1,19}) ?(?:([KMG])(?:iB)?|B)?", re.IGNORECASE)
+_BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_PERCENT = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,9})?) ?%?")
+_SHARE = re.compile(r"((?:[0-9]{1,4}\.?[0-9]{0,17}|\.[0-9]{1,17})(?:e-[0-9]{1,2})?)")
+
+
+def parse_size(text: str) -> int:
+    """The bytes of a size.
+
+    >>> parse_size("65536"), parse_size("64K"), parse_size("64KiB"), parse_size("1M")
+    (65536, 65536, 65536, 1048576)
+    """
+    number = _SIZE.fullmatch(text)
+    size = int(number[1]) * _BYTES[(number[2] or "").upper()] if number else LARGEST_NUMBER + 1
+    if size > LARGEST_NUMBER:
+        raise HeapfitError(f"{text[:40]} is no size in bytes, such as 65536, 64K, 64KiB or 1M")
+    return size
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """The bytes of each of several sizes, with commas between.
+
+    >>> parse_sizes("64,512,2K")
+    (64, 512, 2048)
+    """
+    return tuple(map(parse_size, text.split(",")))
+
+
+def parse_percent(text: str) -> float:
+    """The number of a percentage, with its sign or without.
+
+    >>> parse_percent("5%"), parse_percent("2.5")
+    (5.0, 2.5)
+    """
+    number = _PERCENT.fullmatch(text)
+    if number is None:
+        raise HeapfitError(f"{text[:40]} is no percentage from 0 to 9999, such as 5% or 2.5")
+    return float(number[1])
+
+
+def parse_share(text: str) -> float:
+    """The share of one, from such a number or a percentage with its sign.
+
+    >>> parse_share("0.999"), parse_share("99.9%")
+    (0.999, 0.999)
+    """
+    percent = _PERCENT.fullmatch(text) if text.endswith("%") else None
+    share = _SHARE.fullmatch(text)
+    if percent is None and share is None:
+        raise HeapfitError(f"{text[:40]} is no share from 0 to 1, such as 0.999 or 99.9%")
+    return float(text) if percent is None else float(f"{percent[1]}e-2")

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file given where another is meant: what it is, and what to do with it."""
+
+import itertools
+import struct
+
+import pytest
+import small_scenarios
+from captures import ethernet, ipv4, pcap
+from small_traces import heapfit
+from typer.testing import CliRunner
+
+from heapfit.cli.main import make_app
+from heapfit.errors import HeapfitError
+from heapfit.importers.file_kind import Kind, classify_file, require_kind
+
+TRACE = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
+PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
+KINDS = {
+    "run.heap": Kind.RECORDING,
+    "run.parquet": Kind.RECORDING,
+    "net.pcap": Kind.CAPTURE,
+    "plan.toml": Kind.PLAN,
+    "scenario.toml": Kind.SCENARIO,
+    "host.elf": Kind.PROGRAM,
+    "run.sh": Kind.PROGRAM,
+    "board.elf": Kind.IMAGE,
+    "notes.txt": Kind.UNKNOWN,
+    "other.toml": Kind.UNKNOWN,
+    "empty": Kind.UNKNOWN,
+}
+ADVICE = {
+    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C from it)",
+    Kind.CAPTURE: "is a packet capture (heapfit size {} sizes pools for it",
+    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} tries a recording on it",
+    Kind.SCENARIO: "is a scenario (heapfit simulate {} ",
+    Kind.PROGRAM: "is a program (heapfit record -- ./{} makes a recording of it)",
+    Kind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",
+}
+RECORDINGS, PROGRAMS = {Kind.RECORDING, Kind.CAPTURE}, {Kind.PROGRAM, Kind.IMAGE}
+# A command with {} for a file, and the kinds that it takes there.
+TAKES = {
+    "fit {}": RECORDINGS,
+    "check {} --plan plan.toml": RECORDINGS,
+    "check run.heap --plan {}": {Kind.PLAN},
+    "check run.heap --plan plan.toml --base {}": RECORDINGS,
+    "check run.heap --plan plan.toml --program {}": PROGRAMS,
+    "verify {} --qemu board.elf --build true": {Kind.PLAN},
+    "verify plan.toml --qemu {} --build true": {Kind.IMAGE},
+    "generate {}": {Kind.PLAN},
+    "record -- {}": PROGRAMS,
+    "record --qemu {}": {Kind.IMAGE},
+    "import {}": RECORDINGS,
+    "workload {}": RECORDINGS,
+    "profile {}": RECORDINGS,
+    "sites {}": RECORDINGS,
+    "sites run.heap --plan {}": {Kind.PLAN},
+    "compare {} tlsf": RECORDINGS,
+    "bounds {}": RECORDINGS,
+    "adversary {} tlsf": RECORDINGS,
+    "adversary run.heap --plan {}": {Kind.PLAN},
+    "allocators {}": set(),
+    "size {}": {*RECORDINGS, Kind.SCENARIO},
+    "settings lwip {}": RECORDINGS,
+    "simulate {}": {Kind.SCENARIO},
+    "slotbuf 10 10 --plan {}": {Kind.PLAN},
+}
+
+
+def elf(machine: int) -> bytes:
+    """The first bytes of a program of 64 bit, little-endian."""
+    return b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HH", 2, machine) + bytes(44)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("kinds")
+    (made / "run.heap").write_text(TRACE)
+    (made / "plan.toml").write_text(PLAN)
+    (made / "other.toml").write_text("key = 1\n")
+    (made / "notes.txt").write_text("nothing of the kind\n")
+    (made / "empty").write_text("")
+    (made / "host.elf").write_bytes(elf(62))
+    (made / "board.elf").write_bytes(elf(40))
+    (made / "run.sh").write_text("#!/bin/sh\n")
+    frame = ethernet(ipv4(60))
+    (made / "net.pcap").write_bytes(pcap([(0.0, frame, len(frame))]))
+    small_scenarios.small(made).rename(made / "scenario.toml")
+    assert heapfit("import", "run.heap", folder=made).returncode == 0
+    return made
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_is_told_by_content(name, folder):
+    assert classify_file(folder / name) is KINDS[name]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (words, name)
+        for words, name in itertools.product(TAKES, KINDS)
+        if KINDS[name] is not Kind.UNKNOWN and KINDS[name] not in TAKES[words]
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_to_use(words, name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    done = CliRunner().invoke(make_app(), words.format(name).split())
+    assert done.exit_code == 1
+    assert isinstance(done.exception, HeapfitError)
+    assert str(done.exception).startswith(f"{name}: {ADVICE[KINDS[name]].format(name)}")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_advice_can_be_pasted_into_a_shell(tmp_path):
+    path = tmp_path / "a plan.toml"
+    path.write_text(PLAN)
+    with pytest.raises(HeapfitError, match=rf"heapfit generate '{path}' makes its C"):
+        require_kind(path, Kind.RECORDING)
+
+
+def test_a_name_of_a_program_is_one(monkeypatch, folder):
+    monkeypatch.chdir(folder)
+    done = heapfit("fit", "ls", folder=folder)
+    assert (
+        done.stderr == "heapfit: ls: is a program (heapfit record -- ls makes a recording of it)\n"
+    )
+
+
+@pytest.mark.parametrize("words", ["compare rum.heap tlsf", "profile rum.heap", "fit rum.heap"])
+def test_a_misspelt_file_is_told_with_the_one_beside_it(words, folder):
+    done = heapfit(*words.split(), folder=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "heapfit: rum.heap: no such file (is 'run.heap' meant?)\n"
+
+
+def test_a_name_with_a_dot_is_no_allocators(folder):
+    done = heapfit("compare", "typo.trace", "tlsf", folder=folder)
+    assert done.stderr == "heapfit: typo.trace: no such file (check the path)\n"
+    done = heapfit("compare", "run.heap", "tlfs", folder=folder)
+    assert "tlfs: no such file, and no such allocator (is 'tlsf' meant?)" in done.stderr

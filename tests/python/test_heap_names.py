@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One name space of heaps: those of systems, allocators and aliases, in `compare` and elsewhere."""
+
+import re
+
+import pytest
+from small_traces import bimodal, heapfit, heapfit_json
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import (
+    SYSTEM_HEAPS,
+    find_heap,
+    is_heap,
+    is_simulated,
+    list_heap_names,
+)
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.errors import HeapfitError
+from heapfit.plan.allocators import ALIASES, find_allocators
+from heapfit.trace.stored import Trace
+
+SYSTEMS = ["heap_4", "heap_5:2K,1K", "lwip-mem", "newlib", "mattconte-tlsf"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("heaps")
+    bimodal(made / "run.heap")
+    with (made / "run.heap").open("a") as file:
+        file.write("a 900000 40\nr 900000 400\nr 900000 30\nf 900000\n")
+    (made / "aligned.heap").write_text("m 0 24 64\nf 0\n")
+    assert heapfit("import", "run.heap", folder=made).returncode == 0
+    return made
+
+
+def test_systems_heaps_are_ranked_by_their_own_memory(folder):
+    content = heapfit_json("compare", "run.parquet", *SYSTEMS, "tlsf", folder=folder)
+    rows = {row["name"]: row for row in content["rows"]}
+    trace = Trace.open(folder / "run.parquet")
+    for name in SYSTEMS:
+        heap = find_heap(name, 8)
+        _, (needed,), _ = measure_memories(heap, [requests_of(trace)], [trace.largest_alignment])
+        assert rows[name]["r_safe"] == needed, name
+        assert rows[name]["simulated"] == heap.title
+    assert rows["tlsf"]["simulated"] is None
+    sizes = [row["r_safe"] for row in content["rows"]]
+    assert len(sizes) == len(SYSTEMS) + 1
+    assert min(sizes) == sizes[0]
+
+
+def test_a_simulated_row_is_marked(folder):
+    shown = heapfit("compare", "run.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4^ " in shown
+    assert "tlsf^" not in shown
+    assert "^ simulated from its algorithm; regions are the system's own memory" in shown
+    both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout
+    assert "^ simulated from its algorithm" in both
+
+
+def test_a_page_is_drawn_of_a_simulated_heap(folder):
+    done = heapfit("compare", "run.heap", "heap_4", "--report", "page.html", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "heap_4" in (folder / "page.html").read_text()
+
+
+def test_drawn_workloads_are_asked_of_systems_heaps_too(folder):
+    asked = ("--workloads", "t2_w1:events=300", "heap_4")
+    (row,) = heapfit_json("compare", *asked, folder=folder)["rows"]
+    assert row["r_safe"] > 0
+
+
+def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
+    shown = heapfit("compare", "aligned.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4 left out: event 1: asks for an alignment of 64" in " ".join(shown.split())
+
+
+def test_an_alias_is_the_allocator_everywhere(folder):
+    for words in (("compare", "run.heap"), ("adversary", "run.heap", "--search", "0")):
+        rows = heapfit_json(*words, "dlmalloc", folder=folder)
+        (row,) = rows.get("rows") or rows["attacks"]
+        assert row["name"] == "lea"
+    shown = heapfit("allocators", "dlmalloc", folder=folder).stdout.splitlines()
+    assert shown[0].startswith("lea: ")
+    assert shown[1].split() == ["also", "called", "dlmalloc"]
+    assert [info.name for info in find_allocators(ALIASES)] == list(ALIASES.values())
+
+
+def test_the_heap_of_today_is_any_of_them(folder):
+    shown = heapfit("fit", "run.heap", "--now", "dlmalloc", folder=folder).stdout
+    assert re.search(r"keep lea and\s+set its region to", shown, re.IGNORECASE)
+    (row,) = heapfit_json("compare", "run.parquet", "lea", folder=folder)["rows"]
+    requests = requests_of(Trace.open(folder / "run.parquet"))
+    _, needs, _ = measure_memories(find_heap("dlmalloc", 8), [requests], [8])
+    assert needs == (row["r_safe"],)
+
+
+def test_a_name_means_one_heap():
+    registered = [info.name for info in _engine.allocators()]
+    both = set(SYSTEM_HEAPS) & set(registered)
+    assert both == {"sys_heap"}  # the very code, with what lies outside its region
+    assert len(list_heap_names()) == len(set(list_heap_names()))
+    assert all(is_heap(name) for name in [*SYSTEMS, "lea:alignment=4", "dlmalloc"])
+    assert [name for name in SYSTEMS if is_simulated(name)] == SYSTEMS
+    assert not is_heap("run.heap")
+
+
+@pytest.mark.parametrize("name", ["class_pools", "sized", "chained_pool"])
+def test_an_allocator_that_no_program_can_just_have_is_none(name):
+    with pytest.raises(HeapfitError, match="no heap that any program can have"):
+        find_heap(name, 8)
+
+
+def test_all_are_listed_with_what_users_set(folder):
+    shown = heapfit("allocators", folder=folder).stdout
+    content = heapfit_json("allocators", folder=folder)
+    assert [one["name"] for one in content["systems_heaps"]] == [
+        *("heap_4", "heap_5", "lwip-mem", "newlib", "mattconte-tlsf")
+    ]
+    assert content["aliases"] == {"dlmalloc": "lea"}
+    assert "systems' heaps: simulated from their algorithms (docs/now.md)" in shown
+    assert "configTOTAL_HEAP_SIZE" in heapfit("allocators", "heap_4", folder=folder).stdout
+
+
+def test_an_attack_on_a_simulated_heap_is_refused(folder):
+    done = heapfit("adversary", "run.heap", "heap_4", folder=folder)
+    assert done.stderr == (
+        "heapfit: heap_4: is simulated from its algorithm, which takes requests of its own\n"
+    )

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options: which of them help shows, one meaning for a name, sizes and percents read alike."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from small_traces import heapfit
+from typer.testing import CliRunner
+
+import list_options
+from heapfit.cli.main import CommandGroup, make_app
+from heapfit.cli.printing.help_screen import find_group
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
+from list_options import count_options, list_entries, name_kind
+
+NAMES = list(CommandGroup().modules)
+PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
+
+
+def printed(*words: str) -> str:
+    return CliRunner().invoke(make_app(), words).output
+
+
+def hidden(name: str) -> list[str]:
+    params = CommandGroup().get_command(None, name).params
+    return [param.opts[0] for param in params if find_group(param)]
+
+
+def listed(text: str, option: str) -> bool:
+    return re.search(rf"^  {re.escape(option)}( |$)", text, re.MULTILINE) is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_leaves_out_groups_and_says_how_many_options(name):
+    usual, everything = (printed(*name.split(), word) for word in ("--help", "--help-all"))
+    left_out = hidden(name)
+    if not left_out:
+        assert usual == everything
+        return
+    assert not any(listed(usual, option) for option in left_out)
+    assert all(listed(everything, option) for option in left_out)
+    more = "1 more option" if len(left_out) == 1 else f"{len(left_out)} more options"
+    assert usual.splitlines()[-1] == f"--help-all shows {more}."
+    assert "--help-all shows" not in everything
+
+
+def test_help_all_has_a_title_for_each_group():
+    titles = re.findall(r"^(\w[\w ]*):$", printed("check", "--help-all"), re.MULTILINE)
+    assert titles == ["Arguments", "Options", "Search", "More output", "Importing", "Workers"]
+
+
+def test_fit_shows_ten_options_and_groups_the_others():
+    params = CommandGroup().get_command(None, "fit").params
+    shown = {max(one.opts, key=len) for one in params if not find_group(one)}
+    ten = "output now peak margin prefer alignment all program json force"
+    assert shown - {"sources", "--help-all"} == {f"--{name}" for name in ten.split()}
+    assert len(NAMES) == 18
+
+
+def test_no_name_of_an_option_has_two_meanings():
+    counts = count_options()
+    assert counts.ambiguous == ()
+    assert counts.names <= 90
+    assert counts.entries <= 215
+    assert (counts.commands, counts.entries) == (len(NAMES), len(list(list_entries())))
+
+
+def test_a_second_meaning_is_noticed(monkeypatch):
+    group = CommandGroup()
+    words, number = (
+        SimpleNamespace(
+            opts=["--seed"],
+            secondary_opts=[],
+            param_type_name="option",
+            metavar=None,
+            help=help_text,
+            type_descriptor=SimpleNamespace(annotation=int),
+        )
+        for help_text in ("Seed of the random numbers.", "Seeds of a cucumber.")
+    )
+
+    def get_command(ctx, name):
+        assert ctx is None
+        return SimpleNamespace(params=[words if name == "fit" else number])
+
+    monkeypatch.setattr(list_options, "CommandGroup", lambda: group)
+    monkeypatch.setattr(group, "get_command", get_command)
+    assert count_options().ambiguous == ("--seed",)
+
+
+def test_a_kind_is_the_same_for_none_and_many():
+    assert (
+        name_kind(int)
+        == name_kind(int | None)
+        == name_kind(list[int])
+        == name_kind(list[int] | None)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("65536", 65536),
+        ("64K", 65536),
+        ("64k", 65536),
+        ("64KiB", 65536),
+        ("64 KiB", 65536),
+        ("65536B", 65536),
+        ("1M", 1 << 20),
+        ("1MiB", 1 << 20),
+        ("2G", 2 << 30),
+    ],
+)
+def test_a_size_has_many_forms(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "K", "64KB", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
+def test_what_is_no_size_is_refused_in_one_line(text):
+    with pytest.raises(HeapfitError, match="is no size in bytes, such as 65536, 64K"):
+        parse_size(text)
+
+
+def test_sizes_have_commas_between():
+    assert parse_sizes("64,1K,1520") == (64, 1024, 1520)
+    with pytest.raises(HeapfitError, match="is no size"):
+        parse_sizes("64,,1520")
+
+
+def test_percents_and_shares_take_the_sign_or_not():
+    assert [parse_percent(text) for text in ("5", "5%", "5 %", "2.25%")] == [5, 5, 5, 2.25]
+    assert [parse_share(text) for text in ("0.999", "99.9%", "1", ".5", "1e-3")] == [
+        *(0.999, 0.999, 1, 0.5, 0.001)
+    ]
+    for text in ("five", "-5%", "%", "1e3", ""):
+        with pytest.raises(HeapfitError, match="is no percentage"):
+            parse_percent(text)
+        with pytest.raises(HeapfitError, match="is no share"):
+            parse_share(text)
+
+
+@pytest.mark.parametrize("region", ["6144", "6K", "6KiB"])
+def test_an_option_takes_every_form(region, tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    done = heapfit("generate", "plan.toml", "--region", region, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert load_plan(tmp_path / "code/plan.toml").region == 6144
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("generate plan.toml --region much", "'--region': much is no size in bytes"),
+        ("generate plan.toml --region 0", "'--region': must be at least 1"),
+        ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
+        ("check run.heap --plan plan.toml --growth much", "'--growth': much is no percentage"),
+        ("size run.heap --admission nan", "'--admission': nan is no share from 0 to 1"),
+        ("size run.heap --admission 101%", "'--admission': must be at most 1"),
+        ("slotbuf 1 1 --min 0", "'--min': must be at least 1"),
+    ],
+)
+def test_a_bad_value_is_told_in_one_line(words, told, tmp_path, monkeypatch):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(make_app(), words.split())
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())
