@@ -20,9 +20,9 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.comparison.trial import runs_in
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
+from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
 from heapfit.design.robust.row import MARGINS, with_margin
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
@@ -68,9 +68,9 @@ def u_max_of(events: _engine.EventArray) -> int:
 def plans_of(trace: Trace) -> dict[str, Plan]:
     loaded = load_trace(trace, ALIGNMENT)
     sizes = frequent_classes(loaded.profile, ALIGNMENT)
-    counts = certified_budgets(loaded.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
+    counts = find_budgets(loaded.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
     best_fit = Plan("best_fit", {"alignment": ALIGNMENT})
-    budgets = budgeted_plan(sizes, counts.counts, ALIGNMENT)
+    budgets = plan_from_budgets(sizes, counts.counts, ALIGNMENT)
     return dict(zip(PLANS, (best_fit, budgets or best_fit), strict=True))
 
 

@@ -17,9 +17,9 @@ from pyarrow import csv
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 from heapfit.trace.tabular import Tabular
@@ -82,7 +82,7 @@ def find_bounds(
     loaded: LoadedTrace,
     seed: int = 1,
     pairs: int = STANDARD_PAIRS,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
@@ -116,7 +116,9 @@ class QuickBounds:
 
 def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
     """The bounds that take little time, compared with the replays of a comparison."""
-    packing = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
+    packing = _pack_lifetimes(
+        _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
+    ).height
     return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
 
 
@@ -129,7 +131,7 @@ def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
         "upper": lifetimes.ends,
         "size": lifetimes.sizes,
     }
-    with staged_file(path) as staging, staging.open("wb") as file:
+    with stage_file(path) as staging, staging.open("wb") as file:
         file.write((",".join(columns) + "\n").encode())
         csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False))
     return len(lifetimes)

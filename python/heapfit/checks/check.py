@@ -27,7 +27,7 @@ from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
@@ -149,7 +149,7 @@ def check_recordings(
     sources: Sequence[Source],
     plan: PlanFile,
     options: CheckOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Check:
     """Replays each recording once in the plan's region, and finds what fails and what grew.
@@ -193,7 +193,7 @@ def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) 
     if request.highest is not None:
         request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
     with open_trace(path, request.options.importing) as trace:
-        return _check_recording(trace, name, request, no_progress)
+        return _check_recording(trace, name, request, ignore_progress)
 
 
 # What takes how much of a recording's time; a search takes some 30 replays at once.

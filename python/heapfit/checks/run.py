@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, prefix_errors
 
@@ -43,7 +43,7 @@ class PlanRun:
 
 
 def run_recording(
-    trace: Trace, plan: PlanFile, name: str, progress: Progress = no_progress
+    trace: Trace, plan: PlanFile, name: str, progress: Progress = ignore_progress
 ) -> PlanRun:
     """Replays a recording on the plan's heap in its region; each event once at most.
 

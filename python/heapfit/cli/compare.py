@@ -49,16 +49,16 @@ from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
-from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError, describe_missing_file, meant
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.plan.values import all_or_named
+from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
@@ -279,7 +279,7 @@ class _Ranking:
             ]
             compared = _labelled(self.sources, traces, self.specs)
             matrix = compare_traces(
-                compared, self.contestants, contested_portfolio, sweep, progress
+                compared, self.contestants, comparison_portfolio, sweep, progress
             )
             runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
             rows = _measured(compared, foreign, alignment, board, progress)
@@ -317,9 +317,9 @@ def _write_page(
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.heap.compare import Compared, write_comparison_page
+    from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
 
-    write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
+    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, typed_command()))
 
 
 def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
@@ -354,7 +354,9 @@ def _measured(
         rows = [measure(one, trace, alignment, progress) for _, trace, one in pairs]
         if board is not None:
             contents = [(one.plugin, content_hash(trace)) for _, trace, one in pairs]
-            rows = counted_rows(board, [(*a, row) for a, row in zip(contents, rows, strict=True)])
+            rows = add_board_figures(
+                board, [(*a, row) for a, row in zip(contents, rows, strict=True)]
+            )
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
@@ -405,12 +407,12 @@ def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], li
     others = [word for word in words if not is_heap(word)]
     for word in others:
         if not is_path(word):
-            alike = meant(word.partition(":")[0], list_heap_names())
+            alike = did_you_mean(word.partition(":")[0], list_heap_names())
             raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
         if not Path(word).exists():
             raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
     sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
-    return sources, [*named, *all_or_named(allocators, _OFFERED)]
+    return sources, [*named, *expand_names(allocators, _OFFERED)]
 
 
 def _step(granularity: int | None) -> int | None:

@@ -76,7 +76,7 @@ from heapfit.fitting.result import Fit, Run
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import MOST_MARGIN
-from heapfit.plan.values import all_or_named
+from heapfit.plan.values import expand_names
 from heapfit.progress import WeightedProgress
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
@@ -296,7 +296,7 @@ class _Space:
     def names(self) -> tuple[str, ...]:
         """Of the allocators; none: all."""
         given = list(self.allocators or [])
-        return () if given == ["all"] else tuple(all_or_named(given, ()))
+        return () if given == ["all"] else tuple(expand_names(given, ()))
 
     def folders(self) -> CandidateFolders:
         """With what a front is of; HeapfitError if there is no such measure."""

@@ -27,7 +27,7 @@ from heapfit.comparison.measuring import (
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
@@ -68,7 +68,7 @@ class Comparison(Tabular):
 def compare(
     loaded: LoadedTrace,
     portfolio: Portfolio,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
     bounds: QuickBounds | None = None,
 ) -> Comparison:
@@ -92,7 +92,7 @@ def reject_empty_portfolio(not_applicable: Sequence[NotApplicable]) -> NoReturn:
 def measure_portfolio(
     loaded: LoadedTrace,
     portfolio: Portfolio,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
     bounds: QuickBounds | None = None,
 ) -> Comparison:

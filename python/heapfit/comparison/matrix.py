@@ -18,7 +18,7 @@ from heapfit.comparison.jobs import (
     preparation_job,
 )
 from heapfit.comparison.row import Row
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.names import make_distinct
 
@@ -56,7 +56,7 @@ def compare_traces(
     request: ComparisonRequest,
     make: PlanMaker,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Matrix:
     """Compares on each of the labelled traces and synthetic workloads; `make` makes the plans.
 

@@ -12,7 +12,7 @@ from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -53,7 +53,7 @@ def measure_candidate(
     events: _engine.EventArray,
     ground: Ground,
     precision: Precision = STANDARD_PRECISION,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
     row = _measure_plan(candidate, events, ground, precision, progress)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from heapfit import _engine
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, prefix_errors
 
@@ -67,7 +67,7 @@ def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
 
 
 def plain_replay(
-    trace: Trace, plan: Plan, region: int, progress: Progress = no_progress
+    trace: Trace, plan: Plan, region: int, progress: Progress = ignore_progress
 ) -> _engine.Replay:
     """Replays a trace without meter and series; the result has its reach and the failed request.
 
@@ -92,7 +92,7 @@ def replay_trace(
     region_size: int,
     *,
     keep_going: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> _engine.ReplayResult:
     """Replays every event of the trace in a heap of `region_size` bytes and meters it.
 

@@ -15,7 +15,7 @@ from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import save_robust_plans
 from heapfit.errors import HeapfitError
 from heapfit.fitting.result import Fit
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -40,7 +40,7 @@ def front_of_fit(
     fitted: Fit,
     loaded: LoadedTrace,
     by: Sequence[Measure] = ALL_MEASURES,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Front:
     """The front of what was compared on one recording, `loaded` from what was searched of it.
 

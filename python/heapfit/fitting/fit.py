@@ -21,7 +21,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import distinct_source_names, source_name
@@ -60,7 +60,7 @@ def fit(
     sources: Sequence[Path],
     folder: Path,
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     resources: Resources = ALONE,
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.

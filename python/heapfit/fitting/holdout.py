@@ -14,7 +14,7 @@ from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.workload import Recording
-from heapfit.progress import Progress, by_steps
+from heapfit.progress import Progress, weigh_steps
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
@@ -175,7 +175,7 @@ def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> boo
     """Whether a recording is served by the answer's region."""
     if isinstance(run, LoadedTrace):
         return _try_run(choice, run).runs
-    tell = by_steps(progress, {"replay": 1.0})
+    tell = weigh_steps(progress, {"replay": 1.0})
     region, plan = choice.answer.size.region, choice.winner.plan
     return plain_replay(run, plan, region, tell).result().refusals == 0
 

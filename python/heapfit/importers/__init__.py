@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, Source
 from heapfit.importers.stream import ByteStream
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
@@ -34,7 +34,7 @@ def import_file(
     source: Path,
     output: Path,
     options: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Trace:
     """Stores the events of `source`, of any known format, as a trace at `output`.
 
@@ -47,7 +47,7 @@ def import_file(
         return _import(stream, output, options or ImportOptions(), progress)
 
 
-def import_frames(source: Path, output: Path, progress: Progress = no_progress) -> Trace:
+def import_frames(source: Path, output: Path, progress: Progress = ignore_progress) -> Trace:
     """Stores the events of the frames in a target's log as a trace at `output`.
 
     As `import_file`, for a log with so much before its first frame that it is not known by it.
@@ -61,7 +61,7 @@ def open_any(
     source: Path,
     options: ImportOptions,
     folder: Path,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     name: str | None = None,
 ) -> Trace:
     """Opens a stored trace; any other known file is imported to a trace in `folder`.
@@ -77,7 +77,7 @@ def open_any(
 
 @contextmanager
 def open_trace(
-    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = no_progress
+    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> Iterator[Trace]:
     """Opens a trace; any other known file is imported for the time, and deleted afterwards."""
     if isinstance(source, Trace):

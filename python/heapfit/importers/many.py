@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.importers.formats import STORED_MAGIC
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 
@@ -26,7 +26,7 @@ class Import(NamedTuple):
 
 
 def import_files(
-    imports: Sequence[Import], sweep: Sweep, progress: Progress = no_progress
+    imports: Sequence[Import], sweep: Sweep, progress: Progress = ignore_progress
 ) -> list[Trace]:
     """The traces in the order of their files; each appears whole or not at all.
 
@@ -48,7 +48,7 @@ def open_all(
     options: ImportOptions,
     folder: Path,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> list[Trace]:
     """Opens each file under its name like `open_any`; without a sweep one after the other."""
     if sweep is None or len(sources) == 1 or not all(source.is_file() for source, _ in sources):

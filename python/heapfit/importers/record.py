@@ -22,7 +22,7 @@ from pathlib import Path
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, import_file
 from heapfit.importers.preload import find_program, library_for, preload_path, recorder_settings
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
 _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
@@ -55,7 +55,7 @@ def record(
     command: Sequence[str],
     output: Path,
     keep_children: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     depth: int = 1,
 ) -> ProgramRecording:
     """Runs a program, with its input and output untouched, and stores its trace at `output`.

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
-from heapfit.errors import HeapfitError, why_unread
+from heapfit.errors import HeapfitError, read_error_reason
 
 CHUNK = 1 << 20  # bytes passed on at a time
 HEAD = 1 << 16  # bytes by which a format is detected
@@ -67,7 +67,7 @@ class ByteStream:
                 stack.enter_context(self._content)
                 self.head = self._read(HEAD)
             except OSError as error:
-                raise HeapfitError(f"{self.path}: {why_unread(error)}") from error
+                raise HeapfitError(f"{self.path}: {read_error_reason(error)}") from error
             except HeapfitError as error:
                 raise HeapfitError(f"{self.path}: {error}") from error
             self._open_files = stack.pop_all()

@@ -15,7 +15,7 @@ from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
 from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
 from heapfit.plugin.running import HostAnswer, Process, start_process
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -118,7 +118,7 @@ def _ends(fault: Fault | None, answer: HostAnswer) -> bool:
 
 
 def measure(
-    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = no_progress
+    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = ignore_progress
 ) -> PluginRow:
     """R_min and R_safe by the rules of every other allocator, then checked and metered replays.
 

@@ -104,13 +104,13 @@ def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
     intervals, stays, weights = [], [], []
     states = table.tables("states")
     if not states:
-        table.refuse("states", "must be a list of at least one state")
+        table.reject("states", "must be a list of at least one state")
     for state in states:
         intervals.append(read_interval(state))
         stays.append(state.number("stay", SHORTEST, LONGEST))
         row = state.numbers("next", 0, 1e9)
         if len(row) != len(states) or sum(row) <= 0:
-            state.refuse("next", f"must be {len(states)} weights, one for each state, not all 0")
+            state.reject("next", f"must be {len(states)} weights, one for each state, not all 0")
         weights.append(row)
         state.finish()
     return MarkovModulated(tuple(intervals), tuple(stays), tuple(weights))
@@ -120,7 +120,7 @@ def read_interval(table: Table) -> float:
     """Mean seconds between arrivals, from `interval`, or from `rate`, which is per second."""
     if table.has("rate"):
         if table.has("interval"):
-            table.refuse("rate", "is the inverse of interval: give one of them")
+            table.reject("rate", "is the inverse of interval: give one of them")
         return 1 / table.number("rate", 1 / LONGEST, 1 / SHORTEST)
     return table.number("interval", SHORTEST, LONGEST)
 

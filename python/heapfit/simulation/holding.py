@@ -133,7 +133,7 @@ def _time(table: Table, key: str) -> float:
 def _read_uniform(table: Table, _folder: Path) -> HoldingLaw:
     least, most = _time(table, "least"), _time(table, "most")
     if least > most:
-        table.refuse("least", f"{least:g} is above most, which is {most:g}")
+        table.reject("least", f"{least:g} is above most, which is {most:g}")
     return UniformHolding(least, most)
 
 
@@ -141,7 +141,7 @@ def _read_fifo(table: Table, _folder: Path) -> HoldingLaw:
     keys = ("bytes_per_second", "packets_per_second")
     rates = [table.number(key, 1e-6, 1e15) if table.has(key) else None for key in keys]
     if rates.count(None) != 1:
-        table.refuse(keys[0], f"give this or {keys[1]}, and not both")
+        table.reject(keys[0], f"give this or {keys[1]}, and not both")
     return FifoService(*rates)
 
 

@@ -97,11 +97,11 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     table = top.table("schemes")
     names = table.keys()
     if not names:
-        top.refuse("schemes", "must have at least one scheme")
+        top.reject("schemes", "must have at least one scheme")
     schemes = tuple(read_scheme(name, table.table(name)) for name in names)
     for scheme in schemes:
         if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
-            offered.refuse(
+            offered.reject(
                 "sizes",
                 f"requests of {traffic.sizes.most} B, which {scheme.name} cannot serve "
                 "even when it is empty",

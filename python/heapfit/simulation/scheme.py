@@ -48,13 +48,13 @@ def read_scheme(name: str, table: Table) -> Scheme:
     try:
         smallest = plan.engine().smallest_region
     except HeapfitError as error:
-        table.refuse("plan", str(error))
+        table.reject("plan", str(error))
     if smallest == 0:
-        table.refuse("plan", "no region is large enough for it")
+        table.reject("plan", "no region is large enough for it")
     region = smallest
     if table.has("region"):
         region = table.whole("region", 1, LARGEST_REGION)
         if region < smallest:
-            table.refuse("region", f"{region} is below the {smallest} bytes this plan needs")
+            table.reject("region", f"{region} is below the {smallest} bytes this plan needs")
     table.finish()
     return Scheme(name, plan, region)

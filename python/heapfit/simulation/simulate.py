@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
 from heapfit.simulation.replication import (
@@ -159,7 +159,7 @@ class _Cell:
 
 
 def simulate(
-    scenario: Scenario, sweep: Sweep | None = None, progress: Progress = no_progress
+    scenario: Scenario, sweep: Sweep | None = None, progress: Progress = ignore_progress
 ) -> SimulationResult:
     """Simulates all schemes at all points, in this process or as `sweep` says.
 

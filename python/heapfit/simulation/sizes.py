@@ -142,7 +142,7 @@ def _read_range(table: Table) -> tuple[int, int]:
     least = table.whole("least", 1, LARGEST)
     most = table.whole("most", 1, LARGEST)
     if least > most:
-        table.refuse("least", f"{least} is above most, which is {most}")
+        table.reject("least", f"{least} is above most, which is {most}")
     return least, most
 
 
@@ -152,9 +152,9 @@ def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
     mtu_size = table.whole("mtu_size", 1, LARGEST)
     mtu_percent = table.whole("mtu_percent", 0, 100)
     if ack_percent + mtu_percent > 100:
-        table.refuse("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
+        table.reject("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
     if mtu_size < ack_size + 2:
-        table.refuse("mtu_size", f"must be at least {ack_size + 2}, ack_size and 2 more")
+        table.reject("mtu_size", f"must be at least {ack_size + 2}, ack_size and 2 more")
     return BimodalSize(ack_size, ack_percent, mtu_size, mtu_percent)
 
 

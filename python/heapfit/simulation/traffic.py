@@ -64,12 +64,12 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
     sizes = None
     if isinstance(arrivals, RecordedTraffic):
         if table.has("sizes"):
-            table.refuse("sizes", "recorded arrivals bring their sizes (take it out)")
+            table.reject("sizes", "recorded arrivals bring their sizes (take it out)")
     else:
         sizes = read_sizes(table.table("sizes"), folder)
     holding = read_holding(table.table("holding"), folder)
     if isinstance(holding, RecordedHolding) and not isinstance(arrivals, RecordedTraffic):
-        table.refuse("holding", "is recorded, but the arrivals are not")
+        table.reject("holding", "is recorded, but the arrivals are not")
     table.finish()
     return Traffic(arrivals, sizes, holding)
 

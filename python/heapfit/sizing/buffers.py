@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Demand, Integers, measure_demand
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.trace.stored import Trace
@@ -49,7 +49,7 @@ class BufferPool:
 
 
 def size_buffers(
-    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = no_progress
+    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = ignore_progress
 ) -> tuple[BufferPool, ...]:
     """The least count for each layout, in the order given, smaller ones first: one pass each.
 
@@ -65,7 +65,7 @@ def size_buffers(
     return tuple(pools)
 
 
-def size_packets(trace: Trace, admission: float, progress: Progress = no_progress) -> RunOut:
+def size_packets(trace: Trace, admission: float, progress: Progress = ignore_progress) -> RunOut:
     """The least count of a structure of which each packet takes one, whatever its size."""
     (demand,) = measure_demand(trace, 1, one_unit, progress)
     return least_count(demand, admission)

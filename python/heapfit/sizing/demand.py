@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_end
 from heapfit.trace.stored import Trace
 
@@ -87,7 +87,7 @@ def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 
 
 def measure_demand(
-    trace: Trace, pools: int, assign: Assign, progress: Progress = no_progress
+    trace: Trace, pools: int, assign: Assign, progress: Progress = ignore_progress
 ) -> tuple[Demand, ...]:
     """The demand on each pool, in one pass; memory grows with the objects, 8 B each."""
     counts = [_PoolCount() for _ in range(pools)]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.replication import Task, estimate_metric, replicate
 from heapfit.simulation.scenario import RunSettings
@@ -106,7 +106,7 @@ class TrafficSizing(Tabular):
 
 
 def size_for(
-    traffic: Traffic, aim: Aim, workers: int = 1, progress: Progress = no_progress
+    traffic: Traffic, aim: Aim, workers: int = 1, progress: Progress = ignore_progress
 ) -> TrafficSizing:
     """Sizes every kind of scheme that suits the traffic."""
     check_admission(aim.admission)

@@ -20,7 +20,7 @@ from heapfit.comparison.incumbents.requests import (
     requests_of,
 )
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import BLOCKS, measure_demand
 from heapfit.sizing.run_out import RunOut, interval, looks, rarest_shown
@@ -45,7 +45,7 @@ def size_heap(
     heap: SystemHeap,
     admission: float,
     elsewhere: Collection[int] = (),
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> HeapSizing:
     """The least memory that admits so many requests, without those of sizes `elsewhere`.
 

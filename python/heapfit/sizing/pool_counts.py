@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Integers
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.separate_pools import SeparatePools
@@ -57,7 +57,7 @@ def choose_counts(
     replay: PoolReplay,
     alone: SeparatePools,
     goal: Goal,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     stretches: slice = slice(None),
 ) -> Integers:
     """Chooses counts that meet the goal in these stretches of the trace that `alone` belongs to.

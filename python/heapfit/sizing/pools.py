@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import measure_demand
 from heapfit.sizing.pool_counts import Goal, choose_counts
@@ -115,7 +115,7 @@ def size_pools(
     trace: Trace,
     admission: float,
     options: PoolOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> PoolSizing:
     """Pools of least memory that admit this share in the trace, checked on hold-out draws.

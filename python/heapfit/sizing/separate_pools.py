@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Demand, Integers, measure_demand, smallest_that_fits
 from heapfit.sizing.pool_replay import Shape
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
@@ -94,7 +94,7 @@ def size_separately(
     trace: Trace,
     admission: float,
     sizes: Sequence[int] = (),
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> SeparatePools:
     """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -93,7 +93,7 @@ def override_assumptions(
     for name, value in given.items():
         if name not in known:
             raise HeapfitError(
-                f"assume: {system} has no assumption named '{name}' ({meant(name, known)})"
+                f"assume: {system} has no assumption named '{name}' ({did_you_mean(name, known)})"
             )
         if not 0 <= value <= 2**20:
             raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")

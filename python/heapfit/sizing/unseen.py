@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
 from heapfit.sizing.pool_counts import Goal, choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
@@ -93,7 +93,7 @@ class HoldoutCheck:
         self,
         counts: Integers,
         draws: int | None,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
         sweep: Sweep | None = None,
     ) -> HoldoutRefusals:
         """Checks counts on so many draws; None: 8 seeds of a workload, or a recording's halves."""

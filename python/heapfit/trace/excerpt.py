@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import SAMPLES, Profile, profile_of
@@ -44,7 +44,7 @@ class Survey:
     octave_peaks: tuple[int, ...]  # of each octave of sizes: the stretch where its bytes are most
 
 
-def survey(trace: Trace, progress: Progress = no_progress) -> Survey:
+def survey(trace: Trace, progress: Progress = ignore_progress) -> Survey:
     """Reads a trace once, in memory that follows its live blocks."""
     profile, content = _engine.Profile(SAMPLES), ContentHash()
     peaks = _engine.StretchPeaks(_STRETCH)
@@ -116,7 +116,7 @@ def merge_windows(windows: Sequence[Window]) -> list[Window]:
 
 
 def save_excerpt(
-    path: Path, trace: Trace, windows: Sequence[Window], progress: Progress = no_progress
+    path: Path, trace: Trace, windows: Sequence[Window], progress: Progress = ignore_progress
 ) -> Trace:
     """Writes the excerpt of these windows at `path`, which appears whole or not at all.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
 from heapfit.trace.profile import Profile, profile_events
@@ -94,7 +94,7 @@ class LoadedTrace:
 
 
 def load_trace(
-    trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
+    trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = ignore_progress
 ) -> LoadedTrace:
     """Reads the trace once, and profiles it."""
     events, content = _engine.EventArray(), ContentHash()

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace, prefix_errors
 from heapfit.trace.tabular import Tabular
 
@@ -63,14 +63,14 @@ class SizeSeries:
     highest: Counts
 
 
-def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
+def profile_trace(trace: Trace, progress: Progress = ignore_progress) -> Profile:
     """Profiles a stored trace in one pass and bounded memory."""
     engine = _engine.Profile(SAMPLES)
     _feed(engine, trace, progress)
     return profile_of(engine)
 
 
-def profile_events(events: _engine.EventArray, progress: Progress = no_progress) -> Profile:
+def profile_events(events: _engine.EventArray, progress: Progress = ignore_progress) -> Profile:
     """Profiles a trace that is in memory."""
     engine = _engine.Profile(SAMPLES)
     progress("profile", 0.0)
@@ -86,7 +86,7 @@ def profile_of(engine: _engine.Profile) -> Profile:
 
 
 def follow_sizes(
-    trace: Trace, sizes: Sequence[int], progress: Progress = no_progress
+    trace: Trace, sizes: Sequence[int], progress: Progress = ignore_progress
 ) -> tuple[SizeSeries, ...]:
     """P_i(t) of chosen sizes, exact as requested, in a pass of its own; in the order given."""
     engine = _engine.SizeSeries(list(sizes), SAMPLES)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -225,7 +225,7 @@ def write_trace(
     """
     check = TraceCheck()
     largest_alignment = 0
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         with _writer(staging) as writer:
             for columns in _check_batches(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.model import fit_model
@@ -34,7 +34,7 @@ class ResampledTraces:
 
 
 def resample_traces(
-    trace: Trace, count: int, seed: int, folder: Path, progress: Progress = no_progress
+    trace: Trace, count: int, seed: int, folder: Path, progress: Progress = ignore_progress
 ) -> ResampledTraces:
     """Stores several traces resampled from `trace` in `folder`."""
     progress(_STEP, 0.0)

@@ -14,9 +14,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
-from heapfit.plan.values import all_or_named, named_values
-from heapfit.progress import Progress, no_progress
+from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.values import expand_names, parse_values
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
@@ -49,11 +49,13 @@ class WorkloadSpec:
         """Rejects an unknown name like the engine, with a suggestion."""
         known = {info.name: info for info in _engine.workloads()}
         if self.name not in known:
-            raise HeapfitError(f"workload: none is named '{self.name}' ({meant(self.name, known)})")
+            raise HeapfitError(
+                f"workload: none is named '{self.name}' ({did_you_mean(self.name, known)})"
+            )
         parameters = [parameter.name for parameter in known[self.name].parameters]
         for name in self.parameters:
             if name not in parameters:
-                about = meant(name, parameters)
+                about = did_you_mean(name, parameters)
                 raise HeapfitError(
                     f"workload {self.name}: no parameter is named '{name}' ({about})"
                 )
@@ -66,7 +68,7 @@ def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:
     {'limit': 3, 'events': 500}
     """
     name, _, settings = text.partition(":")
-    spec = WorkloadSpec(name, seed, named_values(text, settings, "PARAMETER"))
+    spec = WorkloadSpec(name, seed, parse_values(text, settings, "PARAMETER"))
     spec.source()
     return spec
 
@@ -77,11 +79,13 @@ def parse_workloads(texts: Sequence[str], seed: int = STANDARD_SEED) -> tuple[Wo
     >>> [spec.label for spec in parse_workloads(["t2_w1:limit=3,events=500,t2_w2"])]
     ['t2_w1:limit=3,events=500', 't2_w2']
     """
-    named = all_or_named(texts, [info.name for info in _engine.workloads()])
+    named = expand_names(texts, [info.name for info in _engine.workloads()])
     return tuple(parse_workload(one, seed) for one in named)
 
 
-def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_progress) -> Trace:
+def generate_workload(
+    spec: WorkloadSpec, path: Path, progress: Progress = ignore_progress
+) -> Trace:
     """Stores the workload's events at `path`, which appears whole or not at all."""
     step = f"generate {spec.name}"
     source = spec.source()

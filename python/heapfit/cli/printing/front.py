@@ -13,7 +13,7 @@ from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measures
 from heapfit.design.effort import Effort
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.plan.plan import plan_table
 
 
@@ -134,8 +134,8 @@ def _better(front: Front, configuration: Configuration) -> str | None:
 def _better_told(front: Front, configuration: Configuration) -> str:
     name = _better(front, configuration)
     if name is None:
-        return "not comparable" if configuration.place.standing is Standing.UNKNOWN else ""
-    return f"as {name}" if configuration.place.standing is Standing.SAME else name
+        return "not comparable" if configuration.place.standing is Dominance.UNKNOWN else ""
+    return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
 def _modelled(value: float | None, off: ModelError | None) -> str | None:

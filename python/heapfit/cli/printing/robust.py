@@ -77,7 +77,7 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
     u_max = designs.u_max_objective
     yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
-        f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
+        f"Regions in bytes that serve {designs.objective.description} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
     yield Line("R_safe of each is the smallest found, to 0.02 % of U_max (--exact: every size).")
@@ -157,7 +157,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if not designs.folds:
         return ["Nothing is known of traces not seen (--folds)."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.told} unseen."]
+        return [f"No plan serves {designs.objective.description} unseen."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [
         f"Least on traces not seen: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."

@@ -12,7 +12,7 @@ from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import read_codes
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.row import Row
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 
@@ -38,7 +38,7 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
     known = [measure.value for measure in Measure]
     for name in names:
         if name not in known:
-            raise HeapfitError(f"--by {name}: no such measure ({meant(name, known)})")
+            raise HeapfitError(f"--by {name}: no such measure ({did_you_mean(name, known)})")
     return tuple(measure for measure in Measure if measure.value in names)
 
 

@@ -18,11 +18,11 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import ALIASES, find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import parse_sizes
-from heapfit.plan.values import named_values
+from heapfit.plan.values import parse_values
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
@@ -228,7 +228,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     """
     name, _, values = text.partition(":")
     if not is_heap(name):
-        raise HeapfitError(f"{name}: no such heap ({meant(name, list_heap_names())})")
+        raise HeapfitError(f"{name}: no such heap ({did_you_mean(name, list_heap_names())})")
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if name == "heap_5":
@@ -248,7 +248,7 @@ def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
     (info,) = find_allocators([name])
     if takes_pools(info) or (info.ships and not is_for_any_program(info)):
         raise HeapfitError(f"{text}: no heap that any program can have")
-    scalars = {"alignment": alignment, **named_values(text, values, "TUNABLE")}
+    scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
     return SystemHeap(
         name=":".join(filter(None, [info.name, values])),
         title=info.title,

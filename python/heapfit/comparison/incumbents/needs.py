@@ -11,7 +11,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
 from heapfit.comparison.incumbents.requests import Requests, adapt_requests, remove_objects
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 
 
@@ -45,7 +45,7 @@ def measure_memory_needs(
     heap: SystemHeap,
     recordings: Sequence[Requests],
     bases: Sequence[int],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Needs:
     """Measures by replay what recordings need; `bases` are their largest alignments."""
     heap, memories, events = measure_memories(heap, recordings, bases, progress)
@@ -60,7 +60,7 @@ def measure_memories(
     heap: SystemHeap,
     recordings: Sequence[Requests],
     bases: Sequence[int],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[SystemHeap, tuple[int | None, ...], int]:
     """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
 

@@ -26,7 +26,7 @@ from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
-    """Stores the traces at `path`, one after the other; times restart at none."""
+    """Stores the traces at `path`, one after the other and without times."""
     widths = {trace.info.pointer_bits for trace in traces}
     kinds = {trace.info.kind for trace in traces}
     info = TraceInfo(
@@ -41,7 +41,7 @@ def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
 def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
     born = 0
     for trace in traces:
-        left = _Left()
+        left = _LiveObjects()
         for batch in trace.batches(("op", "object", "size", "alignment", "site")):
             left.take(batch)
             yield {**batch, "object": batch["object"] + born}
@@ -51,8 +51,8 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
         born += left.born
 
 
-class _Left:
-    """The objects a trace leaves live."""
+class _LiveObjects:
+    """The objects that a trace leaves live at its end."""
 
     def __init__(self) -> None:
         self.born = 0

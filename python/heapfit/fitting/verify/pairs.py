@@ -23,7 +23,7 @@ from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.margin import enough_recordings
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Runs
+from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -50,7 +50,7 @@ def measured_in_pairs(
     fitted: Mapping[int, Trace],
     today: FirmwareToday,
     folder: Path,
-    runs: Runs,
+    runs: RunProgress,
 ) -> MeasuredPairs:
     """Records the runs of `fitted`, by number, over today's heap, too, and compares.
 
@@ -82,7 +82,7 @@ def measured_in_pairs(
 
 
 def _recorded_today(
-    numbers: list[int], firmware: Firmware, folder: Path, runs: Runs
+    numbers: list[int], firmware: Firmware, folder: Path, runs: RunProgress
 ) -> list[Trace]:
     firmware.make(None, is_recorded=True)
     traces = []

@@ -12,7 +12,7 @@ from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.comparison.verdict import describe_extended_search, verdict
 from heapfit.design.front.axes import AXES
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.fitting.answer import Answer
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
@@ -24,8 +24,8 @@ _TILES = (Measure.RAM, Measure.TIME, Measure.ENERGY, Measure.FLASH)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One configuration in a table."""
+class ConfigurationLine:
+    """A configuration's line in a table."""
 
     name: str
     reason: str
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The member with the least of a measure; of memory, what the verdict names."""
+    """The member with the least of a measure; of memory, the member of the verdict."""
 
     title: str
     value: str
@@ -76,14 +76,14 @@ def render(
         others=_lines(front, choice, others),
         measures=list(MEASURE_TEXTS.values()),
         axes=AXES,
-        offs=_offs(front),
+        offs=_deviation_sentences(front),
         sram=(sram or load_sram()).source,
         command=command,
     )
 
 
 def _verdict(front: Front) -> list[str]:
-    """What to set a heap to, as the screen says it, and who has the shortest calls."""
+    """The sentences of the screen on the size to set, and who has the shortest calls."""
     chosen = verdict_of(front).row
     if chosen.r_safe is None:
         return ["No configuration serves the recording."]
@@ -115,16 +115,16 @@ def _tile(front: Front, measure: Measure) -> Tile | None:
 
 def _lines(
     front: Front, choice: Configuration | None, shown: Sequence[Configuration]
-) -> tuple[Line, ...]:
+) -> tuple[ConfigurationLine, ...]:
     return tuple(
-        Line(
+        ConfigurationLine(
             name=configuration.name,
             reason=configuration.row.reason,
             is_trained=configuration.row.trained_on_this_trace,
             is_chosen=configuration is choice,
             figures=tuple(_figure(front, configuration, measure) for measure in Measure),
             axes=tuple(configuration.axes.values()),
-            better=_better(front, configuration),
+            better=_describe_better(front, configuration),
         )
         for configuration in shown
     )
@@ -152,8 +152,8 @@ def _deviation(off: ModelError | None) -> str:
     return "" if off is None else f" ± {off.worst * 100:.0f} %"
 
 
-def _better(front: Front, configuration: Configuration) -> str:
-    if configuration.place.standing is Standing.UNKNOWN:
+def _describe_better(front: Front, configuration: Configuration) -> str:
+    if configuration.place.standing is Dominance.UNKNOWN:
         missing = [
             MEASURE_TEXTS[measure].title
             for measure in front.by
@@ -163,11 +163,11 @@ def _better(front: Front, configuration: Configuration) -> str:
     if configuration.place.by is None:
         return ""
     name = front.configurations[configuration.place.by].name
-    return f"as {name}" if configuration.place.standing is Standing.SAME else name
+    return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
-def _offs(front: Front) -> tuple[str, ...]:
-    """How far the model is off, over the codes of this space."""
+def _deviation_sentences(front: Front) -> tuple[str, ...]:
+    """The deviations of the cost model over the codes of this space."""
     sentences = []
     for subject, offs in (
         ("The mean of a trace's calls", [one.measures.time_off for one in front.configurations]),
