@@ -43,7 +43,7 @@ quick ones first, until one fails. A test that runs out of processor time kills,
 - **core**: for the allocators that include the file, unit tests, contract (50,000 steps), explorer,
   double frees (20,000), damaged words (10^6), the contract at levels 2 and 0, battery at levels 1
   and 2, bit flips.
-- **engine**: the C++ tests of the file's room, then its Python tests through the extension.
+- **engine**: the C++ tests of the file's folder, then its Python tests through the extension.
 - **package**: the three test files whose imports lead to the module soonest, those of
   `tests/quick.txt` first. Others might kill more: the share is a lower bound.
 
@@ -74,7 +74,7 @@ and of checks of neighbouring chunks, where another term detects the damage firs
 limits of loops that end earlier. The rest are conditions for which present callers allow one
 outcome.
 
-| room | branches | taken | |
+| folder | branches | taken | |
 |---|---:|---:|---:|"""
 
 
@@ -106,9 +106,9 @@ def lines_of_page() -> list[str]:
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(score_line(POPULATIONS[name], rows) for name, rows in kept.items()),
         "",
-        "By room:",
+        "By folder:",
         "",
-        "| room | judged | killed |",
+        "| folder | judged | killed |",
         "|---|---:|---:|",
         *(line for rows in kept.values() for line in room_lines(rows)),
         "",
