@@ -43,8 +43,8 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
     if counted is None or not _saves(counted, winner):
         return f"{_needs(winner)}."
     return (
-        f"{_needs(winner)}. If every run were this one, {counted.name} would do with "
-        f"{counted.r_safe:,} B; another run may find its pools too few (--pools)."
+        f"{_needs(winner)}. If every run were identical, {counted.name} would do with "
+        f"{counted.r_safe:,} B; another run may run out of its pools (--pools)."
     )
 
 
@@ -95,7 +95,7 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     saving = pools_save(winner, comparison)
     is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
     return (
-        "pools are cut to this one recording"
+        "pools are counted on this one recording"
         + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
         + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
     )
@@ -132,7 +132,7 @@ def further_sentences(comparison: Comparison) -> list[str]:
     """Each of these in a sentence."""
     return [
         f"Searched further: {row.name} needs {row.r_safe:,} B"
-        + (", if every run were this one." if row.is_cut_to_trace else " on this run.")
+        + (", if every run were identical." if row.is_cut_to_trace else " on this run.")
         for row in searched_further(comparison)
     ]
 
@@ -154,7 +154,7 @@ def _too_little(winner: Row, pooled: Row | None) -> str:
     closed = share_of_gap(pooled.r_safe, winner.r_safe, winner.u_max)
     if closed <= 0:
         return ""
-    return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
+    return f", {closed:.1%} of the gap to U_max, too little to fit pools to one trace"
 
 
 def _pools_pay(winner: Row, comparison: Comparison) -> str:

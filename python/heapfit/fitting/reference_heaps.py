@@ -22,7 +22,7 @@ from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 FITTED = "this one"
-COUNTED = "were all runs this one"
+COUNTED = "if every run were identical"
 
 
 class Standing(StrEnum):
