@@ -48,7 +48,9 @@ def describe_missing_file(path: Path) -> str:
     beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     alike = difflib.get_close_matches(path.name, sorted(beside), 1, _ALIKE)
     return (
-        f"no such file (is '{path.with_name(alike[0])}' meant?)" if alike else _PLAIN[errno.ENOENT]
+        f"no such file (did you mean '{path.with_name(alike[0])}'?)"
+        if alike
+        else _PLAIN[errno.ENOENT]
     )
 
 
@@ -67,8 +69,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     """What to say of a name that is not known: the known one that is most like it, or all of them.
 
     >>> meant("tlfs", ["best_fit", "tlsf"]), meant("malloc", ["best_fit", "tlsf"])
-    ("is 'tlsf' meant?", 'one of best_fit, tlsf')
+    ("did you mean 'tlsf'?", 'one of best_fit, tlsf')
     """
     names = list(known)
     alike = difflib.get_close_matches(name, names, 1)
-    return f"is '{alike[0]}' meant?" if alike else f"one of {', '.join(names)}"
+    return f"did you mean '{alike[0]}'?" if alike else f"one of {', '.join(names)}"

@@ -153,7 +153,7 @@ def test_a_name_is_completed(typed, offered, completion, tmp_path):
         ("profile nosuch.heap", 1, "nosuch.heap: "),
         ("profile --nosuch", 2, "No such option"),
         ("compare", 2, "give a trace"),
-        ("compar run.heap", 2, "is 'compare' meant?"),
+        ("compar run.heap", 2, "did you mean 'compare'?"),
         ("generate nosuch.toml", 1, "nosuch.toml: "),
         ("check run.heap --plan tight.toml", 3, None),
     ],

@@ -54,7 +54,7 @@ def test_the_right_name_is_offered(words, right, tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(PLAN)
     monkeypatch.chdir(tmp_path)
     told = asked(words)
-    assert f"is '{right}' meant?" in told or f"options: {right}" in told
+    assert f"did you mean '{right}'?" in told or f"options: {right}" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == ["echo.heap", "plan.toml"]
 
 

@@ -72,7 +72,7 @@ def makers() -> dict[str, Maker]:
     """Who makes the standard candidates, in their order: a program's own choices, then designs."""
     return {
         "every allocator as it is": _as_they_are,
-        "sized, where sizes are handed over": _sized,
+        "sized, for sized deallocation": _sized,
         "pools of special sizes": lambda brief: [by_special_sizes(brief.loaded)],
         "pools of least peaks": lambda brief: [with_least_peaks(brief.classes, brief.loaded)],
         "tailored, its placement learned": _tailored,

@@ -58,7 +58,9 @@ class ExcerptInfo:
         if self.is_kept:
             return f"{looked}; the region is known for the excerpt only."
         if self.is_raised:
-            return f"{looked}. Then all were replayed and the region was raised until all were served."
+            return (
+                f"{looked}. Then all were replayed and the region was raised until all were served."
+            )
         return f"{looked}. Then all were replayed in the region found: all served."
 
 

@@ -135,5 +135,7 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
-        warnings.append(f"the region serves {designs.objective.told}; those of the other heaps serve every one")
+        warnings.append(
+            f"the region serves {designs.objective.told}; those of the other heaps serve every one"
+        )
     return tuple(dict.fromkeys(warnings))

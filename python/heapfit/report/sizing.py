@@ -48,7 +48,7 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
+        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out for "
         f"{share_told(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
         admission=_admitted(sizing.admission),
         schemes=None,
@@ -73,7 +73,7 @@ def _least_memory(schemes: Sequence[SizedScheme]) -> str:
     """The scheme that takes least, and the next."""
     known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
     if not known:
-        return "No scheme admits so much."
+        return "No scheme serves such a share."
     told = [f"{name} with {size(memory)}" for memory, name in known[:2]]
     return f"Least memory: {told[0]}" + (f"; then {told[1]}." if len(told) > 1 else ".")
 
@@ -87,9 +87,9 @@ def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:
         data.append(_scheme_curve(name, known, i))
     return Chart(
         identity="chart-memory",
-        meaning="Memory of each kind of scheme over the share of requests it refuses.",
+        meaning="Memory of each scheme over the share of requests out of memory.",
         data=data,
-        layout=_layout("share refused"),
+        layout=_layout("share out of memory"),
         height=460,
     )
 
@@ -125,9 +125,9 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
     ]
     return Chart(
         identity="chart-memory",
-        meaning="Memory of all pools over the share of requests that they refuse.",
+        meaning="Memory of all pools over the share of requests out of memory.",
         data=[one for one in curves if one["x"]],
-        layout=_layout("share of the requests refused"),
+        layout=_layout("share of requests out of memory"),
         height=420,
     )
 
@@ -136,7 +136,7 @@ def _together(sizing: PoolSizing) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "helping each other",
+        "name": "with fall-back to larger pools",
         "x": [1 - sizing.admission],
         "y": [sizing.memory],
         "marker": {"color": COLOURS[0], "size": 10},

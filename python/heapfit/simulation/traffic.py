@@ -65,7 +65,7 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
     sizes = None
     if isinstance(arrivals, Recorded):
         if table.has("sizes"):
-            table.refuse("sizes", "recorded arrivals bring their sizes (take it out)")
+            table.refuse("sizes", "recorded arrivals bring their sizes (remove it)")
     else:
         sizes = read_sizes(table.table("sizes"), folder)
     holding = read_holding(table.table("holding"), folder)

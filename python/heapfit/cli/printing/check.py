@@ -118,7 +118,9 @@ def _found(one: Checked, plan: PlanFile) -> Iterator[Part]:
         yield from _changed("size", "size up to", one.changes.sizes)
         yield from _changed("call site", "call site", one.changes.sites)
         if one.changes.are_builds_different:
-            yield Line("The builds differ, and with them the call sites: give --program, --base-program.")
+            yield Line(
+                "The builds differ, and with them the call sites: give --program, --base-program."
+            )
 
 
 def _told(one: Checked, plan: PlanFile) -> Iterator[str]:

@@ -80,7 +80,9 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
         f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
-    yield Line("R_safe of each run is the smallest found, to 0.02 % of U_max (--exact: every size).")
+    yield Line(
+        "R_safe of each run is the smallest found, to 0.02 % of U_max (--exact: every size)."
+    )
     yield Line("over U_max: the largest R_safe / U_max of any run.")
     yield Line("* learned from the runs; hold-out: learned without the run it is measured on.")
     if any(row.region is None or row.unseen_region is None for row in designs.rows):
@@ -156,9 +158,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if best.unseen_region is None:
         return [f"No plan serves {designs.objective.told} in the holdout check."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
-    lines = [
-        f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."
-    ]
+    lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.pools:
         lines.append(_no_pools(designs.chosen, designs))
     safest = designs.safest
@@ -177,10 +177,7 @@ def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
     sentence = f"No pools here: {chosen.name}"
     if chosen is designs.rows[0]:
         return f"{sentence}."
-    return (
-        f"{sentence}. No plan with pools served every hold-out run "
-        "and saved 1 % of U_max there."
-    )
+    return f"{sentence}. No plan with pools served every hold-out run and saved 1 % of U_max there."
 
 
 def _loss(row: RobustRow, plain: RobustRow) -> str | None:

@@ -52,12 +52,14 @@ class About:
 
 
 ABOUT: Final = {
-    Measure.RAM: About("R_safe", "B", "the smallest region from which every larger one works"),
+    Measure.RAM: About("R_safe", "B", "the smallest size above every size that failed"),
     Measure.ACCESSES: About(
         "accesses/operation", "", "metadata words loaded and stored by a call, mean"
     ),
     Measure.ENERGY: About(
-        "energy", "x the least", "of these accesses in an SRAM of the region's size, over the least"
+        "energy",
+        "x the best",
+        "of these accesses in an SRAM of the region's size, relative to the best row",
     ),
     Measure.TIME: About(
         "instructions", "", "mean of a call on a Cortex-M4 at -O2, modelled from its accesses"

@@ -120,7 +120,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[Needed]) -> Open
     seen = sum(one.is_seen for one in needed)
     name = recordings[_shown(check)].run.name
     infos = [one.run.trace for one in recordings]
-    margin = "not told" if plan.margin is None else f"{plan.margin:g}{NO_BREAK}%"
+    margin = "not stated" if plan.margin is None else f"{plan.margin:g}{NO_BREAK}%"
     return Opening(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
@@ -129,15 +129,17 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[Needed]) -> Open
         sentences=(_sentence(check, needed),),
         lead=(
             Figure("region", size(plan.region)),
-            Figure("refused", f"{refused} of {len(recordings)}"),
+            Figure("out of memory", f"{refused} of {len(recordings)}"),
             Figure("highest peak", size(max(one.run.peak for one in recordings))),
         ),
         remarks=(f"Below, the page shows {name}.",) if len(recordings) > 1 else (),
         trust=(
-            Figure("recordings", count(len(recordings)), "each replayed in this very region"),
-            Figure("the plan has seen", count(seen), "of these"),
-            Figure("planned peak", size(planned_peak(plan) or None), "that the region is for"),
-            Figure("margin", margin, "of the region, beyond that peak"),
+            Figure("recordings", count(len(recordings)), "each replayed in this region"),
+            Figure("used for the plan", count(seen), "of these"),
+            Figure(
+                "planned peak", size(planned_peak(plan) or None), "which the region is sized for"
+            ),
+            Figure("margin", margin, "of the region, above that peak"),
             content.pointers_told(infos),
         ),
     )
@@ -146,7 +148,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[Needed]) -> Open
 def _sentence(check: Check, needed: Sequence[Needed]) -> str:
     runs, region = len(check.recordings), size(check.plan.region)
     if check.holds:
-        opening = "The recording holds" if runs == 1 else f"All {runs} recordings hold"
+        opening = "The recording passes" if runs == 1 else f"All {runs} recordings pass"
         return f"{opening} in the plan's {region}."
     refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
     if not refused:
@@ -156,10 +158,10 @@ def _sentence(check: Check, needed: Sequence[Needed]) -> str:
     first = refused[0]
     refusal, need = check.recordings[first].run.refusal, needed[first].region
     assert refusal is not None, "it is among those that were refused"
-    many = f"{len(refused)} of {runs} recordings are refused in the plan's {region}: "
+    many = f"{len(refused)} of {runs} recordings run out of memory in the plan's {region}: "
     more = "" if need is None else f"; it needs {size(need)}"
     name = check.recordings[first].run.name
-    one = f"{name} is refused in the plan's {region}, "
+    one = f"{name} runs out of memory in the plan's {region}, "
     opening = one if runs == 1 else f"{many}{name} "
     return f"{opening}first at event {count(refusal.event)}{more}."
 
@@ -168,20 +170,20 @@ def _peak(shown: LoadedTrace, heap: Subject, checked: Checked, sites: dict[int, 
     """The moment of the refusal, if there is one."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:
-        told = "The heap in the plan's region, at the moment at which the most bytes are live."
+        told = "The heap in the plan's region at the peak of live bytes."
         return moment_of(shown, [heap], sites, ("The peak", told, shown.profile.u_max_event))
-    told = f"The heap in the plan's region as it refuses {size(refusal.size)}."
-    return moment_of(shown, [heap], sites, ("The refusal", told, refusal.event - 1))
+    told = f"The heap in the plan's region when a request for {size(refusal.size)} fails."
+    return moment_of(shown, [heap], sites, ("Out of memory", told, refusal.event - 1))
 
 
 def _risk(needed: Sequence[Needed], plan: PlanFile) -> Risk | None:
     groups = (
-        Group("seen runs", tuple(one.region for one in needed if one.is_seen)),
-        Group("unseen runs", tuple(one.region for one in needed if not one.is_seen)),
+        Group("recorded runs", tuple(one.region for one in needed if one.is_seen)),
+        Group("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
     )
     caption = (
-        "The share of the recordings that is refused in each region. Seen: the plan was made from "
-        "them. Unseen: it was not. Dashed: the plan's region."
+        "The share of recordings that run out of memory in each region. Recorded: the plan was "
+        "made from them. Hold-out: it was not. Dashed: the plan's region."
     )
     return risk_of(groups, plan.region, caption)
 

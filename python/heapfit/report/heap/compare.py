@@ -110,7 +110,7 @@ def _opening(case: Case, matrix: Matrix) -> Opening:
     sentence = (
         "No plan serves all of them."
         if mean is None
-        else f"{first} needs least in the mean: {ratio(mean)} times the peak of each trace."
+        else f"{first} needs the least on average: {ratio(mean)} times the peak of each trace."
     )
     shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
     return replace(
@@ -119,12 +119,15 @@ def _opening(case: Case, matrix: Matrix) -> Opening:
         source=", ".join(one.label for one in columns),
         sentences=(sentence,),
         lead=(
-            Figure("least in the mean", first),
+            Figure("least on average", first),
             Figure("over the peak, mean", ratio(mean)),
             Figure("largest peak", size(case.comparison.u_max)),
         ),
         remarks=(f"Below: {shown}, which has the largest peak. {needs_told(case.winner)}",),
-        trust=(Figure("traces", count(len(columns)), "each compared apart"), *opening.trust[1:]),
+        trust=(
+            Figure("traces", count(len(columns)), "each compared on its own"),
+            *opening.trust[1:],
+        ),
     )
 
 

@@ -227,7 +227,7 @@ def _todays(case: Case) -> list[Subject]:
     region = trial.scan().r_safe
     if region is None:
         return []
-    name = heap.title if case.today else f"{heap.title}'s rule"
+    name = heap.title if case.today else f"{heap.title}, simulated"
     return [replayed.subject(name, region)]
 
 

@@ -31,7 +31,7 @@ def memory_chart(identity: str, rows: Sequence[LeagueRow], standings: Sequence[S
     )
     return Chart(
         identity=f"chart-memory-{identity}",
-        meaning="What each recording needs over its peak of live bytes, an entrant a line.",
+        meaning="Bytes each recording needs over its peak of live bytes; one line an entrant.",
         data=[each, middle],
         layout={
             "hovermode": "closest",

@@ -124,5 +124,5 @@ def pointers_told(infos: Sequence[TraceInfo]) -> Figure:
     if all(info.kind == "packets" for info in infos):
         return Figure("recorded on", "the wire", "packets have no pointers")
     widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    told = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not told"
+    told = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not stated"
     return Figure("recorded on", told, "sizes hold for such pointers")

@@ -24,7 +24,7 @@ def opening_of(case: Case, command: str) -> Opening:
         lead=lead_of(winner),
         remarks=(verdict(comparison),),
         trust=(
-            Figure("recordings", "1", "one run says nothing of load that it has not seen"),
+            Figure("recordings", "1", "one run says nothing of other loads"),
             Figure("plans", count(len(comparison.rows)), "each replayed event by event"),
             *floor_of(winner),
             pointers_told([info]),
@@ -37,7 +37,7 @@ def opening_of(case: Case, command: str) -> Opening:
 def needs_told(winner: Row) -> str:
     """What a plan needs for a recording, as a sentence."""
     if winner.r_safe is None:
-        return "No plan serves this recording in any region that was tried."
+        return "No plan serves this recording in any region tried."
     above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
     return (
         f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
@@ -59,11 +59,11 @@ def lead_of(winner: Row) -> tuple[Figure, ...]:
 def floor_of(winner: Row) -> tuple[Figure, ...]:
     """What no heap can go below."""
     saved = size((winner.r_safe or winner.u_max) - winner.u_max)
-    remark = f"so a better one saves {saved} at most"
-    return (Figure("no heap needs less than", size(winner.u_max), remark),)
+    remark = f"a better heap saves at most {saved}"
+    return (Figure("peak of live bytes", size(winner.u_max), remark),)
 
 
 def _warnings(info: TraceInfo, warning: str | None) -> tuple[str, ...]:
     unknown = info.kind == "heap" and not info.pointer_bits
-    told = ["The recording does not say how wide its pointers are."] if unknown else []
+    told = ["The recording does not state its pointer size."] if unknown else []
     return (*told, *([f"The {warning}."] if warning else []))

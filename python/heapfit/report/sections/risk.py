@@ -49,7 +49,7 @@ def risk_of(groups: Sequence[Group], region: int | None, caption: str) -> Risk |
     data = [_refused(one, ends, _COLOURS[place % len(_COLOURS)]) for place, one in enumerate(shown)]
     chart = Chart(
         identity="chart-risk",
-        meaning="Share of the runs that are refused in the heap, over its region.",
+        meaning="Share of the runs that run out of memory, over the size of the region.",
         data=[*data, *map(_chosen, marked)],
         layout={
             "hovermode": "closest",
@@ -59,7 +59,7 @@ def risk_of(groups: Sequence[Group], region: int | None, caption: str) -> Risk |
                 "range": list(ends),
             },
             "yaxis": {
-                "title": {"text": "runs refused"},
+                "title": {"text": "runs out of memory"},
                 "tickformat": ".0%",
                 "range": [0, 1.05],
             },
@@ -82,7 +82,7 @@ def _refused(group: Group, ends: tuple[int, int], colour: str) -> Trace:
         "x": x,
         "y": [*shares, shares[-1]],
         "line": {"shape": "hv", "color": colour, "width": 2},
-        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of the {group.name} refused<extra></extra>",
+        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of the {group.name} out of memory<extra></extra>",
     }
 
 
