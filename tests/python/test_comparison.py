@@ -165,8 +165,8 @@ def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
     assert chosen_row(both).name == "tlsf"
     assert verdict(both) == (
-        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were this one, "
-        "searched would do with 1,010 B; another run may find its pools too few (--pools)."
+        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were identical, "
+        "searched would do with 1,010 B; another run may run out of its pools (--pools)."
     )
 
 

@@ -30,9 +30,9 @@ KINDS = {
     "empty": Kind.UNKNOWN,
 }
 ADVICE = {
-    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C from it)",
+    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C code from it)",
     Kind.CAPTURE: "is a packet capture (heapfit size {} sizes pools for it",
-    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} tries a recording on it",
+    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} checks a recording against it",
     Kind.SCENARIO: "is a scenario (heapfit simulate {} ",
     Kind.PROGRAM: "is a program (heapfit record -- ./{} makes a recording of it)",
     Kind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",

@@ -197,7 +197,7 @@ def test_every_preference_picks_from_the_front(front):
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
     told = cost_of_choice(two, chosen(two, Preference.TIME))
-    assert told == "over the least of each: R_safe +50%"
+    assert told == "above the least: R_safe +50%"
     assert cost_of_choice(two, chosen(two, Preference.RAM)).endswith("instructions +150%")
 
 
@@ -281,7 +281,7 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     (fitted,) = quick["fits"]
     best, *others = fitted["rows"]
     assert fitted["verdict"].startswith("Least time: ")
-    assert "over the least of each: R_safe +" in fitted["verdict"]
+    assert "above the least: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
     assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]
     assert not best["is_cut_to_trace"]

@@ -146,7 +146,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
         trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
         assert trial.run(need).runs
         assert need <= loose.region
-    assert "All 2 recordings hold" in told(page)
+    assert "All 2 recordings pass" in told(page)
 
 
 def test_the_least_size_that_works_is_found_by_halving():

@@ -120,7 +120,7 @@ def test_a_size_has_many_forms(text, size):
 
 @pytest.mark.parametrize("text", ["", "K", "64KB", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
 def test_what_is_no_size_is_refused_in_one_line(text):
-    with pytest.raises(HeapfitError, match="is no size in bytes, such as 65536, 64K"):
+    with pytest.raises(HeapfitError, match="is not a size in bytes, such as 65536, 64K"):
         parse_size(text)
 
 
@@ -157,7 +157,7 @@ def test_an_option_takes_every_form(region, tmp_path):
         ("generate plan.toml --region 0", "'--region': must be at least 1"),
         ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
         ("check run.heap --plan plan.toml --growth much", "'--growth': much is no percentage"),
-        ("size run.heap --admission nan", "'--admission': nan is no share from 0 to 1"),
+        ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
         ("size run.heap --admission 101%", "'--admission': must be at most 1"),
         ("slotbuf 1 1 --min 0", "'--min': must be at least 1"),
     ],

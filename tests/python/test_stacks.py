@@ -176,4 +176,4 @@ def test_fit_tells_what_stacks_save_or_why_there_are_none(
     several = heapfit("fit", *paths, "--folds", "0", "--plans", "all", folder=tmp_path)
     assert "tailored_stacks.toml\n  saves " in several.stdout
     one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
-    assert "tailored_stacks left out: one run is known" in one.stdout
+    assert "tailored_stacks skipped: a single run" in one.stdout

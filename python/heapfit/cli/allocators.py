@@ -53,7 +53,7 @@ def command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the allocators: origin, tunables, worst case and overhead for each block."""
+    """List the allocators: origin, tunables, worst case, overhead of a block."""
     for name in filter(is_path, names or ()):
         require_kind(Path(name))
     systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]

@@ -59,7 +59,7 @@ def command(
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the least that any heap needs for a trace, and the worst case of allocators."""
+    """Show the least that any heap needs for a trace, and allocators' worst cases."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         progress_bar(_WORK) as progress,

@@ -89,7 +89,7 @@ def command(
     prove: _Prove = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the C code of a plan: constant tables, a thin wrapper and the allocator."""
+    """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
     plan_file = load_plan(plan)
     folder = output or plan.parent / "code"
     if prove:

@@ -185,6 +185,6 @@ def _answer(result: Verification) -> Iterator[str]:
 
 def _placements(last: Round) -> Iterator[str]:
     times, run = len(last.runs), next((run for run in last.runs if run.elsewhere is not None), None)
-    yield f"{last.placed_alike} of {times} recorded runs placed every block where the replay placed it."
+    yield f"{last.placed_alike} of {times} recorded runs placed every block as the replay does."
     if run is not None:
         yield f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."

@@ -49,7 +49,7 @@ def command(
     seed: Annotated[int, show_in_help(SEED)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Write a synthetic workload as a stored trace; a seed gives equal events anywhere."""
+    """Write a synthetic workload as a stored trace; one seed gives one trace."""
     if workload is None:
         parts = _list()
     elif is_path(workload):

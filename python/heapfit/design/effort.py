@@ -34,7 +34,7 @@ class Effort(StrEnum):
 
 # What an answer with such an effort says of itself, in a line.
 MEANING = {
-    Effort.QUICK: "Quick: no placement was learned, no budget was proven, not every size was tried.",
+    Effort.QUICK: "Quick: no learned placement, no proven budgets, not every size tried.",
     Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
 }
 

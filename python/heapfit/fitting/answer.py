@@ -50,7 +50,7 @@ class Answer:
             ]
         if self.asked_peak is not None and self.asked_peak < size.u_max:
             answers.append(
-                f"Your --peak of {self.asked_peak:,} is below the recorded peak and changes nothing: "
-                "smaller heaps are relatively more fragmented."
+                f"Your --peak of {self.asked_peak:,} is below the recorded peak and changes "
+                "nothing: smaller heaps are relatively more fragmented."
             )
         return answers

@@ -158,6 +158,6 @@ def _without_repeats(
         earlier = first.setdefault(recording.read.content, recording)
         if earlier is not recording:
             repeats.append(
-                f"{recording.name} repeats the requests of {earlier.name}: both count as one recording"
+                f"{recording.name} repeats the requests of {earlier.name}: they count once"
             )
     return tuple(first.values()), tuple(repeats)

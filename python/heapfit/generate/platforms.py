@@ -144,6 +144,6 @@ def require_served(design: Design, platforms: Iterable[Platform]) -> None:
         if function and design.needs_size:
             raise HeapfitError(
                 f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
-                f"but {FORMS[platform].title}'s {function} passes no size (choose a plan of another "
-                "allocator)"
+                f"but {FORMS[platform].title}'s {function} passes no size "
+                "(choose a plan of another allocator)"
             )

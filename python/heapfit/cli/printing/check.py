@@ -129,8 +129,8 @@ def _told(one: Checked, plan: PlanFile) -> Iterator[str]:
         yield from _refusal_told(one.run.refusal, plan)
     if Finding.MISALIGNED in one.findings:
         yield (
-            f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes, but the heap "
-            f"is aligned to {plan.base_alignment:,}."
+            f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
+            f"the heap is aligned to {plan.base_alignment:,}."
         )
     if Finding.MARGIN in one.findings:
         yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."

@@ -143,7 +143,8 @@ def _drawn_told(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[Part]:
     ]
     if not is_peak_repeated(recorded, others):
         texts.append(
-            "No resampled run reaches the recorded peak, so the curve says little: record more runs."
+            "No resampled run reaches the recorded peak, so the curve says little. "
+            "Record more runs."
         )
     yield Line("")
     for text in texts:

@@ -219,7 +219,7 @@ def better(
     """The plan, unless it saves too little of the one before it to hold on another run."""
     points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
-        why = f"saves {points:.1f} % of U_max here, too little to rely on in other runs ({learned_from})"
+        why = f"saves {points:.1f} % of U_max here, too little for other runs ({learned_from})"
         return NotApplicable(name, why, before[0])
     reason = f"saves {points:.1f} % of U_max over {before[0]} ({learned_from})"
     return Candidate(name, placed.plan, reason, trained_on_this_trace=True)

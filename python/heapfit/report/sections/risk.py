@@ -82,7 +82,7 @@ def _refused(group: Group, ends: tuple[int, int], colour: str) -> Trace:
         "x": x,
         "y": [*shares, shares[-1]],
         "line": {"shape": "hv", "color": colour, "width": 2},
-        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of the {group.name} out of memory<extra></extra>",
+        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of {group.name} out of memory<extra></extra>",
     }
 
 

@@ -129,8 +129,8 @@ def _from_heap(
         -(-rule.set_to(heap.run_out.count) // 8) * 8,
         "0, or what drivers ask for",
         heap.run_out,
-        "Simulated from sys_heap's algorithm. A request by k_malloc takes 4 bytes more than it asks for, a "
-        "pointer to its heap: the trace holds them if it was recorded at the heap.",
+        "Simulated from sys_heap's algorithm. k_malloc asks for 4 bytes more, for a pointer to "
+        "its heap; the trace holds them if it was recorded at the heap.",
     )
     return Settings(
         system="Zephyr",
