@@ -87,7 +87,7 @@ def test_a_leak_is_red_and_told_as_more_than_planned(folder: Path) -> None:
     assert shown.returncode == FAILED
     assert "leak: out of memory in the 4,096 bytes of small, at event " in shown.stdout
     assert "above the planned peak." in shown.stdout
-    assert "Its peak of 6,000 bytes is 100.0 % above the planned 3,000." in shown.stdout
+    assert "Its peak of 6,000 live bytes is 100.0 % above the planned 3,000." in shown.stdout
 
 
 def test_a_heap_that_is_broken_up_is_red_although_the_load_is_as_planned(folder: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_plan_without_a_margin_is_not_judged_by_it(folder: Path) -> None:
     save_plan(folder / "plan.toml", plan_file(margin=None))
     done = heapfit("check", "more.heap", "--plan", "plan.toml", "--strict", folder=folder)
     assert done.returncode == 0
-    assert "small: names no margin, so none of it is judged" in done.stderr
+    assert "small: states no margin, so its use is not judged" in done.stderr
 
 
 def test_more_alignment_than_the_regions_start_has_is_red(folder: Path) -> None:
@@ -173,7 +173,11 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
     assert "| leak | ran out | 12 | 6,000 | +100.0 % |" in page
     assert "| size up to | at the peak | on average |" in page
     assert heapfit("check", "same.heap", *asked[2:], folder=folder).returncode == 0
-    assert (folder / "pull.md").read_text().startswith("### The heap of 4,096 bytes holds\n")
+    assert (
+        (folder / "pull.md")
+        .read_text()
+        .startswith("### The heap of 4,096 bytes serves every recording\n")
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,7 +234,7 @@ def test_a_program_that_is_none_is_told_although_nothing_fails(folder: Path) -> 
     (folder / "notes.txt").write_text("no program\n")
     done = heapfit("check", *asked, folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("heapfit: notes.txt: no program")
+    assert done.stderr.startswith("heapfit: notes.txt: is not a program")
 
 
 def test_a_capture_is_checked_on_a_plan_for_packets(folder: Path) -> None:
@@ -261,7 +265,7 @@ def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
     done = heapfit("compare", *asked, folder=folder)
     assert done.returncode == 0
     held, planned, ran_out, above = done.stdout.splitlines()[-4:]
-    assert held == "same: held in the 4,096 bytes of small."
+    assert held == "same: the 4,096 bytes of small are enough."
     assert planned == "Its peak of 3,000 live bytes equals the planned peak."
     assert ran_out.startswith("leak: out of memory in the 4,096 bytes of small, at event ")
     assert above.endswith(" is 100.0 % above the planned 3,000.")
@@ -273,7 +277,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
     recording(folder / "wide.heap", blocks([8]), 64)
     done = heapfit("compare", "wide.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "wide: held in the 4,096 bytes of small." in done.stdout
+    assert "wide: the 4,096 bytes of small are enough." in done.stdout
 
 
 def test_from_python_a_check_is_a_record(folder: Path) -> None:

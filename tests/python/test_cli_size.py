@@ -90,7 +90,11 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     ("options", "evidence", "words"),
     [
         ((), "halves", "counts of each half of the trace ("),
-        (("--replications", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
+        (
+            ("--replications", 3),
+            "drawn",
+            "the same counts on 3 resampled variants of this trace: chance",
+        ),
     ],
 )
 def test_a_recording_is_judged_by_its_other_half_or_by_draws(tmp_path, options, evidence, words):

@@ -142,7 +142,7 @@ def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     assert chosen_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
         "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4% of the gap "
-        "to U_max and too little to cut a heap to one trace."
+        "to U_max, too little to fit pools to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
     assert chosen_row(compared(*enough), pools_asked=True).name == "searched"

@@ -111,7 +111,7 @@ def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_pa
 def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
     fitted = fit([table2(tmp_path / "short.heap", events=60)], tmp_path / "out")
     assert fitted.holdout.drawn == 0
-    assert "too short to resample" in " ".join(printed(fitted, capsys))
+    assert "The recording is too short to resample." in " ".join(printed(fitted, capsys))
 
 
 @pytest.mark.usefixtures("echo")
@@ -183,5 +183,5 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
         assert f"\n{row['name']}" in whole
     assert content["verdict"].split(" needs ")[0] in whole
     assert content["held"]["drawn"] in (0, DRAWN)
-    assert content["beside"][0]["title"] == "this one"
+    assert content["beside"][0]["title"] == "the fitted heap"
     assert max(map(len, whole.splitlines())) <= 80

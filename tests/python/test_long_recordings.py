@@ -96,7 +96,11 @@ def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
     assert plain_replay(trace, plan.plan, plan.r_safe).result().refusals == 0
     assert plan.region == found.answer.size.region > plan.r_safe > found.excerpt.r_safe
     shown = [(row.title, row.is_of_excerpt) for row in found.references[:3]]
-    assert shown == [("this one", False), ("this one", True), ("Lea (dlmalloc)", True)]
+    assert shown == [
+        ("the fitted heap", False),
+        ("the fitted heap", True),
+        ("Lea (dlmalloc)", True),
+    ]
     assert found.references[1].region < found.references[0].region
 
 

@@ -156,7 +156,7 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
         ("count = 10", "count = 10, colour = 1", "plan.pools[1].colour: unknown key"),
         ("exact = true", "exact = 1", "plan.pools[0].exact: must be true or false, not 1"),
         ('allocator = "tlsf"', 'allocator = "tlsf"\npools = []', "plan.shared.pools: unknown key"),
-        ("alignment = 8\npools", "borrow = 1\npools", "plan.borrow: unknown key (take it out;"),
+        ("alignment = 8\npools", "borrow = 1\npools", "plan.borrow: unknown key (remove it;"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, where: str) -> None:

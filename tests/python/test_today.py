@@ -273,7 +273,7 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
         "small.parquet",
     ]
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "What you have today" in page
+    assert "Your incumbent heap" in page
     assert "FreeRTOS heap_4" in page
     assert found["paths"].plan is None
     assert found["now"]["is_kept"] is True

@@ -21,7 +21,7 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
-FITTED = "this one"
+FITTED = "the fitted heap"
 COUNTED = "if every run were identical"
 
 

@@ -48,8 +48,8 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
-        f"for {share_told(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out for "
+        f"{share_told(sizing.refused) if sizing.refused else 'none'} of the trace's requests.",
         admission=_admitted(sizing.admission),
         schemes=None,
         pools=sizing,

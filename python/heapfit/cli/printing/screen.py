@@ -138,7 +138,7 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    marks.append("~ instructions, modelled for a Cortex-M4")
+    marks.append("~ estimated Cortex-M4 instr.")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
