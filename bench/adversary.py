@@ -16,7 +16,7 @@ from pathlib import Path
 from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, attack_plans
 from heapfit.importers import ImportOptions, open_any
 
@@ -57,7 +57,7 @@ def main() -> None:
             trace = open_any(EXAMPLES / recording, ImportOptions(), Path(folder))
             attacks = attack_plans(
                 trace,
-                Contestants(ALLOCATORS),
+                ComparisonRequest(ALLOCATORS),
                 AdversaryOptions(Path(folder) / "found", events=events, trace_name=recording),
             )
         least = attacks.least_of_any / attacks.u_max

@@ -20,16 +20,16 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.comparison.trial import runs_in
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
+from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
 from heapfit.design.robust.row import MARGINS, with_margin
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
-from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.draw import resample_trace
+from heapfit.workloads.drawn_set import resample_traces
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
@@ -68,9 +68,9 @@ def u_max_of(events: _engine.EventArray) -> int:
 def plans_of(trace: Trace) -> dict[str, Plan]:
     loaded = load_trace(trace, ALIGNMENT)
     sizes = frequent_classes(loaded.profile, ALIGNMENT)
-    counts = certified_budgets(loaded.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
+    counts = find_budgets(loaded.events, sizes, ALIGNMENT, PUBLISHED_BUDGETS.methods[0])
     best_fit = Plan("best_fit", {"alignment": ALIGNMENT})
-    budgets = budgeted_plan(sizes, counts.counts, ALIGNMENT)
+    budgets = plan_from_budgets(sizes, counts.counts, ALIGNMENT)
     return dict(zip(PLANS, (best_fit, budgets or best_fit), strict=True))
 
 
@@ -90,11 +90,12 @@ def measured(job: tuple[str, int, Size]) -> Recorded:
 
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = generate_workload(spec(seed), Path(folder) / "recorded.parquet")
-        known = [trace, *draw_set(trace, size.training, 1, Path(folder)).traces]
+        known = [trace, *resample_traces(trace, size.training, 1, Path(folder)).traces]
         training = [one.events() for one in known]
         model, path = fit_model(trace), Path(folder) / "unseen.parquet"
         drawn = [
-            draw_trace(model, DRAW_SEEDS + i, path, trace.info).events() for i in range(size.unseen)
+            resample_trace(model, DRAW_SEEDS + i, path, trace.info).events()
+            for i in range(size.unseen)
         ]
         plans = plans_of(trace)
     fresh = [generate_events(spec(FRESH_SEEDS + i)) for i in range(size.unseen)]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.checks.check import Check, CheckOptions, Finding, check_recordings
+from heapfit.checks.check import Check, CheckFinding, CheckOptions, check_recordings
 from heapfit.cli.printing import console
 from heapfit.plan.plan_file import load_plan
 
@@ -52,8 +52,8 @@ class Group:
         return max(found) / region if found and all(found) and region else None
 
 
-def is_red(findings: tuple[Finding, ...]) -> bool:
-    return any(finding is not Finding.MARGIN for finding in findings)
+def is_red(findings: tuple[CheckFinding, ...]) -> bool:
+    return any(finding is not CheckFinding.MARGIN for finding in findings)
 
 
 def groups(folder: Path) -> Iterator[Group]:

@@ -32,7 +32,7 @@ from heapfit.cli.printing import console
 from heapfit.cli.printing.robust import verdicts
 from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.trial import runs_in
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
@@ -101,7 +101,7 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
     loaded = load_trace(trace, alignment)
     budgets = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
     comparison = compare(loaded, standard_portfolio(loaded, PlanOptions(choice=budgets)))
-    chosen = chosen_row(comparison)
+    chosen = select_row(comparison)
     served = [row for row in comparison.rows if row.r_safe is not None]
     singles = [row for row in served if not row.trained_on_this_trace]
     single = singles[0]  # of what a heap would be set to: R_safe with its margin

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Certified, Patience, certified_budgets
+from heapfit.design.budgets.certified import Budgets, SolverLimits, find_budgets
 from heapfit.design.budgets.choice import Method
 
 ALIGNMENT = 8
@@ -68,7 +68,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, time.perf_counter() - started
 
 
-def show(n: int, most_live: int, events: int, seconds: float, exact: Certified) -> str:
+def show(n: int, most_live: int, events: int, seconds: float, exact: Budgets) -> str:
     proof = "proven" if exact.is_proven else f"gap {exact.gap:.2%}"
     return f"n {n:3}  P {most_live:3}  {events:7,} events: exact {seconds * 1000:10.2f} ms, {proof}"
 
@@ -80,9 +80,9 @@ def table_1() -> None:
             random = np.random.default_rng(seed)
             sizes = draw_sizes(n, random)
             trace = draw_walk(sizes, most_live, EVENTS, random)
-            exact, quick = timed(lambda t=trace, s=sizes: certified_budgets(t, s, ALIGNMENT))
+            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT))
             tried, slow = timed(
-                lambda t=trace, s=sizes: certified_budgets(t, s, ALIGNMENT, Method.EXHAUSTIVE)
+                lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT, Method.EXHAUSTIVE)
             )
             assert exact.dedicated == tried.dedicated
             print(
@@ -112,9 +112,9 @@ def report(
 ) -> None:
     trace = draw_walk(sizes, most_live, events, random)
     exact, taken = timed(
-        lambda: certified_budgets(trace, sizes, ALIGNMENT, Method.EXACT, Patience(seconds))
+        lambda: find_budgets(trace, sizes, ALIGNMENT, Method.EXACT, SolverLimits(seconds))
     )
-    greedy = certified_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
+    greedy = find_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
     lost = 1 - greedy.dedicated / exact.dedicated
     print(
         f"{show(len(sizes), most_live, events, taken, exact)}; greedy loses {lost:6.2%}", flush=True

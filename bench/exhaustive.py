@@ -21,7 +21,7 @@ from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.row import Row
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
@@ -113,7 +113,7 @@ def cases(workload: str, word: str) -> Iterator[Case]:
             if word not in f"{workload} {allocator}":
                 continue
             print(f"  {workload} {allocator}", file=sys.stderr, flush=True)
-            (row,) = compare(loaded, named_portfolio(loaded, [allocator], [])).rows
+            (row,) = compare(loaded, build_portfolio(loaded, [allocator], [])).rows
             yield Case(workload, row, every_region(loaded, row))
 
 

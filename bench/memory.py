@@ -19,7 +19,7 @@ from pathlib import Path
 from heapfit.cli.printing import console
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.row import Row
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, serving_region
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -137,7 +137,7 @@ def opened(name: str, folder: Path) -> Trace:
 def measured(loaded: LoadedTrace, allocator: str) -> Row:
     """The allocator's row; of one that has several plans for the trace, the best."""
     print(f"  {allocator}, alignment {loaded.alignment}", file=sys.stderr, flush=True)
-    return compare(loaded, named_portfolio(loaded, [allocator], [])).rows[0]
+    return compare(loaded, build_portfolio(loaded, [allocator], [])).rows[0]
 
 
 def worst_case(loaded: LoadedTrace) -> int:

@@ -21,7 +21,7 @@ from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import searched_further
+from heapfit.comparison.verdict import list_extended_search
 from heapfit.design.effort import Effort
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
@@ -47,7 +47,7 @@ def line(trace: Trace, name: str, effort: Effort) -> list[str]:
     choice = choose_for_one(loaded, name, FitOptions(effort=effort))
     space = choose_for_one(loaded, name, FitOptions(effort=effort, front=True))
     named = [choice.winner, space.winner]
-    further = searched_further(space.comparison)
+    further = list_extended_search(space.comparison)
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
     return [name, effort, over, *map(told, named), least(further), verdict(named)]
 

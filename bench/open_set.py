@@ -16,7 +16,7 @@ from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.league import Standing, standings_of
-from heapfit.league.rows import BASELINE, LIBRARY, PLAIN, from_plain
+from heapfit.league.rows import BASELINE, LIBRARY, PLAIN, row_from_dict
 
 ENTRANTS = ("entrant", "interface", "served", "median", "worst", "accesses", "code, B", "faults")
 LIBRARIES = ("library", "served", "median", "worst", "instructions", "code, B", "stack, B")
@@ -58,7 +58,7 @@ def main() -> None:
     table = pq.read_table(asked.folder / "league.parquet").to_pylist()
     plain = [
         one
-        for one in standings_of([from_plain(values) for values in table])
+        for one in standings_of([row_from_dict(values) for values in table])
         if one.learned == PLAIN and one.kind != BASELINE
     ]
     entrants = [entrant_row(one) for one in plain if one.kind != LIBRARY]

@@ -19,13 +19,13 @@ from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.row import Row
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
-from heapfit.design.budgets.greedy_budgets import budgeted_plan
-from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
+from heapfit.design.budgets.greedy_budgets import plan_from_budgets
+from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
 from heapfit.design.pools.special_pools import (
     ALLOCATOR,
-    linked,
+    link_free_blocks,
     pool_sizes,
     special_pools_plan,
     special_sizes,
@@ -86,17 +86,17 @@ def plans_for(loaded: LoadedTrace, classes: BestClasses) -> Mapping[str, Plan]:
 
 def pools(loaded: LoadedTrace, shapes: Sequence[tuple[int, bool]]) -> Plan:
     """Each as large as its own peak, free blocks linked."""
-    return linked(special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT))
+    return link_free_blocks(special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT))
 
 
-def ranges(classes: Classes) -> list[tuple[int, bool]]:
+def ranges(classes: PoolClasses) -> list[tuple[int, bool]]:
     return [(size, False) for size in classes.sizes]
 
 
 def budgets(loaded: LoadedTrace, method: Method) -> Plan:
     """For the two frequent sizes."""
-    certified = certified_budgets(loaded.events, BUDGETED, ALIGNMENT, method)
-    plan = budgeted_plan(BUDGETED, certified.counts, ALIGNMENT)
+    certified = find_budgets(loaded.events, BUDGETED, ALIGNMENT, method)
+    plan = plan_from_budgets(BUDGETED, certified.counts, ALIGNMENT)
     best = Plan("best_fit", {"alignment": ALIGNMENT})
     return best if plan is None else Plan(plan.allocator, plan.scalars, plan.pools, best)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.comparison.margin import Known, MarginKind, margin_for
+from heapfit.comparison.margin import MarginBasis, MarginKind, margin_for
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench/results"
@@ -113,7 +113,7 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 def margin_lines() -> Iterator[str]:
     """What heapfit.comparison.margin holds, in percent."""
     rows = [
-        (peak, kind, *(f"{margin_for(Known(runs, u_max, kind)):g} %" for runs in KNOWN))
+        (peak, kind, *(f"{margin_for(MarginBasis(runs, u_max, kind)):g} %" for runs in KNOWN))
         for peak, u_max in PEAKS.items()
         for kind in KINDS
     ]

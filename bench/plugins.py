@@ -29,7 +29,7 @@ from harness.workbench import Build, Workbench
 from heapfit.cli.printing import console
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.league.others import crates
 from heapfit.plugin import Built, Plugin, PluginRow, build, measure
 from heapfit.plugin.events import save_events
@@ -130,7 +130,7 @@ def out_own(wish: argparse.Namespace, folder: Path) -> None:
     for label, trace in traces_of(wish, folder):
         loaded = load_trace(trace, 8)
         for name, program in built.items():
-            (candidate,) = named_portfolio(loaded, [name], []).candidates
+            (candidate,) = build_portfolio(loaded, [name], []).candidates
             ground = Ground(loaded.profile.u_max, max(trace.largest_alignment, 8))
             own = measure_candidate(candidate, loaded.events, ground)
             row = measure(program, trace, 8)

@@ -23,9 +23,9 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.comparison.trial import runs_in
-from heapfit.design.budgets.certified import certified_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, frequent_classes
+from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.objective import Objective
 from heapfit.plan.plan import Plan
@@ -95,8 +95,8 @@ def paper_plan(trace: Trace, alignment: int) -> Plan:
     """Greedy budgets of all sizes, of one trace."""
     loaded = load_trace(trace, alignment)
     sizes = frequent_classes(loaded.profile, alignment)
-    counts = certified_budgets(loaded.events, sizes, alignment, PUBLISHED_BUDGETS.methods[0])
-    plan = budgeted_plan(sizes, counts.counts, alignment)
+    counts = find_budgets(loaded.events, sizes, alignment, PUBLISHED_BUDGETS.methods[0])
+    plan = plan_from_budgets(sizes, counts.counts, alignment)
     return plan or Plan("tlsf", {"alignment": alignment})
 
 
@@ -125,7 +125,7 @@ def report(name: str, size: Size) -> dict[str, float | None]:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         plans = plans_for(name, size, Path(folder))
     unseen = [generate_events(spec_of(name, UNSEEN_SEEDS + i, size)) for i in range(size.unseen)]
-    quantile = SHARE.of([u_max_of(events) for events in unseen]) or 1
+    quantile = SHARE.evaluate([u_max_of(events) for events in unseen]) or 1
     print(f"{name}: q99(U_max) {quantile:,} of {size.unseen} unseen, {size.events:,} events each")
     ratios: dict[str, float | None] = {}
     for plan_name, plan in plans.items():

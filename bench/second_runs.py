@@ -51,11 +51,16 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import HeapSize, MarginKind, kind_of
+from heapfit.comparison.margin import HeapSize, MarginKind, margin_kind
 from heapfit.comparison.trial import runs_in
 from heapfit.design.effort import Effort
-from heapfit.design.placement.tailored_plans import BY_SITE, STACKS, layouts, tailored_candidates
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.placement.tailored_plans import (
+    BY_SITE,
+    STACKS,
+    layouts,
+    make_tailored_candidates,
+)
+from heapfit.design.portfolio import build_portfolio
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.options import FitOptions
@@ -277,7 +282,7 @@ def learned(loaded: LoadedTrace) -> tuple[Plan, Plan, Plan]:
     """The best layout, with size classes placed, and with call sites, where the designer does."""
     plain = layouts(ALIGNMENT)
     best = two_ends = by_site = chosen(loaded, list(plain.values()))
-    for one in tailored_candidates(loaded, call_sites=True):
+    for one in make_tailored_candidates(loaded, call_sites=True):
         if isinstance(one, Candidate) and one.name not in plain:
             by_site = one.plan
             two_ends = two_ends if one.name == BY_SITE else one.plan
@@ -291,7 +296,7 @@ def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
         both = joined(runs.loaded, ALIGNMENT, Path(folder))
         two_ends = chosen(both, list(plain.values()))
         stacks: Plan | None = None
-        for one in tailored_candidates(both):
+        for one in make_tailored_candidates(both):
             if isinstance(one, Candidate) and one.name == STACKS:
                 stacks = one.plan
             elif isinstance(one, Candidate) and one.name not in plain and not one.plan.pools:
@@ -301,7 +306,7 @@ def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
 
 def budgets(loaded: LoadedTrace) -> Plan | None:
     """The best of the designer's budgets, by this run."""
-    candidates = named_portfolio(loaded, ["budgeted"], []).candidates
+    candidates = build_portfolio(loaded, ["budgeted"], []).candidates
     return chosen(loaded, [one.plan for one in candidates]) if candidates else None
 
 
@@ -425,7 +430,7 @@ class Program:
         plain |= layouts(self.alignment) | {"first_fit:list=1": Plan("first_fit", by_address)}
         with tempfile.TemporaryDirectory() as folder:
             runs = [self.runs[run] for run in known]
-            made = tailored_candidates(joined(runs, self.alignment, Path(folder)))
+            made = make_tailored_candidates(joined(runs, self.alignment, Path(folder)))
         learned = [
             (one.name, one.plan, True)
             for one in made
@@ -444,7 +449,7 @@ class Program:
             for run in sorted(set(range(len(self.runs))) - set(known)):
                 growth = max(1, self.runs[run].profile.u_max / u_max)
                 percent = 100 * (self.region(run, plan) / (needed * growth) - 1)
-                kind = kind_of(plan, is_trained)
+                kind = margin_kind(plan, is_trained)
                 yield Need(self.recordings, self.name, name, kind, self.alignment, u_max, percent)
 
 

@@ -20,7 +20,7 @@ from memory import opened, recordings
 
 from heapfit.cli.printing import console
 from heapfit.comparison.comparison import compare
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.trace.loaded import load_trace
 
 NAMED = ("sized", "sized:hole_limit=8")
@@ -41,7 +41,7 @@ def ratio(name: str, alignment: int) -> float:
     print(f"{name}, alignment {alignment}", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         loaded = load_trace(opened(name, Path(folder)), alignment)
-        rows = compare(loaded, named_portfolio(loaded, NAMED, [])).rows
+        rows = compare(loaded, build_portfolio(loaded, NAMED, [])).rows
     return min(row.over_u_max or float("inf") for row in rows)
 
 

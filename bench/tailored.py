@@ -32,7 +32,7 @@ from heapfit.design.placement.tailored_plans import (
     STACKS,
     TWO_ENDS,
     layouts,
-    tailored_candidates,
+    make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -91,7 +91,7 @@ def learned(
 ) -> list[Candidate]:
     """The candidates of these names; for stacks the trace stands for two runs."""
     print("  learn placement", file=sys.stderr, flush=True)
-    candidates = tailored_candidates(replace(loaded, runs=(loaded, loaded)))
+    candidates = make_tailored_candidates(replace(loaded, runs=(loaded, loaded)))
     return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 

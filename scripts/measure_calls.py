@@ -35,9 +35,9 @@ from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import MeasuredCode, measured_codes, save_codes
+from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, save_codes
 from heapfit.comparison.costs.instruction_model import OPERATIONS
-from heapfit.design.portfolio import SHARED_HEAPS, named_portfolio
+from heapfit.design.portfolio import SHARED_HEAPS, build_portfolio
 from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import scalars_of
@@ -106,7 +106,7 @@ def mixed(name: str, largest: int, path: Path) -> Trace:
 def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     """One plan for each code, where the trace has a use for it."""
     tried = [one.plan for one in configurations(loaded).candidates]
-    tried += [one.plan for one in named_portfolio(loaded, UNTRIED, []).candidates]
+    tried += [one.plan for one in build_portfolio(loaded, UNTRIED, []).candidates]
     tried += [variant for plan in [*tried] for variant in count_variants(plan, loaded)]
     pools = [plan for plan in tried if plan.allocator == "class_pools"]
     tried += [variant for plan in pools for variant in pool_variants(plan)]
@@ -221,7 +221,7 @@ def main() -> None:
     wish = arguments.parse_args()
     codes = {
         code: measured
-        for code, measured in measured_codes().items()
+        for code, measured in read_codes().items()
         if wish.sizes or (wish.only and not re.search(wish.only, code))
     }
     with tempfile.TemporaryDirectory() as scratch:

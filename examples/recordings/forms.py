@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from heapfit.outputs.file import staged_file
-from heapfit.outputs.ours import replacing_all
+from heapfit.outputs.file import stage_file
+from heapfit.outputs.ours import allow_replacing
 from heapfit.trace.content import content_hash
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
@@ -69,7 +69,7 @@ def write_packed(path: Path, lines: Iterable[str]) -> None:
     """The same bytes whenever it is written."""
     path.parent.mkdir(exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode()
-    with replacing_all(), staged_file(path) as aside:
+    with allow_replacing(), stage_file(path) as aside:
         aside.write_bytes(gzip.compress(text, 9, mtime=0))
 
 

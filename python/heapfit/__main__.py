@@ -14,7 +14,7 @@ _INTERRUPTED = 130
 
 def run() -> None:
     """Loads the program, runs it on the process's arguments and exits."""
-    with _one_line_if_interrupted():
+    with _handle_interrupt():
         program = import_module("heapfit.cli.main")  # which loads what reads the arguments
     try:
         program.run()
@@ -26,8 +26,8 @@ def run() -> None:
 
 
 @contextmanager
-def _one_line_if_interrupted() -> Iterator[None]:
-    """Within it, Ctrl-C ends the process at once, unless whoever started it has it ignored."""
+def _handle_interrupt() -> Iterator[None]:
+    """Makes Ctrl-C end the process at once, unless whoever started it ignores the signal."""
     before = signal.getsignal(signal.SIGINT)
     if before == signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

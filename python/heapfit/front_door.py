@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `import heapfit` offers beside the records and the files: a function for each question.
+"""The functions that `import heapfit` offers, one for each question.
 
 A source is a `Trace` or a file, by its path or its name. A file that is no stored trace is imported
 for the time of the call, as `importing` says. Sizes are in bytes. Bad input raises `HeapfitError`
@@ -20,17 +20,17 @@ from heapfit.bounds.trace_bounds import Bounds
 from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.portfolio import contested_portfolio
-from heapfit.design.space import named_configurations
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
 from heapfit.generate import generate
-from heapfit.importers import ImportOptions, open_any, opened_trace
+from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.report.heap.fit import write_report
 from heapfit.simulation import simulate as simulation
 from heapfit.simulation.scenario import Scenario, load_scenario
@@ -56,14 +56,14 @@ def open(
     source: Path | str,
     folder: Path | str = Path(),
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Trace:
-    """A stored trace where it lies; a recording or capture as a trace imported into `folder`."""
+    """Opens a stored trace in place; imports a recording or capture as a trace into `folder`."""
     return open_any(Path(source), importing or ImportOptions(), Path(folder), progress)
 
 
 def generate_workload(
-    name: str, path: Path | str, seed: int = 1, progress: Progress = no_progress
+    name: str, path: Path | str, seed: int = 1, progress: Progress = ignore_progress
 ) -> Trace:
     """A synthetic workload, NAME or NAME:PARAMETER=VALUE,..., stored as a trace at `path`.
 
@@ -80,14 +80,14 @@ def generate_workload(
 
 
 def profile_trace(
-    source: Source, importing: ImportOptions | None = None, progress: Progress = no_progress
+    source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> Profile:
-    """What a trace asks of any heap: sizes, live bytes over time, lifetimes; no allocator yet.
+    """The profile of a trace: request sizes, live bytes over time and lifetimes.
 
     Its arrays are numpy's, of one dimension: one value for each size, octave of lifetimes, or
     bucket of `bucket_width` events.
     """
-    with _opened(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
         return profile.profile_trace(trace, progress)
 
 
@@ -95,13 +95,13 @@ def find_bounds(
     source: Source,
     alignment: int = STANDARD_ALIGNMENT,
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Bounds:
-    """What any heap needs for the trace at least, and what some allocators need at most.
+    """The least memory any heap needs for a trace, and the most that some allocators need.
 
     `alignment`, of every block, is 4, 8 or 16.
     """
-    with _opened(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return trace_bounds.find_bounds(loaded, progress=progress)
 
@@ -109,10 +109,10 @@ def find_bounds(
 def fit(
     source: Source | Sequence[Source],
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     **choices: Any,  # noqa: ANN401 (each has its field's type)
 ) -> FittedHeap:
-    """The main job: what to set a heap to, and the plan that serves it in the least memory.
+    """Fits a heap to recordings: the size to set, and the plan that serves them in least memory.
 
     Of several recordings one heap is made for all. `choices` are fields of `FitOptions` by name, as
     in fit(trace, alignment=8). Nothing is written: `write` of the result does that. HeapfitError if
@@ -125,9 +125,9 @@ def check(
     source: Source | Sequence[Source],
     plan: PlanFile | Path | str,
     options: CheckOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Check:
-    """Whether recordings run in the region of a plan, and what of them grew.
+    """Replays recordings in the region of a plan: which of them run, and what of them grew.
 
     HeapfitError if the plan sets no region or was made for recordings of another kind.
     """
@@ -139,7 +139,7 @@ def compare(
     plans: Sequence[str | Path | PlanFile] = (),
     alignment: int = STANDARD_ALIGNMENT,
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Comparison:
     """Plans ranked by R_safe: the smallest region from which every larger one tried is enough.
 
@@ -152,14 +152,14 @@ def compare(
     ...     [row.name for row in compare(walk, ["tlsf", "fixed_pool"]).rows]
     ['tlsf', 'fixed_pool']
     """
-    contestants = Contestants(
+    contestants = ComparisonRequest(
         tuple(one for one in plans if isinstance(one, str)),
         tuple(_plan_file(one) for one in plans if not isinstance(one, str)),
         alignment,
     )
-    with _opened(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        return comparison.compare(loaded, contested_portfolio(loaded, contestants), progress)
+        return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
 
 
 def find_front(
@@ -167,7 +167,7 @@ def find_front(
     allocators: Sequence[str] = (),
     options: PlanOptions | None = None,
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Front:
     """The configurations of the allocators named, else of all that ship, and their Pareto front.
 
@@ -175,9 +175,9 @@ def find_front(
     (docs/front.md); `members` are those that no other beats in all of them.
     """
     options = options or PlanOptions()
-    with _opened(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, options.alignment, progress)
-        space = named_configurations(loaded, allocators, options, progress)
+        space = configurations_by_name(loaded, allocators, options, progress)
         compared = compare_all(loaded, space, options.precision, progress=progress)
         return front_of(compared, loaded, progress=progress)
 
@@ -198,14 +198,14 @@ def size_pools(
     admission: float = 0.999,
     options: PoolOptions | None = None,
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> PoolSizing:
-    """The counts of pools of least memory that admit a share, and how often they run out.
+    """The pool counts of least memory that admit a share, and how often the pools run out.
 
     Chosen by replaying pools that help each other out, judged on draws they were not chosen on. A
-    capture needs `importing` with a queue: it tells when packets come, not how long they stay.
+    capture needs `importing` with a queue: it has the times of packets, not how long they stay.
     """
-    with _opened_for_sizing(source, importing, progress) as trace:
+    with _open_sizing_source(source, importing, progress) as trace:
         return pools.size_pools(trace, admission, options, progress)
 
 
@@ -214,13 +214,13 @@ def size_settings(
     source: Source,
     options: SettingsOptions | None = None,
     importing: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Settings:
-    """What users of lwip, zephyr, openthread or freertos set by hand, with the chance to run out.
+    """The settings that lwip, zephyr, openthread or freertos need, with the chance to run out.
 
     A capture needs `importing` with a queue, as for `size_pools`.
     """
-    with _opened_for_sizing(source, importing, progress) as trace:
+    with _open_sizing_source(source, importing, progress) as trace:
         return systems.settings_for(system, trace, options or SettingsOptions(), progress)
 
 
@@ -228,7 +228,7 @@ def size_traffic(
     traffic: Path | str,
     aim: Aim | None = None,
     workers: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> TrafficSizing:
     """The least memory of each scheme that admits a share of the [traffic] in a file.
 
@@ -241,11 +241,11 @@ def simulate(
     scenario: Scenario | Path | str,
     is_exact: bool = False,
     workers: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> SimulationResult:
-    """A scenario's traffic on its schemes: what of it they admit, with confidence intervals.
+    """Simulates a scenario: what its schemes admit of the traffic, with confidence intervals.
 
-    Closed forms stand beside where there are any; with `is_exact` they alone, at once.
+    The result has closed forms where there are any; with `is_exact` only these, at once.
     """
     loaded = scenario if isinstance(scenario, Scenario) else load_scenario(Path(scenario))
     if is_exact:
@@ -259,17 +259,19 @@ def _plan_file(plan: PlanFile | Path | str) -> PlanFile:
 
 
 @contextmanager
-def _opened(source: Source, importing: ImportOptions | None, progress: Progress) -> Iterator[Trace]:
+def _open_source(
+    source: Source, importing: ImportOptions | None, progress: Progress
+) -> Iterator[Trace]:
     (one,) = sources_of(source)
-    with opened_trace(one, importing, progress) as trace:
+    with open_trace(one, importing, progress) as trace:
         yield trace
 
 
 @contextmanager
-def _opened_for_sizing(
+def _open_sizing_source(
     source: Source, importing: ImportOptions | None, progress: Progress
 ) -> Iterator[Trace]:
-    with _opened(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
         if not isinstance(source, Trace):
             require_queue(Path(source), trace, None if importing is None else importing.queue)
         yield trace

@@ -22,7 +22,7 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.league import Opening, opened_recordings
+from heapfit.league import OpeningOptions, open_recordings
 from heapfit.league.others import crates
 from heapfit.plan.allocators import find_allocators
 from heapfit.plugin import plugin_of
@@ -131,7 +131,7 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
 
 
 def _league(wish: argparse.Namespace, folder: Path) -> None:
-    recordings = opened_recordings(wish.sources, folder, Opening(events=wish.events))
+    recordings = open_recordings(wish.sources, folder, OpeningOptions(events=wish.events))
     plugins = [plugin_of(path, cflags=shlex.split(wish.cflags)) for path in wish.plugin]
     plugins += crates(bits=32) if wish.crates else []
     target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)

@@ -64,7 +64,7 @@ def bound_functions(
 
 def _worst(cases: WorstCases, case: Case, operation: str) -> WorstCase | UnboundedError:
     try:
-        return cases.of(f"hfit_{case.plan.allocator}_{operation}")
+        return cases.find(f"hfit_{case.plan.allocator}_{operation}")
     except UnboundedError as error:
         return error
 

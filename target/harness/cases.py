@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.verify import Case
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import LoadedTrace
@@ -27,7 +27,7 @@ def cases_of(
     region: int | None = None,
 ) -> list[Case]:
     """One case for each plan that these names and files stand for, in `region` or R_safe."""
-    portfolio = named_portfolio(loaded, allocators, [load_plan(path) for path in plans])
+    portfolio = build_portfolio(loaded, allocators, [load_plan(path) for path in plans])
     return [_case(candidate, loaded, region) for candidate in portfolio.candidates]
 
 

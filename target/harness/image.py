@@ -13,11 +13,11 @@ from harness.sources import allocator_source
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.generate.names import Text
-from heapfit.generate.tables import Design, design_of
+from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import allocators_of, heap_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn
+from heapfit.plan.plan_file import PlanFile, TrainingRecord
 
 _PREFIX = Text("replay")
 _CONFIG = ('-DHFIT_CONFIG_FILE="replay/image_config.h"',)
@@ -46,11 +46,11 @@ class Image:
 class WrittenPlan:
     """The C of a plan's heap: replay_heap.[ch], which hold its tables and its region."""
 
-    design: Design
+    design: HeapDesign
     folder: Path
 
 
-def replay_image(workbench: Workbench, board: Board, build: Build, design: Design) -> Image:
+def replay_image(workbench: Workbench, board: Board, build: Build, design: HeapDesign) -> Image:
     """An image that replays packed traces on a heap of this design."""
     folder = workbench.image_folder()
     written = write_plan(design, folder)
@@ -62,16 +62,16 @@ def replay_image(workbench: Workbench, board: Board, build: Build, design: Desig
     return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
-def replay_design(plan: Plan, region: int, base_alignment: int = 16) -> Design:
+def replay_design(plan: Plan, region: int, base_alignment: int = 16) -> HeapDesign:
     """What the generator is given: a plan as from a file, but of no trace."""
     base = max(base_alignment, plan.alignment)
-    about = TrainedOn("no trace", "sha256:" + 64 * "0", 0)
-    return design_of(
+    about = TrainingRecord("no trace", "sha256:" + 64 * "0", 0)
+    return design_from_plan_file(
         PlanFile("image", plan, region, region, base, 0, 32, about, _engine.version), _PREFIX
     )
 
 
-def write_plan(design: Design, folder: Path) -> WrittenPlan:
+def write_plan(design: HeapDesign, folder: Path) -> WrittenPlan:
     """Writes the C of a heap."""
     for name, text in heap_texts(design).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

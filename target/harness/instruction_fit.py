@@ -15,7 +15,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.comparison.costs.instruction_model import OPERATIONS, InstructionModel, Line, Off
+from heapfit.comparison.costs.instruction_model import (
+    OPERATIONS,
+    InstructionModel,
+    LinearCost,
+    ModelError,
+)
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -52,8 +57,8 @@ def fit_model(tallies: Sequence[Tally]) -> InstructionModel:
     return InstructionModel(_lines(tallies), _summarize_errors(means), _summarize_errors(longest))
 
 
-def _summarize_errors(shares: Sequence[float]) -> Off | None:
-    return Off(sum(shares) / len(shares), max(shares)) if shares else None
+def _summarize_errors(shares: Sequence[float]) -> ModelError | None:
+    return ModelError(sum(shares) / len(shares), max(shares)) if shares else None
 
 
 def _cross_validate(tallies: Sequence[Tally], trace: str) -> tuple[float, float] | None:
@@ -77,19 +82,19 @@ def _cross_validate(tallies: Sequence[Tally], trace: str) -> tuple[float, float]
     )
 
 
-def _total(line: Line, tally: Tally) -> float:
+def _total(line: LinearCost, tally: Tally) -> float:
     calls, loads, stores = (int(one) for one in tally.sums[_ONE, _FEATURES])
     return line.base * calls + line.per_load * loads + line.per_store * stores
 
 
-def _lines(tallies: Iterable[Tally]) -> dict[str, Line]:
+def _lines(tallies: Iterable[Tally]) -> dict[str, LinearCost]:
     by_operation: dict[str, list[Tally]] = {operation: [] for operation in OPERATIONS}
     for tally in tallies:
         by_operation[tally.operation].append(tally)
     return {operation: fit_line(some) for operation, some in by_operation.items() if some}
 
 
-def fit_line(tallies: Sequence[Tally]) -> Line:
+def fit_line(tallies: Sequence[Tally]) -> LinearCost:
     """Least squares, no coefficient below zero.
 
     With three coefficients that is exact: of every choice of those above zero the best is kept.
@@ -106,7 +111,7 @@ def fit_line(tallies: Sequence[Tally]) -> Line:
             error = float(line @ squares @ line - 2 * line @ target)
             if line.min() >= 0 and error < least:
                 best, least = line, error
-    return Line(*best.tolist())
+    return LinearCost(*best.tolist())
 
 
 def _solve_least_squares(squares: Floats, target: Floats) -> Floats:

@@ -13,7 +13,7 @@ from harness.plugin import Target, count_plugin
 from harness.workbench import Workbench
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.errors import HeapfitError
-from heapfit.league import LeagueRow, Recording
+from heapfit.league import LeagueRecording, LeagueRow
 from heapfit.league.board import Board, BoardFigures, Entrant
 from heapfit.league.others import entrant_name
 from heapfit.league.rows import LIBRARY, PLAIN, UNSIZED
@@ -24,7 +24,7 @@ from heapfit.trace.stored import Trace
 
 
 def board_of(
-    folder: Path, recordings: Sequence[Recording], plugins: Sequence[Plugin], target: Target
+    folder: Path, recordings: Sequence[LeagueRecording], plugins: Sequence[Plugin], target: Target
 ) -> Board:
     """Every library and plug-in on every recording that fits the board; who does not is told."""
     stamps = {one.name: _stamp(one, folder) for one in LIBRARIES}
@@ -40,7 +40,7 @@ def _stamp(library: Library, folder: Path) -> str:
 
 
 def _library_rows(
-    folder: Path, recordings: Sequence[Recording], stamps: dict[str, str]
+    folder: Path, recordings: Sequence[LeagueRecording], stamps: dict[str, str]
 ) -> Iterator[LeagueRow]:
     for recording in recordings:
         trace = Trace.open(recording.path)
@@ -54,7 +54,7 @@ def _library_rows(
             yield _row(library, recording, found, stamps[library.name])
 
 
-def _row(library: Library, recording: Recording, found: LibraryRun, stamp: str) -> LeagueRow:
+def _row(library: Library, recording: LeagueRecording, found: LibraryRun, stamp: str) -> LeagueRow:
     loaded = load_trace(Trace.open(recording.path), ALIGNMENT)
     return LeagueRow(
         recording=recording.name,
@@ -86,7 +86,7 @@ def _row(library: Library, recording: Recording, found: LibraryRun, stamp: str) 
 
 
 def _plugin_figures(
-    folder: Path, recordings: Sequence[Recording], plugins: Sequence[Plugin], target: Target
+    folder: Path, recordings: Sequence[LeagueRecording], plugins: Sequence[Plugin], target: Target
 ) -> Iterator[BoardFigures]:
     for recording in recordings:
         for plugin in plugins:
@@ -113,5 +113,5 @@ def _workbench(folder: Path, *names: str) -> Workbench:
     return Workbench(here)
 
 
-def _skip_reason(who: str, recording: Recording, error: HeapfitError) -> None:
+def _skip_reason(who: str, recording: LeagueRecording, error: HeapfitError) -> None:
     print(f"{who} on {recording.name} left out: {error}", file=sys.stderr)

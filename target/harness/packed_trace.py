@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.trace.chains import sites_told
+from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.operations import ALIGNED, FREE, RESIZE, may_be_tagged
 from heapfit.trace.stored import Trace
 
@@ -75,7 +75,7 @@ def pack(trace: Trace, sites: Mapping[int, int] | None = None) -> PackedTrace:
     `sites` are the tags of a plan's call sites.
     """
     slots = _Slots()
-    tags = sites_told(sites or {}, trace.chains)
+    tags = sites_with_tags(sites or {}, trace.chains)
     rows: list[tuple[int, int]] = []
     objects: list[int] = []
     for op, number, size, alignment, site in _events(trace):

@@ -23,7 +23,7 @@ from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
 from heapfit.plugin import INCLUDE, Plugin, build, measure
-from heapfit.plugin.building import Compiler, crate_archive, join
+from heapfit.plugin.building import BinaryTools, crate_archive, join
 from heapfit.plugin.sources import C_SOURCES
 from heapfit.trace.stored import Trace
 
@@ -103,7 +103,7 @@ def _crate_objects(
     """One object with the adapter's functions alone, and what the adapter asks of a host."""
     optimisation = target.build.optimisation.removeprefix("O")
     archive = crate_archive(plugin, folder, target.board.rust, optimisation)
-    compiler = Compiler(f"{target.board.tools}gcc", target.board.flags)
+    compiler = BinaryTools(f"{target.board.tools}gcc", target.board.flags)
     joined = join([archive], folder, compiler)
     asked = workbench.build_shared_object(target.board, target.build, "target/replay/rust.c")
     return [joined, asked]

@@ -13,7 +13,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.simulation.closed_form import exact_metrics, size_classes
+from heapfit.simulation.closed_form import exact_metrics, unit_classes
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.simulate import Result, simulate, solve
 from heapfit_papers.reproduce.partition_study import (
@@ -221,7 +221,7 @@ def test_beyond_smaller_partitions_and_bookkeeping_admit_much_more_in_the_same_m
 
 def test_beyond_partitions_of_96_bytes_need_a_sixth_less_than_as_published():
     """606 KB were possible with 2 bits a partition, if nothing had to tell where blocks are."""
-    classes = size_classes(scenario_of("memory").points[0].traffic.sizes, 64)
+    classes = unit_classes(scenario_of("memory").points[0].traffic.sizes, 64)
     for region, possible in ((561_152, 0.983), (606_000, 0.999)):
         units = int(region / (64 + 2 / 8))
         refused = _engine.kaufman_roberts(units, classes.units, 500 * classes.share)

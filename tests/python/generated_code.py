@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import PlanFile, TrainedOn
+from heapfit.plan.plan_file import PlanFile, TrainingRecord
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def plan_file(
         base_alignment=base_alignment,
         u_max=1000,
         pointer_bits=32,
-        trained_on=TrainedOn(trace, "sha256:" + 64 * "0", 1234),
+        trained_on=TrainingRecord(trace, "sha256:" + 64 * "0", 1234),
         heapfit_version=_engine.version,
     )
 

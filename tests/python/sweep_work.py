@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from heapfit.comparison.jobs import prepared_of
+from heapfit.comparison.jobs import prepare_trace
 from heapfit.comparison.measuring import EXACT
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Done, perform
 from heapfit.trace.loaded import load_trace
@@ -33,8 +33,8 @@ def busy_threads(name: str, path: Path) -> int:
             seen[0] = max(seen[0], _threads() - before)
 
     loaded = load_trace(Trace.open(path))
-    portfolio = named_portfolio(loaded, [name], [])
-    job = prepared_of("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
+    portfolio = build_portfolio(loaded, [name], [])
+    job = prepare_trace("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
     watcher = threading.Thread(target=watch)
     watcher.start()
     begun.wait()

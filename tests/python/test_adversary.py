@@ -14,8 +14,8 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, least_of_any, worst_case
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.jobs import Contestants
-from heapfit.design.portfolio import named_portfolio
+from heapfit.comparison.jobs import ComparisonRequest
+from heapfit.design.portfolio import build_portfolio
 from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
@@ -110,9 +110,9 @@ def test_no_replay_needs_more_than_is_proven(tmp_path: Path, make) -> None:
     trace = open_any(make(tmp_path / "t.heap", 1500), ImportOptions(), tmp_path)
     loaded = load_trace(trace)
     names = ["first_fit", "best_fit", "tlsf", "tailored", "segregated_fit", "budgeted"]
-    rows = compare(loaded, named_portfolio(loaded, names, [])).rows
+    rows = compare(loaded, build_portfolio(loaded, names, [])).rows
     for row in rows:
-        proven = worst_case(row.plan, Limits.of(loaded.profile))
+        proven = worst_case(row.plan, Limits.from_profile(loaded.profile))
         assert proven is not None
         assert row.r_safe is not None
         assert row.r_safe <= proven.size + row.step
@@ -209,7 +209,7 @@ def test_an_interrupt_keeps_what_other_workers_have_finished(
 
     sweep = Sweep(2)
     monkeypatch.setattr(sweep, "run", interrupted)
-    named = Contestants(("tlsf", "best_fit", "first_fit"))
+    named = ComparisonRequest(("tlsf", "best_fit", "first_fit"))
     attacks = attack_plans(trace, named, options, sweep=sweep)
 
     assert attacks.is_stopped

@@ -13,10 +13,10 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.content import content_hash
-from heapfit.trace.origin import origin_from
+from heapfit.trace.origin import parse_origin
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
-from heapfit.workloads.draw import draw_run, draw_trace, is_drawn
+from heapfit.workloads.draw import is_drawn, resample_run, resample_trace
 from heapfit.workloads.model import Model, fit_model
 from heapfit.workloads.phases import phase_starts
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
@@ -52,7 +52,7 @@ def model(changing: Trace) -> Model:
 def drawn(changing: Trace, model: Model) -> list[Trace]:
     folder = changing.path.parent
     return [
-        draw_trace(model, seed, folder / f"d{seed}.parquet", changing.info) for seed in range(4)
+        resample_trace(model, seed, folder / f"d{seed}.parquet", changing.info) for seed in range(4)
     ]
 
 
@@ -82,7 +82,7 @@ def test_what_is_drawn_is_a_legal_trace(tmp_path: Path, seed: int) -> None:
     trace = rough(tmp_path, seed)
     model = fit_model(trace)
     for draw in range(3):
-        one = draw_trace(model, draw, tmp_path / "drawn.parquet", trace.info)
+        one = resample_trace(model, draw, tmp_path / "drawn.parquet", trace.info)
         assert profile_trace(one).operations[0] == profile_trace(trace).operations[0]
         assert one.info.events > 0.9 * trace.info.events
 
@@ -90,7 +90,7 @@ def test_what_is_drawn_is_a_legal_trace(tmp_path: Path, seed: int) -> None:
 def test_a_seed_gives_one_trace_and_another_seed_another(
     tmp_path: Path, changing: Trace, model: Model, drawn: list[Trace]
 ) -> None:
-    again = draw_trace(model, 2, tmp_path / "again.parquet", changing.info)
+    again = resample_trace(model, 2, tmp_path / "again.parquet", changing.info)
     assert content_hash(again) == content_hash(drawn[2])
     assert len({content_hash(one) for one in [changing, *drawn]}) == 5
 
@@ -116,7 +116,7 @@ def test_a_drawn_trace_is_known_by_its_origin_and_not_by_what_its_source_says(
 )  # fmt: skip
 def test_a_damaged_origin_is_refused(damaged: bytes) -> None:
     with pytest.raises(HeapfitError, match="its origin is damaged"):
-        origin_from(damaged)
+        parse_origin(damaged)
 
 
 def test_the_picks_of_all_seams_are_those_that_one_generator_chooses_seam_by_seam(
@@ -138,7 +138,10 @@ def test_a_run_in_memory_is_what_its_file_holds(tmp_path: Path) -> None:
     chains = {100: (7, 8), 101: (9, 8)}
     trace = write_trace(tmp_path / "chained.parquet", [columns], plain.info, lambda: chains)
     model = fit_model(trace)
-    run, stored = draw_run(model, 5), draw_trace(model, 5, tmp_path / "drawn.parquet", trace.info)
+    run, stored = (
+        resample_run(model, 5),
+        resample_trace(model, 5, tmp_path / "drawn.parquet", trace.info),
+    )
     (there,) = stored.batches(tuple(COLUMNS))
     (here,) = run.batches(tuple(there.keys() - {"time"}))
     assert all(np.array_equal(values, there[name]) for name, values in here.items())
@@ -193,7 +196,7 @@ def test_what_outlives_its_phase_is_kept_where_it_was(tmp_path: Path) -> None:
     trace = open_any(path, ImportOptions(), tmp_path)
     model = fit_model(trace)
     assert model.kept == 20
-    sizes, lives = objects(draw_trace(model, 1, tmp_path / "drawn.parquet", trace.info))
+    sizes, lives = objects(resample_trace(model, 1, tmp_path / "drawn.parquet", trace.info))
     assert sizes[:20].tolist() == list(range(7000, 7020))
     assert set(lives[:20].tolist()) == {-1}
     assert max(sizes[20:]) < 100
@@ -207,7 +210,7 @@ def test_drawn_traces_peak_about_as_high_as_fresh_ones_of_the_model(tmp_path: Pa
         trace = made(tmp_path, "phases_w4", seed, **size)
         model = fit_model(trace)
         for i in range(10):
-            one = draw_trace(model, i, tmp_path / "d.parquet", trace.info)
+            one = resample_trace(model, i, tmp_path / "d.parquet", trace.info)
             peaks.append(profile_trace(one).u_max)
     assert np.mean(peaks) == pytest.approx(np.mean(fresh), rel=0.05)
     assert 0.3 < np.std(peaks) / np.std(fresh) < 3

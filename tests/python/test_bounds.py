@@ -10,9 +10,9 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_lifetimes
-from heapfit.comparison.comparison import compare, comparison_of, ground_of
+from heapfit.comparison.comparison import common_ground, compare, comparison_of
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -33,7 +33,7 @@ def test_what_is_replayed_lies_between_the_bounds(tmp_path: Path, make) -> None:
     assert bounds.u_max == loaded.profile.u_max
     assert bounds.u_max <= bounds.packing.height
     worst = {one.name: one.size for one in bounds.worst_cases}
-    rows = compare(loaded, named_portfolio(loaded, ["best_fit", "static_pools"], [])).rows
+    rows = compare(loaded, build_portfolio(loaded, ["best_fit", "static_pools"], [])).rows
     for row in rows:
         assert row.r_safe is not None
         assert bounds.packing.height < row.r_safe
@@ -143,7 +143,7 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
 @pytest.mark.parametrize("allocator", ["tlsf", "tailored", "budgeted", "djgpp_test4"])
 def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator: str) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
-    candidate = named_portfolio(loaded, [allocator], []).candidates[0]
+    candidate = build_portfolio(loaded, [allocator], []).candidates[0]
     ground = Ground(loaded.profile.u_max, 8)
     poor = replace(ground, packing=10**9)  # any replay beats it
     row = measure_candidate(candidate, loaded.events, poor)
@@ -156,7 +156,7 @@ def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator:
 
 def test_pieces_make_no_packing(tmp_path: Path) -> None:
     loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
-    (candidate,) = named_portfolio(loaded, ["chained_pool"], []).candidates
+    (candidate,) = build_portfolio(loaded, ["chained_pool"], []).candidates
     row = measure_candidate(candidate, loaded.events, Ground(loaded.profile.u_max, 8, 10**9))
     assert row.is_in_pieces
     assert row.placed is None
@@ -164,9 +164,9 @@ def test_pieces_make_no_packing(tmp_path: Path) -> None:
 
 def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
-    portfolio = named_portfolio(loaded, ["tlsf", "tailored"], [])
+    portfolio = build_portfolio(loaded, ["tlsf", "tailored"], [])
     bounds = replace(quick_bounds(loaded), packing=10**9)
-    ground = ground_of(loaded, portfolio, bounds)
+    ground = common_ground(loaded, portfolio, bounds)
     rows = tuple(measure_candidate(one, loaded.events, ground) for one in portfolio.candidates)
     told = comparison_of(loaded.trace.info, ground, rows, portfolio, bounds).bounds
     assert told is not None

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_sizes_at
+from heapfit.design.budgets.greedy_budgets import (
+    classes_with_most,
+    live_sizes_at,
+    plan_from_budgets,
+)
 
 SIZES = (16, 24, 40, 64, 104)
 Event = tuple[int, int, int]  # op, object, size
@@ -93,14 +97,14 @@ def test_a_plan_keeps_no_empty_budget() -> None:
     # 64 bytes are live only after the peak of 1000 + 128, which a bucket of 64 would raise.
     events = engine_events([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
     sizes = [64, 128]
-    plan = budgeted_plan(sizes, _engine.greedy_budgets(events, sizes, 8), 8)
+    plan = plan_from_budgets(sizes, _engine.greedy_budgets(events, sizes, 8), 8)
     assert plan is not None
     assert [(pool.size, pool.count) for pool in plan.pools] == [(128, 1)]
 
 
 def test_no_budget_means_no_plan() -> None:
     counts = _engine.greedy_budgets(engine_events([(ALLOC, 0, 64)]), [128], 8)
-    assert budgeted_plan([128], counts, 8) is None
+    assert plan_from_budgets([128], counts, 8) is None
 
 
 def test_sizes_of_one_class_are_weighed_together() -> None:

@@ -18,7 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
@@ -180,7 +180,7 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
 def test_the_command_tells_tag_end_and_line(program, recording, sites):
     plan = Plan("tailored", {"alignment": 8, "ends": 2, "tags": 2, "tag_high": 1 << 2},
                 sites={sites[1].site: 2, sites[0].site: 1})  # fmt: skip
-    about = TrainedOn("sites", "sha256:" + 64 * "0", 5)
+    about = TrainingRecord("sites", "sha256:" + 64 * "0", 5)
     path = program.parent / "plan.toml"
     save_plan(path, PlanFile("by_site", plan, 8192, None, 16, 1, 64, about, "0.1.0"))
     options = ["--program", program, "--plan", path]

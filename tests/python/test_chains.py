@@ -15,9 +15,9 @@ from heapfit.design.placement.sites import learn_sites
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
-from heapfit.importers.preload import recording_into
+from heapfit.importers.preload import recorder_settings
 from heapfit.importers.record import record
-from heapfit.trace.chains import callers_of, chains_from, metadata_of, tags_of
+from heapfit.trace.chains import callers_of, chain_metadata, parse_chains, tags_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
@@ -80,7 +80,7 @@ def test_direct_callers_are_the_same_at_either_depth(recorded):
     (direct,) = [one.site for one in call_sites(load_trace(recorded[1]))]
     assert recorded[1].chains == {}
     assert {chain[0] for chain in recorded[4].chains.values()} == {direct}
-    by_caller = load_trace(recorded[4]).by_caller()
+    by_caller = load_trace(recorded[4]).reduce_to_callers()
     assert [one.site for one in call_sites(by_caller)] == [direct]
 
 
@@ -176,12 +176,12 @@ def test_damaged_chains_are_refused(by_direct_caller, damaged):
 
 def test_chains_are_read_as_they_were_stored():
     chains = {1: (2, 3), 0xFFFFFFFF: (4,)}
-    assert chains_from(metadata_of(chains)) == chains
-    assert chains_from(None) == {}
+    assert parse_chains(chain_metadata(chains)) == chains
+    assert parse_chains(None) == {}
 
 
 def test_the_environment_asks_for_chains_only_where_they_are_wanted(tmp_path):
-    assert "HEAPFIT_SITE_DEPTH" not in recording_into(tmp_path)
+    assert "HEAPFIT_SITE_DEPTH" not in recorder_settings(tmp_path)
     told = heapfit("record", "--environment", tmp_path, "--site-depth", "4").stdout
     assert told.splitlines()[-1] == "HEAPFIT_SITE_DEPTH=4"
     refused = heapfit("record", "--environment", tmp_path, "--site-depth", "3")

@@ -9,11 +9,11 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.checks.check import CheckOptions, Finding, check_recordings
+from heapfit.checks.check import CheckFinding, CheckOptions, check_recordings
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.sweep import Sweep
 
 FAILED = 3
@@ -31,7 +31,7 @@ def plan_file(**changed: object) -> PlanFile:
         base_alignment=16,
         u_max=PEAK,
         pointer_bits=32,
-        trained_on=TrainedOn("old", f"sha256:{'0' * 64}", 100),
+        trained_on=TrainingRecord("old", f"sha256:{'0' * 64}", 100),
         heapfit_version=_engine.version,
         r_safe=3200,
         peak=PEAK,
@@ -186,7 +186,7 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
         ({}, blocks([8]), 64, "odd: recorded on 64 bit, the plan small on 32 bit"),
         ({"region": None}, blocks([8]), 32, "small: the plan sets no region"),
         (
-            {"trained_on": TrainedOn("p", f"sha256:{'0' * 64}", 9, "packets")},
+            {"trained_on": TrainingRecord("p", f"sha256:{'0' * 64}", 9, "packets")},
             blocks([8]),
             32,
             "odd: is a recording of heap, the plan small was made from packets",
@@ -216,7 +216,7 @@ def test_a_recording_of_unknown_pointer_size_is_checked_with_a_word_of_warning(
 
 
 def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> None:
-    none = TrainedOn("by hand", f"sha256:{'0' * 64}", 0)
+    none = TrainingRecord("by hand", f"sha256:{'0' * 64}", 0)
     made = plan_file(trained_on=none, u_max=0, pointer_bits=0, peak=None, margin=None)
     save_plan(folder / "plan.toml", made)
     asked = ("leak.heap", "--plan", "plan.toml", "--growth", "1%")
@@ -238,7 +238,7 @@ def test_a_program_that_is_none_is_told_although_nothing_fails(folder: Path) -> 
 
 
 def test_a_capture_is_checked_on_a_plan_for_packets(folder: Path) -> None:
-    trained_on = TrainedOn("net", f"sha256:{'0' * 64}", 9, "packets")
+    trained_on = TrainingRecord("net", f"sha256:{'0' * 64}", 9, "packets")
     save_plan(folder / "plan.toml", plan_file(region=1_000_000, trained_on=trained_on))
     asked = (CAPTURE, "--queue", "fill-drain:100", "--plan", "plan.toml")
     done = heapfit("check", *asked, folder=folder)
@@ -283,7 +283,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
 def test_from_python_a_check_is_a_record(folder: Path) -> None:
     found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
     assert not found.holds
-    assert [one.findings for one in found.recordings] == [(), (Finding.RAN_OUT,)]
+    assert [one.findings for one in found.recordings] == [(), (CheckFinding.RAN_OUT,)]
     trace = open_any(folder / "leak.heap", ImportOptions(), folder)
     (leak,) = check_recordings([trace], plan_file(), CheckOptions((trace,))).recordings
     assert (leak.run.name, leak.growth) == ("leak", 0)

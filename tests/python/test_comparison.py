@@ -10,10 +10,10 @@ from heapfit.comparison.comparison import (
     EVENTS_TO_TRY_ALL,
     TIMES_TO_TRY_ALL,
     Comparison,
-    to_look_at_closer,
+    rows_to_refine,
 )
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row, verdict
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row, verdict
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo
 
@@ -55,7 +55,7 @@ def names(rows: tuple[Row, ...]) -> list[str]:
 
 
 def compared(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> Comparison:
-    return Comparison(INFO, 1000, 8, ranked(rows), not_applicable)
+    return Comparison(INFO, 1000, 8, rank_rows(rows), not_applicable)
 
 
 def told(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> str:
@@ -64,12 +64,12 @@ def told(*rows: Row, not_applicable: tuple[NotApplicable, ...] = ()) -> str:
 
 def test_the_smallest_safe_region_comes_first_and_none_last() -> None:
     rows = (row("none", None, r_min=900), row("large", 1200), row("small", 1100))
-    assert names(ranked(rows)) == ["small", "large", "none"]
+    assert names(rank_rows(rows)) == ["small", "large", "none"]
 
 
 def test_equal_regions_are_ranked_by_accesses_then_by_name() -> None:
     rows = (row("b", 1100), row("slow", 1100, loads=900), row("a", 1100))
-    assert names(ranked(rows)) == ["a", "b", "slow"]
+    assert names(rank_rows(rows)) == ["a", "b", "slow"]
 
 
 def test_a_region_that_was_not_tried_whole_is_called_the_smallest_found() -> None:
@@ -90,20 +90,20 @@ def measured(regions: dict[str, tuple[int, int]], pools: Sequence[str] = ()) -> 
 def test_the_first_three_with_and_without_pools_are_looked_at_closer() -> None:
     regions = {name: (1000 + 10 * i, 5) for i, name in enumerate("abcdefgh")}
     rows = measured(regions, pools="acegh")
-    assert to_look_at_closer(rows, 100) == [0, 1, 2, 3, 4, 5]  # a c e, and b d f
+    assert rows_to_refine(rows, 100) == [0, 1, 2, 3, 4, 5]  # a c e, and b d f
 
 
 def test_what_is_known_or_would_take_too_long_is_not_looked_at_closer() -> None:
     most = EVENTS_TO_TRY_ALL
     rows = measured({"a": (1000, 0), "b": (1010, most), "c": (1020, most + 1), "d": (1030, 1)})
-    assert to_look_at_closer(rows, 100) == [1]  # d is the fourth
+    assert rows_to_refine(rows, 100) == [1]  # d is the fourth
     long = most // TIMES_TO_TRY_ALL + 1
-    assert to_look_at_closer(rows, long) == [1, 2]
+    assert rows_to_refine(rows, long) == [1, 2]
 
 
 def test_the_order_given_does_not_matter() -> None:
     rows = [row("a", 1100), row("b", 1100, loads=300), row("c", None), row("d", 1000)]
-    orders = {tuple(names(ranked(order))) for order in itertools.permutations(rows)}
+    orders = {tuple(names(rank_rows(order))) for order in itertools.permutations(rows)}
     assert orders == {("d", "b", "a", "c")}
 
 
@@ -139,13 +139,13 @@ def test_no_pools_says_why_none_applied() -> None:
 
 def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     rows = [row("tlsf", 1160), row("searched", 1145, has_pools=True)]
-    assert chosen_row(compared(*rows), pools_asked=True).name == "tlsf"
+    assert select_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
         "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4% of the gap "
         "to U_max, too little to fit pools to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
-    assert chosen_row(compared(*enough), pools_asked=True).name == "searched"
+    assert select_row(compared(*enough), pools_asked=True).name == "searched"
     assert told(*enough).startswith("Pools save 1.4%: searched")
 
 
@@ -163,7 +163,7 @@ def test_pools_that_alone_have_a_safe_region_pay() -> None:
 
 def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
-    assert chosen_row(both).name == "tlsf"
+    assert select_row(both).name == "tlsf"
     assert verdict(both) == (
         "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were identical, "
         "searched would do with 1,010 B; another run may run out of its pools (--pools)."
@@ -179,5 +179,5 @@ def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:
     placed = replace(row("placed", 98_000), trained_on_this_trace=True, u_max=90_000)
     plain = replace(row("plain", 100_000), u_max=90_000)
     assert (placed.heap_size.margin, plain.heap_size.margin) == (5, 2)
-    assert names(ranked((placed, plain))) == ["plain", "placed"]
-    assert names(ranked((replace(placed, r_safe=97_000), plain))) == ["placed", "plain"]
+    assert names(rank_rows((placed, plain))) == ["plain", "placed"]
+    assert names(rank_rows((replace(placed, r_safe=97_000), plain))) == ["placed", "plain"]

@@ -11,15 +11,15 @@ from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import out_text
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.matrix import Column, matrix_of
-from heapfit.comparison.row import Row, energies_over_least, ranked
+from heapfit.comparison.matrix import TraceColumn, matrix_of
+from heapfit.comparison.row import Row, energies_over_least, rank_rows
 from heapfit.plan.energy import Sram
 
 SMALL = "t2_w2:events=600,queue_fill:packets=300,depth=50"
 
 
-def column(label: str, *rows: Row, left_out: tuple[NotApplicable, ...] = ()) -> Column:
-    return Column(label, Comparison(INFO, 1000, 8, ranked(rows), left_out))
+def column(label: str, *rows: Row, left_out: tuple[NotApplicable, ...] = ()) -> TraceColumn:
+    return TraceColumn(label, Comparison(INFO, 1000, 8, rank_rows(rows), left_out))
 
 
 def test_rows_come_by_mean_and_those_without_last() -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, compare
-from heapfit.comparison.contest import Contest
-from heapfit.comparison.margin import Known, MarginKind, heap_size
+from heapfit.comparison.contest import Pruning
+from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.measuring import Precision
-from heapfit.comparison.verdict import best_row, chosen_row, verdict
+from heapfit.comparison.verdict import best_row, select_row, verdict
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -25,11 +25,11 @@ def candidate(name: str, *, is_cut: bool = False, is_trained: bool = False) -> C
 
 
 def region(r_safe: int, kind: MarginKind) -> int:
-    return heap_size(r_safe, Known(1, U_MAX, kind)).region
+    return heap_size(r_safe, MarginBasis(1, U_MAX, kind)).region
 
 
 def test_the_limit_is_the_largest_region_that_is_as_good_with_its_margin() -> None:
-    contest = Contest(U_MAX)
+    contest = Pruning(U_MAX)
     assert contest.limit(candidate("a")) is None
     contest.note(candidate("a"), 90_000)
     assert contest.limit(candidate("b")) == 90_000
@@ -40,7 +40,7 @@ def test_the_limit_is_the_largest_region_that_is_as_good_with_its_margin() -> No
 
 
 def test_counted_blocks_have_to_beat_their_own_kind_and_what_may_be_chosen() -> None:
-    contest = Contest(U_MAX)
+    contest = Pruning(U_MAX)
     contest.note(candidate("pools", is_cut=True), 85_000)
     assert contest.limit(candidate("plain")) is None
     contest.note(candidate("plain"), 90_000)
@@ -50,7 +50,7 @@ def test_counted_blocks_have_to_beat_their_own_kind_and_what_may_be_chosen() -> 
 
 
 def test_what_is_always_shown_is_always_searched() -> None:
-    contest = Contest(U_MAX)
+    contest = Pruning(U_MAX)
     contest.note(candidate("a"), 90_000)
     assert contest.limit(replace(candidate("b"), is_shown=True)) is None
 
@@ -74,7 +74,7 @@ def test_the_winner_and_the_verdict_are_those_of_the_whole_search(
 ) -> None:
     whole, short = both
     assert verdict(whole) == verdict(short)
-    mine, theirs = chosen_row(short), chosen_row(whole)
+    mine, theirs = select_row(short), select_row(whole)
     assert (mine.name, mine.r_safe) == (theirs.name, theirs.r_safe)
     cut, shown = best_row(whole, is_cut=True), best_row(short, is_cut=True)
     assert cut is not None and cut.r_safe is not None and shown is not None

@@ -7,8 +7,8 @@ import pytest
 
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.design.front.axes import AXES, place
+from heapfit.comparison.costs.code_table import read_codes
+from heapfit.design.front.axes import AXES, design_axes
 from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
 
@@ -27,7 +27,7 @@ def standard_plan(name):
 
 @pytest.mark.parametrize("name", INFOS)
 def test_every_registered_allocator_has_a_value_on_every_axis_that_it_describes(name):
-    found = place(standard_plan(name))
+    found = design_axes(standard_plan(name))
     assert tuple(found) == AXES
     for value, axis in zip(found.values(), INFOS[name].axes, strict=True):
         assert value
@@ -52,14 +52,14 @@ def test_an_axis_is_moved_by_a_tunable_that_there_is(name):
 
 
 def test_a_tunables_choice_moves_a_plan_along_its_axis():
-    assert place(Plan("first_fit", {"coalesce": 0}))["B coalescing"] == "never"
-    assert place(Plan("first_fit", {"list": 1}))["order of free blocks"] == "by address"
-    assert place(Plan("tailored", {"ends": 2}))["growth"] == "from both ends"
+    assert design_axes(Plan("first_fit", {"coalesce": 0}))["B coalescing"] == "never"
+    assert design_axes(Plan("first_fit", {"list": 1}))["order of free blocks"] == "by address"
+    assert design_axes(Plan("tailored", {"ends": 2}))["growth"] == "from both ends"
 
 
 def test_pools_tell_what_is_behind_them():
     over = Plan("budgeted", pools=(POOLS[0],), shared=Plan("best_fit"))
-    assert place(over)["D fit in a pool"] == "first; behind: best"
+    assert design_axes(over)["D fit in a pool"] == "first; behind: best"
 
 
 def axis_values() -> dict[str, tuple[str, ...]]:
@@ -97,11 +97,11 @@ def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
     for module in ("plan.allocators", "design.front.axes", "comparison.costs.code_label"):
         monkeypatch.setattr(f"heapfit.{module}.find_allocators", lambda _: [Info])
     known, younger = (Plan("tailored", {"layout": value}) for value in (1, 7))
-    assert set(place(known).values()) == {"known"}
-    assert set(place(younger).values()) == {UNKNOWN}
+    assert set(design_axes(known).values()) == {"known"}
+    assert set(design_axes(younger).values()) == {UNKNOWN}
     label = code_label(younger)
     assert label == "tailored:layout=7"
-    assert label not in measured_codes()
+    assert label not in read_codes()
 
 
 def test_amounts_are_the_same_code_and_choices_are_not():

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from small_traces import heapfit, table2
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Patience, certified_budgets
+from heapfit.design.budgets.certified import SolverLimits, find_budgets
 from heapfit.design.budgets.choice import Method
-from heapfit.design.budgets.integer import Solved, solve
-from heapfit.design.budgets.program import Limits
+from heapfit.design.budgets.integer import BudgetSolution, improve_budgets
+from heapfit.design.budgets.program import BudgetLimits
 from heapfit.errors import HeapfitError
-from heapfit.progress import no_progress
+from heapfit.progress import ignore_progress
 
 ALLOC, FREE = 0, 4
 
@@ -43,10 +43,12 @@ def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.Ev
     return array
 
 
-def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Solved:
+def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> BudgetSolution:
     """HiGHS from nothing: no budget at all, and a bound that says nothing."""
     nothing = np.zeros(len(points.sizes), np.int64)
-    return solve(points, nothing, points.u_max * len(points.sizes), seconds, no_progress)
+    return improve_budgets(
+        points, nothing, points.u_max * len(points.sizes), seconds, ignore_progress
+    )
 
 
 # Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.
@@ -63,8 +65,8 @@ def test_exact_is_exhaustive_on_the_shapes_of_table_1(
     sizes: list[int], most_live: int, seed: int
 ) -> None:
     events = walk(sizes, most_live, 1000, seed)
-    exact = certified_budgets(events, sizes, 8)
-    tried = certified_budgets(events, sizes, 8, Method.EXHAUSTIVE)
+    exact = find_budgets(events, sizes, 8)
+    tried = find_budgets(events, sizes, 8, Method.EXHAUSTIVE)
     assert exact.is_proven
     assert exact.dedicated == tried.dedicated
     program = by_program_alone(_engine.budget_points(events, sizes, 8))
@@ -82,12 +84,12 @@ def test_every_method_agrees_on_small_traces(
     sizes: list[int], most_live: int, events: int, seed: int
 ) -> None:
     trace = walk(sizes, most_live, events, seed)
-    tried = certified_budgets(trace, sizes, 8, Method.EXHAUSTIVE)
-    exact = certified_budgets(trace, sizes, 8)
+    tried = find_budgets(trace, sizes, 8, Method.EXHAUSTIVE)
+    exact = find_budgets(trace, sizes, 8)
     program = by_program_alone(_engine.budget_points(trace, sizes, 8))
     assert exact.dedicated == exact.bound == tried.dedicated
     assert program.dedicated == program.bound == tried.dedicated
-    greedy = certified_budgets(trace, sizes, 8, Method.GREEDY)
+    greedy = find_budgets(trace, sizes, 8, Method.GREEDY)
     assert greedy.dedicated <= tried.dedicated <= greedy.bound
 
 
@@ -103,14 +105,14 @@ def test_highs_agrees_with_branch_and_bound_on_twelve_sizes(seed: int) -> None:
 def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
     sizes = [8 * k for k in range(3, 43)]
     events = walk(sizes, 10, 20_000, 1)
-    greedy = certified_budgets(events, sizes, 8, Method.GREEDY)
-    hurried = certified_budgets(events, sizes, 8, Method.EXACT, Patience(0.05))
+    greedy = find_budgets(events, sizes, 8, Method.GREEDY)
+    hurried = find_budgets(events, sizes, 8, Method.EXACT, SolverLimits(0.05))
     assert greedy.dedicated <= hurried.dedicated < hurried.bound
     assert not hurried.is_proven
     assert "at most" in hurried.account
     assert "below the best" in hurried.account
     points = _engine.budget_points(events, sizes, 8)
-    assert (Limits.of(points).excess(np.array(hurried.counts)) <= 0).all()
+    assert (BudgetLimits.from_points(points).excess(np.array(hurried.counts)) <= 0).all()
 
 
 @given(st.data())
@@ -118,9 +120,9 @@ def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
 def test_counts_made_to_fit_violate_no_point(data: st.DataObject) -> None:
     sizes = [24, 40, 64, 104, 256]
     points = _engine.budget_points(walk(sizes, 8, 300, data.draw(st.integers(0, 99))), sizes, 8)
-    limits = Limits.of(points)
+    limits = BudgetLimits.from_points(points)
     wished = np.array([data.draw(st.integers(0, cap)) for cap in limits.caps.tolist()])
-    fitting = limits.filled(wished)
+    fitting = limits.repair(wished)
     assert (limits.excess(fitting) <= 0).all()
     if (limits.excess(wished) <= 0).all():
         assert (fitting >= wished).all()
@@ -142,4 +144,4 @@ def test_fit_tells_the_certificate_of_each_method(tmp_path) -> None:
 def test_too_many_combinations_are_refused() -> None:
     sizes = [8 * k for k in range(2, 12)]
     with pytest.raises(HeapfitError, match="more than 10000000 combinations of budgets"):
-        certified_budgets(walk(sizes, 10, 2000, 1), sizes, 8, Method.EXHAUSTIVE)
+        find_budgets(walk(sizes, 10, 2000, 1), sizes, 8, Method.EXHAUSTIVE)

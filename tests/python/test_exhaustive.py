@@ -12,7 +12,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.comparison import to_look_at_closer
+from heapfit.comparison.comparison import rows_to_refine
 from heapfit.comparison.measuring import EXACT, Ground, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.plan.allocators import find_allocators
@@ -92,7 +92,7 @@ def printed(plan: Plan, events: _engine.EventArray, u_max: int) -> Row:
     row = measure_candidate(candidate, events, ground)
     return (
         measure_candidate(candidate, events, ground, EXACT)
-        if to_look_at_closer({0: row}, len(events))
+        if rows_to_refine({0: row}, len(events))
         else row
     )
 

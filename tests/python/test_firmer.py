@@ -11,7 +11,7 @@ from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.importers import ImportOptions, open_any
-from heapfit.progress import no_progress
+from heapfit.progress import ignore_progress
 from heapfit.trace.loaded import load_trace
 
 
@@ -37,7 +37,7 @@ def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
     trace = open_any(slots(tmp_path / "slots.heap", sizes), ImportOptions(), tmp_path)
     options = FitOptions()
     choice = choose_for_one(load_trace(trace), "slots", options)
-    ways, events = suggest_next_recordings(choice, options, no_progress)
+    ways, events = suggest_next_recordings(choice, options, ignore_progress)
     told = [way for way in ways if "--alignment" in way]
     plan, winner = choice.winner.plan, choice.winner
     assert winner.r_safe is not None

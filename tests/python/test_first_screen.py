@@ -14,7 +14,7 @@ from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import out_text
 from heapfit.comparison.incumbents.heaps import heap_4
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import runs_in
 from heapfit.fitting.fit import fit
@@ -24,7 +24,7 @@ from heapfit.fitting.reference_heaps import Standing
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.model import fit_model
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
@@ -76,7 +76,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
 def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
     requests = requests_of(echo.trace)
-    _, (needed,), _ = memories_needed(heap_4(), [requests], [echo.trace.largest_alignment])
+    _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
     assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
     assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
@@ -93,7 +93,7 @@ def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
     model, plan = fit_model(echo.trace), echo.winner.plan
     refused = 0
     for seed in range(1, DRAWN + 1):
-        drawn = draw_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
+        drawn = resample_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
         refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
     assert echo.holdout.drawn_refused == refused
 

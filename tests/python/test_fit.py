@@ -286,7 +286,7 @@ def test_a_failed_fit_leaves_nothing_half_written(tmp_path):
 @pytest.fixture
 def quick(tmp_path, monkeypatch):
     """A source that is fitted in a second; code sizes are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     return table2(tmp_path / "small.heap", events=60)
 
 

@@ -10,23 +10,23 @@ from small_traces import bimodal, fit_json, heapfit, heapfit_json
 from heapfit import _engine
 from heapfit.comparison.costs.measures import Measure, Measures
 from heapfit.comparison.measuring import EXACT
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.front.design_front import (
     Configuration,
-    chosen,
     compare_all,
     cost_of_choice,
     front_of,
+    pick_best,
     save_front,
 )
-from heapfit.design.front.pareto import Place, Standing, dominates
+from heapfit.design.front.pareto import Dominance, Rank, dominates
 from heapfit.design.front.preference import Preference
-from heapfit.design.space import configurations, named_configurations, without_standards
+from heapfit.design.space import configurations, configurations_by_name, drop_standard_values
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import TrainedOn, file_name, load_plan
+from heapfit.plan.plan_file import TrainingRecord, file_name, load_plan
 from heapfit.report.front.page import render
 from heapfit.trace.loaded import load_trace
 
@@ -56,7 +56,7 @@ def written(folder):
 
 
 def figures(one):
-    return [one.measures.of(measure) for measure in Measure]
+    return [one.measures.figure(measure) for measure in Measure]
 
 
 def test_the_members_are_those_that_nobody_dominates(front):
@@ -64,7 +64,7 @@ def test_the_members_are_those_that_nobody_dominates(front):
     assert len(front.members) >= 4
     for one in known:
         is_dominated = any(dominates(figures(other), figures(one)) for other in known)
-        assert is_dominated == (one.place.standing is Standing.DOMINATED)
+        assert is_dominated == (one.place.standing is Dominance.DOMINATED)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_what_is_left_is_beaten_where_it_is_searched(front, searched):
         assert row.is_searched_further
         assert row.r_safe is None
         one, rival = found[row.name], found[row.beaten_by]
-        assert one.place.standing is Standing.DOMINATED
+        assert one.place.standing is Dominance.DOMINATED
         assert one.row.r_safe >= row.r_safe_at_least > rival.row.r_safe
         assert row.work.events < one.row.work.events / 2
         assert dominates(figures(rival), figures(one))
@@ -97,13 +97,13 @@ def test_leaving_changes_no_front_and_takes_less(front, searched):
 
 
 def test_exact_leaves_nothing(loaded):
-    space = named_configurations(loaded, ["tlsf", "segregated_fit"])
+    space = configurations_by_name(loaded, ["tlsf", "segregated_fit"])
     rows = compare_all(loaded, space, EXACT).rows
     assert all(row.beaten_by is None and row.is_exhaustive for row in rows)
 
 
 def test_every_plan_of_the_space_is_there_once(front):
-    plans = [without_standards(one.row.plan) for one in front.configurations]
+    plans = [drop_standard_values(one.row.plan) for one in front.configurations]
     assert all(plan not in plans[:i] for i, plan in enumerate(plans))
     assert len({one.name for one in front.configurations}) == len(plans)
 
@@ -143,13 +143,13 @@ def test_a_mean_call_takes_no_longer_than_the_longest(front):
 
 def test_a_baseline_has_memory_and_energy_but_no_instructions(loaded):
     found = front_of(
-        compare_all(loaded, named_configurations(loaded, ["tlsf", "kingsley"])), loaded
+        compare_all(loaded, configurations_by_name(loaded, ["tlsf", "kingsley"])), loaded
     )
     (kingsley,) = [one for one in found.configurations if one.name == "kingsley"]
     assert kingsley.measures.memory
     assert kingsley.measures.energy
     assert (kingsley.measures.time, kingsley.measures.size) == (None, None)
-    assert kingsley.place.standing is Standing.UNKNOWN
+    assert kingsley.place.standing is Dominance.UNKNOWN
 
 
 def made(front, *rows):
@@ -161,7 +161,7 @@ def made(front, *rows):
             base.axes,
             base.code,
             Measures(memory, 1.0, energy, time, 1.0, size),
-            Place(Standing.FRONT),
+            Rank(Dominance.FRONT),
         )
         for i, (memory, time, energy, size) in enumerate(rows)
     )
@@ -173,42 +173,42 @@ def made(front, *rows):
 )
 def test_what_is_preferred_is_least(front, preference, name):
     four = made(front, (10, 90, 90, 900), (20, 10, 80, 800), (30, 80, 10, 700), (40, 70, 70, 100))
-    assert chosen(four, Preference(preference)).name == name
+    assert pick_best(four, Preference(preference)).name == name
 
 
 def test_within_one_percent_of_the_least_memory_decides(front):
     near = made(front, (50, 100.0, 1, 1), (40, 100.9, 1, 1), (10, 101.1, 1, 1))
-    assert chosen(near, Preference.TIME).name == "c1"
+    assert pick_best(near, Preference.TIME).name == "c1"
 
 
 def test_of_equal_memory_the_least_of_what_is_preferred_decides(front):
     equal = made(front, (50, 100.9, 1, 1), (50, 100.0, 1, 1))
-    assert chosen(equal, Preference.TIME).name == "c1"
+    assert pick_best(equal, Preference.TIME).name == "c1"
 
 
 def test_every_preference_picks_from_the_front(front):
     for preference in Preference:
-        choice = chosen(front, preference)
-        least = min(one.measures.of(Measure(preference.value)) for one in front.members)
+        choice = pick_best(front, preference)
+        least = min(one.measures.figure(Measure(preference.value)) for one in front.members)
         assert choice.is_on_front
-        assert choice.measures.of(Measure(preference.value)) <= 1.01 * least
+        assert choice.measures.figure(Measure(preference.value)) <= 1.01 * least
 
 
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
-    told = cost_of_choice(two, chosen(two, Preference.TIME))
-    assert told == "above the least: R_safe +50%"
-    assert cost_of_choice(two, chosen(two, Preference.RAM)).endswith("instructions +150%")
+    told = cost_of_choice(two, pick_best(two, Preference.TIME))
+    assert told == "over the least of each: R_safe +50%"
+    assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150%")
 
 
 def test_a_preference_nobody_has_a_figure_for_is_refused(front):
     none = made(front, (100, None, 10, 300))
     with pytest.raises(HeapfitError, match="--prefer time: no candidate has a figure"):
-        chosen(none, Preference.TIME)
+        pick_best(none, Preference.TIME)
 
 
 def test_a_plan_file_for_each_member_runs_in_its_region(front, loaded, tmp_path):
-    trained = TrainedOn("packets", "sha256:" + 64 * "0", 600)
+    trained = TrainingRecord("packets", "sha256:" + 64 * "0", 600)
     paths = save_front(front, tmp_path, trained)
     assert len(set(paths)) == len(front.members)
     for path, one in zip(paths, front.members, strict=True):
@@ -226,7 +226,7 @@ def test_the_command_writes_what_it_lists(written, folder, front):
         folder / "out" / f"{file_name(name)}.toml" for name in members
     ]
     assert all((folder / path).is_file() for path in [*written["plans"], written["page"]])
-    name = chosen(front, Preference.TIME, may_count=False).name
+    name = pick_best(front, Preference.TIME, may_count=False).name
     assert written["chosen"] == load_plan(folder / fitted["paths"]["plan"]).name == name
     assert fitted["verdict"].startswith(f"Least time: {name} ")
 
@@ -290,7 +290,7 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
 
 @pytest.fixture(scope="module")
 def page(front):
-    choice = chosen(front, Preference.TIME)
+    choice = pick_best(front, Preference.TIME)
     return Page(render(front, "<b>packets</b>", choice, "heapfit fit '<i>'"))
 
 
@@ -303,7 +303,7 @@ def test_the_page_has_every_configuration_in_a_table(page, front):
 
 
 def test_the_page_begins_with_what_to_set_a_heap_to(page, front):
-    chosen = chosen_row(front.comparison)
+    chosen = select_row(front.comparison)
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     head = text.index("Two measures at a time")
     assert 0 < text.index(f"{chosen.heap_size.region:,} bytes") < text.index(chosen.name) < head
@@ -340,6 +340,6 @@ def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(fol
     long = load_trace(open_any(path, ImportOptions(), folder))
     left_out = {one.name: one.why for one in configurations(long).not_applicable}
     assert "accesses a call" in left_out["first_fit:list=2"]
-    named = named_configurations(long, ["first_fit:list=2"])
+    named = configurations_by_name(long, ["first_fit:list=2"])
     assert [one.name for one in named.candidates] == ["first_fit:list=2"]
     assert "tlsf" not in left_out

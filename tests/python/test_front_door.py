@@ -14,7 +14,7 @@ import pytest
 
 import heapfit
 from heapfit.comparison.incumbents.heaps import heap_4
-from heapfit.comparison.incumbents.needs import needs_of
+from heapfit.comparison.incumbents.needs import measure_memory_needs
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
@@ -107,7 +107,9 @@ def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
 
 
 def test_a_saving_is_that_of_the_same_margin(walk, fitted):
-    (needed,) = needs_of(heap_4(), [requests_of(walk)], [walk.largest_alignment]).memories
+    (needed,) = measure_memory_needs(
+        heap_4(), [requests_of(walk)], [walk.largest_alignment]
+    ).memories
     saved = needed * 1.1 - fitted.region
     assert saved <= fitted.saving_over("heap_4") < saved + 8
     with pytest.raises(heapfit.HeapfitError, match=r"^heap_44: no such heap \(is 'heap_4' meant"):

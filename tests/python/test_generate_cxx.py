@@ -16,7 +16,7 @@ from heapfit.generate import generate
 from heapfit.generate.images import Images
 from heapfit.generate.languages import Language
 from heapfit.generate.names import Text
-from heapfit.generate.tables import Design, design_of
+from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import language_texts
 from heapfit.plan.plan import Plan
 
@@ -98,7 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generated code of a small heap, not to be changed."""
     made = tmp_path_factory.mktemp("generated") / "code"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+        patch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
         patch.setattr("heapfit.generate.call_bounds", lambda *_: None)
         generate(plan_file(PLANS["tlsf"], 4096), made, language="c++")
     return made
@@ -147,8 +147,8 @@ def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(
 ) -> None:
     folder = tmp_path / "code"
     generate(plan_file(PLANS["tlsf"]), folder, language="c++")
-    monkeypatch.setattr(Design, "needs_size", True)
-    design = design_of(plan_file(PLANS["tlsf"]), Text("app"))
+    monkeypatch.setattr(HeapDesign, "needs_size", True)
+    design = design_from_plan_file(plan_file(PLANS["tlsf"]), Text("app"))
     for name, text in language_texts(design, Language.CXX).items():
         (folder / name).write_text(text)
     header = folder / "app_heap.hpp"

@@ -13,8 +13,8 @@ from generated_code import PLANS, STRICT, plan_file
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
-from heapfit.generate.names import Text, checked_prefix, identifier, printable
-from heapfit.generate.tables import Design, design_of
+from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
+from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, heap_texts, language_texts, readme_text
 
 PAYLOAD = "int injected;"
@@ -36,8 +36,8 @@ def hostile_names() -> list[str]:
     return [*(name for form in forms for name in form), *mixed, *long]
 
 
-def design_named(name: str) -> Design:
-    return design_of(plan_file(PLANS["budgeted"], name=name, trace=name), Text("app"))
+def design_named(name: str) -> HeapDesign:
+    return design_from_plan_file(plan_file(PLANS["budgeted"], name=name, trace=name), Text("app"))
 
 
 def heap_code(name: str) -> str:
@@ -48,7 +48,7 @@ def tokens(text: str, name: str) -> list[str]:
     """What C sees once comments are gone; the plan's own identifier is made the same for all."""
     strip = ["gcc", "-std=c11", "-fpreprocessed", "-dD", "-E", "-P", "-xc", "-"]
     code = subprocess.run(strip, input=text, capture_output=True, text=True, check=True).stdout
-    return code.replace(identifier(Text("app_plan"), name), "app_plan_NAME").split()
+    return code.replace(make_identifier(Text("app_plan"), name), "app_plan_NAME").split()
 
 
 def test_hostile_names_change_no_token() -> None:
@@ -98,7 +98,7 @@ def test_hostile_names_stay_inside_their_cell_of_the_readme() -> None:
 
 def test_identifiers_are_c_names_and_differ_between_names() -> None:
     names = hostile_names()
-    made = [identifier(Text("app"), name) for name in names]
+    made = [make_identifier(Text("app"), name) for name in names]
     assert len(set(made)) == len(set(names))
     assert all(re.fullmatch(r"app_([a-z0-9_]+_)?[0-9a-f]{8}", name) for name in made)
     assert max(map(len, made)) <= 40
@@ -119,6 +119,6 @@ def test_a_template_takes_no_text_that_was_not_checked() -> None:
 
 
 def test_a_prefix_becomes_a_name_as_it_is() -> None:
-    assert checked_prefix("net_2") == "net_2"
+    assert parse_prefix("net_2") == "net_2"
     with pytest.raises(HeapfitError, match="must be at most 32"):
-        checked_prefix("app\n")
+        parse_prefix("app\n")

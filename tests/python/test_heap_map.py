@@ -15,17 +15,17 @@ from heapfit import _engine
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
-from heapfit.report.heap.fit import case_of
-from heapfit.report.heap_map.packed import _is_even, _last_shown, packed_map
+from heapfit.report.heap.fit import case_from_fit
+from heapfit.report.heap_map.packed import _is_even, _last_shown, pack_map
 from heapfit.report.heap_map.replays import (
     REGIONS,
+    FailedRequest,
     HeapMap,
-    Refused,
-    at_peak,
     map_of,
+    measure_peak_use,
     subjects_of,
 )
-from heapfit.report.sections.peak import holders
+from heapfit.report.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 
@@ -48,7 +48,7 @@ def mapped(request, tmp_path_factory) -> tuple[Fit, LoadedTrace, HeapMap]:
     folder = tmp_path_factory.mktemp("mapped")
     fitted = fit([request.param(folder / "made.heap")], folder / "out", FitOptions())
     shown = load_trace(fitted.trace)
-    return fitted, shown, map_of(shown, subjects_of(case_of(fitted, shown)))
+    return fitted, shown, map_of(shown, subjects_of(case_from_fit(fitted, shown)))
 
 
 def columns_of(record: dict) -> dict[str, np.ndarray]:
@@ -104,7 +104,7 @@ def test_both_heaps_are_replayed_in_the_same_regions_and_say_what_is_refused(map
 
 def test_what_is_packed_is_read_back(mapped):
     _, shown, heap_map = mapped
-    record = packed_map(heap_map, shown)
+    record = pack_map(heap_map, shown)
     columns = columns_of(record)
     lifetimes = heap_map.lifetimes
     assert np.cumsum(columns["starts"]).tolist() == lifetimes.starts.tolist()
@@ -121,7 +121,7 @@ def test_what_is_packed_is_read_back(mapped):
 
 def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(mapped):
     _, shown, heap_map = mapped
-    record = packed_map(heap_map, shown, most=100)
+    record = pack_map(heap_map, shown, most=100)
     columns = columns_of(record)
     first, end = record["window"]
     starts = np.cumsum(columns["starts"])
@@ -151,7 +151,7 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
     events = heap_map.events
     gaps = np.full(events, 5, np.uint64)
     gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
-    refused = replace(heap_map.heaps[0].own, refused=Refused(100, 8, 0, 0, 0))
+    refused = replace(heap_map.heaps[0].own, refused=FailedRequest(100, 8, 0, 0, 0))
     until = replace(heap_map, heaps=(replace(heap_map.heaps[0], own=refused),))
     assert (_last_shown(heap_map), _last_shown(until)) == (events, 100)
     assert _is_even(gaps[: _last_shown(heap_map)])
@@ -161,30 +161,32 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
-    case = case_of(fitted, shown)
+    case = case_from_fit(fitted, shown)
     assert subjects_of(replace(case, winner=replace(fitted.winner, plan=pieces))) == ()
 
 
 def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
     fitted, shown, heap_map = mapped
-    subjects = subjects_of(case_of(fitted, shown))
+    subjects = subjects_of(case_from_fit(fitted, shown))
     for subject, heap in zip(subjects, heap_map.heaps, strict=True):
-        found = at_peak(subject, heap_map.peak)
+        found = measure_peak_use(subject, heap_map.peak)
         assert found.region == heap.own.region
         parts = (found.rounding, found.holes, found.largest_free, found.control)
         assert min(parts) >= 0
         assert found.control > 0
-    assert at_peak(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
+    assert measure_peak_use(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
     is_moving = fitted.profile.operations[3] > 0  # then it holds both blocks while it copies
-    assert (at_peak(subjects[0], heap_map.peak).payload == fitted.profile.u_max) or is_moving
+    assert (
+        measure_peak_use(subjects[0], heap_map.peak).payload == fitted.profile.u_max
+    ) or is_moving
 
 
 def test_the_holders_of_the_peak_hold_all_of_it(mapped):
     fitted, shown, _ = mapped
-    by_size = holders(shown, fitted.profile.u_max_event)
+    by_size = find_holders(shown, fitted.profile.u_max_event)
     assert sum(one.bytes for one in by_size) == fitted.profile.u_max
     sites = np.arange(len(shown.events), dtype=np.uint32) % 3
-    by_site = holders(replace(shown, sites=sites), fitted.profile.u_max_event)
+    by_site = find_holders(replace(shown, sites=sites), fitted.profile.u_max_event)
     assert {one.name for one in by_site} == {"unknown", "00000001", "00000002"}
     assert sum(one.bytes for one in by_site) == fitted.profile.u_max
     assert all(sum(part.bytes for part in one.parts) == one.bytes for one in by_site)

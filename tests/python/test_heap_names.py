@@ -14,7 +14,7 @@ from heapfit.comparison.incumbents.heaps import (
     is_simulated,
     list_heap_names,
 )
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import ALIASES, find_allocators
@@ -40,7 +40,7 @@ def test_systems_heaps_are_ranked_by_their_own_memory(folder):
     trace = Trace.open(folder / "run.parquet")
     for name in SYSTEMS:
         heap = find_heap(name, 8)
-        _, (needed,), _ = memories_needed(heap, [requests_of(trace)], [trace.largest_alignment])
+        _, (needed,), _ = measure_memories(heap, [requests_of(trace)], [trace.largest_alignment])
         assert rows[name]["r_safe"] == needed, name
         assert rows[name]["simulated"] == heap.title
     assert rows["tlsf"]["simulated"] is None
@@ -91,7 +91,7 @@ def test_the_heap_of_today_is_any_of_them(folder):
     assert re.search(r"keep lea and\s+set its region to", shown, re.IGNORECASE)
     (row,) = heapfit_json("compare", "run.parquet", "lea", folder=folder)["rows"]
     requests = requests_of(Trace.open(folder / "run.parquet"))
-    _, needs, _ = memories_needed(find_heap("dlmalloc", 8), [requests], [8])
+    _, needs, _ = measure_memories(find_heap("dlmalloc", 8), [requests], [8])
     assert needs == (row["r_safe"],)
 
 

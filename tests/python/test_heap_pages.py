@@ -12,20 +12,25 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.trial import least_size
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of
-from heapfit.design.portfolio import contested_portfolio
+from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.space import portfolio_of
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.report.heap.check import write_check_page
-from heapfit.report.heap.compare import Compared, write_comparison_page
-from heapfit.report.heap.design import Asked, Several, write_design_page, write_robust_page
+from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
+from heapfit.report.heap.design import (
+    DesignPageOptions,
+    RobustDesignInput,
+    write_design_page,
+    write_robust_page,
+)
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import parse_workload
@@ -64,14 +69,16 @@ def rows_of(page: Page, section: str) -> list[list[str]]:
 @pytest.fixture(scope="module")
 def matrix(traces) -> Matrix:
     sources = [("first", traces[0]), ("drawn", parse_workload("t2_w1:events=300"))]
-    return compare_traces(sources, Contestants(("tlsf", "best_fit")), contested_portfolio)
+    return compare_traces(sources, ComparisonRequest(("tlsf", "best_fit")), comparison_portfolio)
 
 
 def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_peak(
     matrix, traces, folder
 ):
     sources = [traces[0], parse_workload("t2_w1:events=300")]
-    write_comparison_page(folder / "a.html", Compared(matrix, sources, command="heapfit compare"))
+    write_comparison_page(
+        folder / "a.html", ComparisonInput(matrix, sources, command="heapfit compare")
+    )
     page = read(folder / "a.html")
     table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
     for name in matrix.names:
@@ -88,7 +95,7 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
     comparison = compare(loaded, portfolio_of(loaded, options))
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
     designs = designs_of(comparison, paths, loaded)
-    write_design_page(folder / "b.html", designs, loaded, Asked(8, options.precision))
+    write_design_page(folder / "b.html", designs, loaded, DesignPageOptions(8, options.precision))
     page = read(folder / "b.html")
     files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
     assert files == [path.name for path in designs.paths]
@@ -100,8 +107,8 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     options = RobustOptions(choice=STANDARD_BUDGETS, folds=3)
     designs = design_robust(traces, options)
     names = ["first", "second", "third"]
-    several = Several(designs, traces, names)
-    write_robust_page(folder / "c.html", several, Asked(8, options.precision))
+    several = RobustDesignInput(designs, traces, names)
+    write_robust_page(folder / "c.html", several, DesignPageOptions(8, options.precision))
     page = read(folder / "c.html")
     chosen = designs.chosen
     curves = {one["name"]: one for one in page.figures["chart-risk"]["data"]}

@@ -54,7 +54,7 @@ def test_an_interrupt_ends_a_command_with_130_and_says_what_is_kept(name, tmp_pa
 
 
 def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     source = table2(tmp_path / "small.heap", events=60)
 
     for tenth in range(10):
@@ -148,7 +148,7 @@ def folder_with_sources(folder: Path) -> Path:
 def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(
     name, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     events = Events(monkeypatch)
     sources = files_in(folder_with_sources(tmp_path / "whole"))
     monkeypatch.chdir(tmp_path / "whole")

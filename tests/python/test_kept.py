@@ -17,12 +17,12 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.plan.plan import Plan
 from heapfit.sweep import Sweep
 from heapfit.trace.replay_cache import answers as kept_answers
-from heapfit.trace.replay_cache.answers import Answers, key_of
-from heapfit.trace.replay_cache.fleet import KeptFleet
+from heapfit.trace.replay_cache.answers import Answers, answer_key
+from heapfit.trace.replay_cache.fleet import CachedFleet
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
-KEY = key_of("a question", 1)
+KEY = answer_key("a question", 1)
 
 
 def kept_in(folder: Path, numbers: tuple[int, ...] = (1, 2**63, -1)) -> Path:
@@ -47,12 +47,12 @@ def test_what_is_kept_is_found_by_another_process(tmp_path: Path) -> None:
     kept_in(tmp_path / "new" / "folder")
     assert found_in(tmp_path / "new" / "folder") == (1, 2**63, -1)
     with closing(Answers(tmp_path / "new" / "folder")) as answers:
-        assert answers.get(key_of("a question", 2)) is None
+        assert answers.get(answer_key("a question", 2)) is None
 
 
 def test_another_build_of_the_engine_has_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_answers, "build", lambda: "another")
-    assert key_of("a question", 1) != KEY
+    monkeypatch.setattr(kept_answers, "engine_hash", lambda: "another")
+    assert answer_key("a question", 1) != KEY
 
 
 def test_a_damaged_row_is_as_if_it_were_not_there(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_an_answer_that_no_heapfit_writes_is_replayed(tmp_path: Path, text: str)
 
     def results(folder: Path) -> tuple[int, int]:
         with closing(Answers(folder)) as answers:
-            trial = KeptFleet([trace.events()], ["content"], answers).trial(plan, 0)
+            trial = CachedFleet([trace.events()], ["content"], answers).trial(plan, 0)
             one = trial.run(65536)
             return one.reach, one.events
 
@@ -164,12 +164,12 @@ def test_several_may_write_at_once(tmp_path: Path) -> None:
     def keep(number: int) -> None:
         with closing(Answers(tmp_path)) as answers:
             for i in range(50):
-                answers.keep(key_of(number, i), (number, i))
+                answers.keep(answer_key(number, i), (number, i))
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(keep, range(4)))
     with closing(Answers(tmp_path)) as answers:
-        assert all(answers.get(key_of(n, i)) == (n, i) for n in range(4) for i in range(50))
+        assert all(answers.get(answer_key(n, i)) == (n, i) for n in range(4) for i in range(50))
 
 
 @pytest.mark.parametrize("allocator", ["tailored", "tlsf"])
@@ -179,7 +179,7 @@ def test_a_kept_trial_tells_what_a_replay_does(tmp_path: Path, allocator: str) -
     plan = Plan(allocator, {"alignment": 8})
     for _ in ("replayed", "known"):
         with closing(Answers(tmp_path / "kept")) as answers:
-            known = KeptFleet(arrays, [str(i) for i in range(4)], answers)
+            known = CachedFleet(arrays, [str(i) for i in range(4)], answers)
             fleet = _engine.Fleet(arrays)
             here, there = known.trial(plan, 0), _engine.FleetTrial(plan.engine(), fleet)
             for region in (64, *range(8192, 65536, 4008)):

@@ -11,19 +11,19 @@ from page_reader import Page
 from small_traces import bimodal, heapfit
 
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league import (
     League,
     LeagueOptions,
-    Opening,
-    opened_recordings,
+    OpeningOptions,
+    open_recordings,
     run_league,
     standings_of,
 )
-from heapfit.league.board import Board, BoardFigures, joined, read_board
-from heapfit.league.recordings import other_runs
-from heapfit.league.row_cache import Kept
+from heapfit.league.board import Board, BoardFigures, join_board_rows, read_board
+from heapfit.league.recordings import group_by_program
+from heapfit.league.row_cache import RowCache
 from heapfit.league.rows import OTHER_RUN, PLAIN, SIZED, THIS_RUN, UNSIZED, LeagueRow
 from heapfit.plugin import Plugin
 from heapfit.report.league.verdict import verdicts
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, kept: Path, scratch: Path, **options: object) -> League:
     wish = LeagueOptions(**{"alignments": (8,), "allocators": ALLOCATORS, **options})
     with Sweep(workers=1) as sweep:
-        return run_league(opened_recordings([folder], scratch), wish, Kept(kept), sweep)
+        return run_league(open_recordings([folder], scratch), wish, RowCache(kept), sweep)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_plain_row_has_the_regions_of_a_comparison(league: League) -> None:
     (row,) = rows_of(league, recording="echo-2", entrant="tlsf", learned=PLAIN)
     (recording,) = (one for one in league.recordings if one.name == "echo-2")
     loaded = load_trace(Trace.open(recording.path), 8)
-    (candidate,) = named_portfolio(loaded, ["tlsf"], []).candidates
+    (candidate,) = build_portfolio(loaded, ["tlsf"], []).candidates
     expected = measure_candidate(candidate, loaded.events, Ground(loaded.profile.u_max, 8))
     assert (row.r_min, row.r_safe, row.step) == (expected.r_min, expected.r_safe, expected.step)
     assert row.accesses == expected.accesses_per_operation
@@ -125,7 +125,7 @@ def test_what_one_run_teaches_is_measured_on_the_others(league: League) -> None:
 def test_runs_of_a_program_are_told_by_their_names(league: League) -> None:
     programs = {
         first.name: [one.name for one in runs]
-        for first, runs in other_runs(league.recordings).items()
+        for first, runs in group_by_program(league.recordings).items()
     }
     assert programs == {"alone": [], "echo-1": ["echo-2"]}
 
@@ -155,7 +155,7 @@ def test_a_kept_file_that_is_damaged_is_measured_again(
     damaged = sorted(kept.glob("*.json"))[:2]
     for path, text in zip(damaged, ('[{"recording": 1}]', "["), strict=True):
         path.write_text(text)
-        assert Kept(kept).rows(path.stem) is None
+        assert RowCache(kept).rows(path.stem) is None
     again = run(folder, kept, tmp_path)
     assert again.measured <= len(damaged)
     assert again.rows == tuple(row for row in league.rows if row.kind != "plug-in")
@@ -234,7 +234,7 @@ def test_standings_are_medians_worst_and_who_needs_least(league: League) -> None
 
 
 def test_only_the_first_events_are_taken_where_that_is_asked(folder: Path, tmp_path: Path) -> None:
-    (one,) = opened_recordings([folder / "alone.heap"], tmp_path, Opening(events=100))
+    (one,) = open_recordings([folder / "alone.heap"], tmp_path, OpeningOptions(events=100))
     assert one.events == Trace.open(one.path).info.events == 100
 
 
@@ -281,7 +281,7 @@ def board_with(league: League, content: str) -> Board:
 
 def test_what_a_board_measured_joins_the_rows_of_the_same_recording(league: League) -> None:
     (given,) = rows_of(league, recording="alone", entrant="other")
-    rows = joined(league.rows, board_with(league, given.content), league.recordings, (8,))
+    rows = join_board_rows(league.rows, board_with(league, given.content), league.recordings, (8,))
     (nano,) = (row for row in rows if row.entrant == "nano")
     others = [row for row in rows if row.entrant == "other"]
     assert nano.recording == "alone"
@@ -294,7 +294,7 @@ def test_what_a_board_measured_joins_the_rows_of_the_same_recording(league: Leag
 
 def test_a_board_of_other_recordings_is_refused(league: League, tmp_path: Path) -> None:
     with pytest.raises(HeapfitError, match="has none of these recordings"):
-        joined(league.rows, board_with(league, "sha256:0"), league.recordings, (8,))
+        join_board_rows(league.rows, board_with(league, "sha256:0"), league.recordings, (8,))
     (tmp_path / "board.json").write_text('{"schema_version": 1}')
     with pytest.raises(HeapfitError, match=r"board.json: not what .* writes now"):
         read_board(tmp_path / "board.json")

@@ -20,10 +20,10 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.workload import Place, Request
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import WeightedProgress, no_progress
+from heapfit.progress import WeightedProgress, ignore_progress
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
-from heapfit.trace.excerpt import joined
+from heapfit.trace.excerpt import merge_windows
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -70,13 +70,13 @@ def only_the_beginning(found, events, more=()):
     """Windows that miss the peak, but for events that were refused."""
     del events
     around = [(max(one - 3_000, 0), min(one + 500, found.profile.events)) for one in more]
-    return joined([(0, 500), *around])
+    return merge_windows([(0, 500), *around])
 
 
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     """As `fit`, but no report is written."""
     request = Request(Place(folder, folder), OPTIONS)
-    return fit_in_memory(sources, request, WeightedProgress(no_progress, WORK))
+    return fit_in_memory(sources, request, WeightedProgress(ignore_progress, WORK))
 
 
 def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
@@ -185,6 +185,6 @@ def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
         return SimpleNamespace(result=lambda: result, reach=0)
 
     one = SimpleNamespace(is_long=True, replay=replay)
-    needed = excerpt_search._find_need(one, 4000, choice, no_progress)
+    needed = excerpt_search._find_need(one, 4000, choice, ignore_progress)
     assert 5000 <= needed < 5040
     assert tried[0] == 4000

@@ -10,12 +10,12 @@ import pytest
 from heapfit.comparison import margin
 from heapfit.comparison.margin import (
     HeapSize,
-    Known,
+    MarginBasis,
     MarginKind,
     heap_size,
     is_enough,
-    kind_of,
     margin_for,
+    margin_kind,
 )
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -32,7 +32,7 @@ def test_the_region_is_r_over_u_max_times_the_peak_and_the_margin():
 
 
 def test_a_smaller_peak_changes_nothing():
-    known = Known(1, 1_000, MarginKind.PLAIN)
+    known = MarginBasis(1, 1_000, MarginKind.PLAIN)
     assert heap_size(1_100, known, peak=10) == heap_size(1_100, known)
 
 
@@ -43,45 +43,45 @@ def test_no_region_is_beyond_what_offsets_reach():
 @pytest.mark.parametrize("kind", MarginKind)
 @pytest.mark.parametrize("u_max", SIZES)
 def test_more_recordings_never_need_a_larger_margin(kind, u_max):
-    margins = [margin_for(Known(runs, u_max, kind)) for runs in range(1, 10)]
+    margins = [margin_for(MarginBasis(runs, u_max, kind)) for runs in range(1, 10)]
     assert margins == sorted(margins, reverse=True)
 
 
 @pytest.mark.parametrize("kind", (MarginKind.PLAIN, MarginKind.PLACED, MarginKind.BY_ADDRESS))
 @pytest.mark.parametrize("runs", range(1, 6))
 def test_larger_heaps_never_need_a_larger_margin(kind, runs):
-    margins = [margin_for(Known(runs, u_max, kind)) for u_max in SIZES]
+    margins = [margin_for(MarginBasis(runs, u_max, kind)) for u_max in SIZES]
     assert margins == sorted(margins, reverse=True)
 
 
 def test_a_small_heap_takes_four_recordings():
-    small = [Known(runs, 24 << 10, MarginKind.PLACED) for runs in (1, 3, 4)]
+    small = [MarginBasis(runs, 24 << 10, MarginKind.PLACED) for runs in (1, 3, 4)]
     assert list(map(is_enough, small)) == [False, False, True]
-    assert is_enough(Known(1, 64 << 10, MarginKind.PLACED))
+    assert is_enough(MarginBasis(1, 64 << 10, MarginKind.PLACED))
 
 
 @pytest.mark.parametrize("u_max", SIZES)
 @pytest.mark.parametrize("runs", range(1, 6))
 def test_what_a_descriptor_leaves_out_gets_the_most_careful_margin(runs, u_max):
-    margins = {kind: margin_for(Known(runs, u_max, kind)) for kind in MarginKind}
+    margins = {kind: margin_for(MarginBasis(runs, u_max, kind)) for kind in MarginKind}
     assert margins.pop(MarginKind.UNKNOWN) == max(margins.values())
 
 
 def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
-    assert kind_of(Plan("first_fit"), is_trained=False) is MarginKind.LISTED
-    assert kind_of(Plan("first_fit", {"list": 1}), is_trained=False) is MarginKind.BY_ADDRESS
-    assert kind_of(Plan("segregated_fit"), is_trained=False) is MarginKind.LISTED
-    assert kind_of(Plan("tlsf"), is_trained=False) is MarginKind.PLAIN
-    assert kind_of(Plan("sized"), is_trained=False) is MarginKind.PLAIN
-    assert kind_of(Plan("class_pools"), is_trained=False) is MarginKind.PLAIN
-    assert kind_of(Plan("tailored"), is_trained=True) is MarginKind.PLACED
+    assert margin_kind(Plan("first_fit"), is_trained=False) is MarginKind.LISTED
+    assert margin_kind(Plan("first_fit", {"list": 1}), is_trained=False) is MarginKind.BY_ADDRESS
+    assert margin_kind(Plan("segregated_fit"), is_trained=False) is MarginKind.LISTED
+    assert margin_kind(Plan("tlsf"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("sized"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("class_pools"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("tailored"), is_trained=True) is MarginKind.PLACED
 
 
 @pytest.mark.parametrize("is_trained", (False, True))
 def test_nothing_is_learned_by_an_allocator_that_does_not_say_how_it_works(is_trained, monkeypatch):
     bare = SimpleNamespace(free_lists="unknown", address_order=None)
     monkeypatch.setattr(margin, "find_allocators", lambda _: [bare])
-    assert kind_of(Plan("first_fit"), is_trained) is MarginKind.UNKNOWN
+    assert margin_kind(Plan("first_fit"), is_trained) is MarginKind.UNKNOWN
 
 
 @pytest.mark.parametrize("known", (1, 2))
@@ -90,5 +90,5 @@ def test_no_margin_is_below_what_was_measured(known):
     assert len(rows) > 15
     for _, kind, peak, _, most, *_ in rows:
         peaks = TABLES.PEAKS.values() if peak == "any" else [TABLES.PEAKS[peak]]
-        margins = [margin_for(Known(known, u_max, MarginKind(kind))) for u_max in peaks]
+        margins = [margin_for(MarginBasis(known, u_max, MarginKind(kind))) for u_max in peaks]
         assert max(margins) >= float(most), (kind, peak)

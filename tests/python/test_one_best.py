@@ -9,7 +9,7 @@ import pytest
 from small_traces import fit_json, heapfit
 
 import heapfit as heapfit_package
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import choose_for_one
@@ -49,7 +49,7 @@ def two(trace, effort):
 
 def require_one_best(choice, of_space):
     assert named(choice.winner) == named(of_space.winner)
-    assert named(chosen_row(choice.comparison)) == named(chosen_row(of_space.comparison))
+    assert named(select_row(choice.comparison)) == named(select_row(of_space.comparison))
     assert choice.answer == of_space.answer
 
 
@@ -79,8 +79,9 @@ def test_three_efforts_have_one_best_each(source, tmp_path):
 def test_exact_tries_every_size_with_any_effort(tmp_path):
     trace = short(SHORT[2], tmp_path)
     options = FitOptions(effort=Effort.QUICK, whole=True)
-    quick = choose_for_one(load_trace(trace), "a", options).comparison
-    exact = choose_for_one(load_trace(trace), "a", replace(options, exact=True)).comparison
+    loaded = load_trace(trace)
+    quick = choose_for_one(loaded, "a", options).comparison
+    exact = choose_for_one(loaded, "a", replace(options, exact=True)).comparison
     assert all(row.is_exhaustive for row in exact.rows)
     assert not all(row.is_exhaustive for row in quick.rows)
 

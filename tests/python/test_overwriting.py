@@ -13,8 +13,8 @@ from small_traces import heapfit
 from heapfit.cli.main import _WRITTEN, CommandGroup
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import staged_file
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.file import stage_file
+from heapfit.outputs.folder import stage_folder
 
 TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
@@ -144,7 +144,7 @@ def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, monkeypatch):
     shutil.copyfile(written, tmp_path / "b")
     with pytest.raises(HeapfitError, match="not written by this command"):
         ours.require_replaceable(tmp_path / "b")
-    with ours.replacing_all():
+    with ours.allow_replacing():
         ours.require_replaceable(tmp_path / "b")
 
 
@@ -155,23 +155,23 @@ def test_without_attributes_files_and_folders_replace_their_own(tmp_path, monkey
     monkeypatch.setattr(os, "setxattr", refused)
     monkeypatch.setattr(os, "getxattr", refused)
     for text in ("first", "second"):
-        with staged_file(tmp_path / "a") as staging:
+        with stage_file(tmp_path / "a") as staging:
             staging.write_text(text)
-        with staged_folder(tmp_path / "folder") as new, staged_file(new / "b") as staging:
+        with stage_folder(tmp_path / "folder") as new, stage_file(new / "b") as staging:
             staging.write_text(text)
     assert (tmp_path / "a").read_text() == (tmp_path / "folder/b").read_text() == "second"
     assert sorted(one.name for one in tmp_path.iterdir()) == [".a.sha256", "a", "folder"]
     assert sorted(one.name for one in (tmp_path / "folder").iterdir()) == [".b.sha256", "b"]
     (tmp_path / "a").write_text("edited")
-    with pytest.raises(HeapfitError, match="was edited"), staged_file(tmp_path / "a"):
+    with pytest.raises(HeapfitError, match="was edited"), stage_file(tmp_path / "a"):
         pass
 
 
 def test_what_fails_aside_is_told_of_the_place_that_was_asked_for(tmp_path):
     with (
         pytest.raises(HeapfitError) as caught,
-        staged_folder(tmp_path / "folder") as new,
-        staged_file(new / "b"),
+        stage_folder(tmp_path / "folder") as new,
+        stage_file(new / "b"),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     place = tmp_path / "folder/b"

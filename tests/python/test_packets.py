@@ -18,7 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.packets import PacketSource, is_packets
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
-from heapfit.trace.stored import placed_in
+from heapfit.trace.stored import prefix_errors
 
 TITLE = b"# packet-sizes 1\n"
 LINES = b"0 72 86 17 0 1 -1\n5 0 60 -1 -1 0 -1\n9 1500 1514 6 1 0 1460 881\n"
@@ -260,7 +260,7 @@ OUTCOMES = CORPUS if FOLDER else {name: outcome for name, (_, outcome) in GENERA
 
 def arrivals(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Times and sizes of all packets of a file, as a trace has them."""
-    with ByteStream(path) as stream, placed_in(path):
+    with ByteStream(path) as stream, prefix_errors(path):
         batches = list(PacketSource(stream, ImportOptions()).columns())
     op, time, size = (
         np.concatenate([batch[name] for batch in batches]) for name in ("op", "time", "size")

@@ -15,7 +15,7 @@ from small_traces import diverse, table2
 from chromium import Chromium
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.result import Fit
-from heapfit.report.heap.fit import case_of, write_report
+from heapfit.report.heap.fit import case_from_fit, write_report
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
@@ -55,7 +55,7 @@ def fitted(tmp_path_factory) -> Fit:
 @pytest.fixture(scope="module")
 def heap_map(fitted) -> HeapMap:
     shown = load_trace(fitted.trace)
-    return map_of(shown, subjects_of(case_of(fitted, shown)))
+    return map_of(shown, subjects_of(case_from_fit(fitted, shown)))
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
     browser.open(made.paths.report)
     browser.wait_for(MAP_IS_DRAWN)
     shown = load_trace(made.trace)
-    drawn = Drawn(browser, 1, map_of(shown, subjects_of(case_of(made, shown))))
+    drawn = Drawn(browser, 1, map_of(shown, subjects_of(case_from_fit(made, shown))))
     left, top, width, height = drawn.box
     whole = {tuple(one) for one in browser.run(COLOURS_OF_LEGEND)} | {(255, 255, 255)}
     around = left + drawn.map.peak / drawn.map.events * width

@@ -14,18 +14,24 @@ from heapfit.design.placement.class_lifetimes import (
     blocks_of,
     class_lifetimes,
     classes_of_sizes,
-    size_classes,
+    size_class_bits,
 )
-from heapfit.design.placement.learned import Placed, Placement, Search, guesses, learn_placement
-from heapfit.design.placement.remembered import Remembered, RememberedTrial
-from heapfit.design.placement.sized_plans import sized_two_ends
+from heapfit.design.placement.learned import (
+    PlacedLayout,
+    Placement,
+    PlacementSearch,
+    guesses,
+    learn_placement,
+)
+from heapfit.design.placement.remembered import CachedTrial, TrialCache
+from heapfit.design.placement.sized_plans import learn_sized_ends
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
-    tailored_candidates,
+    make_tailored_candidates,
 )
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
@@ -74,13 +80,13 @@ def region(plan: Plan, loaded: LoadedTrace) -> int:
 
 def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
     """What hfit/tailored.h says, in its own words: 4 l + q for (4 + q) 2^(l - 2) granules."""
-    assert size_classes(np.arange(16)).tolist() == list(range(16))
+    assert size_class_bits(np.arange(16)).tolist() == list(range(16))
     for log in range(4, 46):
         for quarter in range(4):
             first = (4 + quarter) << (log - 2)
             after = (5 + quarter) << (log - 2)
             expected = min(4 * log + quarter, 63)
-            assert set(size_classes(np.array([first, after - 1]))) == {expected}
+            assert set(size_class_bits(np.array([first, after - 1]))) == {expected}
 
 
 SIZED = {f"sized_{alignment}": Plan("sized", {"alignment": alignment}) for alignment in (4, 8)}
@@ -100,7 +106,7 @@ def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
 
 
 def _replayed(loaded: LoadedTrace, layout: Plan, high: int) -> int:
-    replay = _engine.Replay(Placed(layout, high, 0).plan.engine(), 1 << 16)
+    replay = _engine.Replay(PlacedLayout(layout, high, 0).plan.engine(), 1 << 16)
     assert replay.feed(loaded.events)
     return int(replay.result().placement_hash)
 
@@ -111,7 +117,7 @@ def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path)
     assert found.classes == (2, 5)
     assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
     assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
-    assert found.kept == (0.0, 1.0)
+    assert found.live_share == (0.0, 1.0)
 
 
 def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
@@ -155,13 +161,13 @@ def test_every_plan_that_is_replayed_is_told_as_tried(
     shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replayed: list[Plan] = []
-    trial = Remembered.trial
+    trial = TrialCache.trial
 
-    def noted(self: Remembered, plan: Plan) -> RememberedTrial:
+    def noted(self: TrialCache, plan: Plan) -> CachedTrial:
         replayed.append(plan)
         return trial(self, plan)
 
-    monkeypatch.setattr(Remembered, "trial", noted)
+    monkeypatch.setattr(TrialCache, "trial", noted)
     found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
     assert found is not None
     assert found.tried == len(replayed)
@@ -173,15 +179,15 @@ def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(
     monkeypatch.setattr(search, "_PATIENCE", 0)
     monkeypatch.setattr(search, "_LEAST_PATIENCE", 0)
     turned: list[int] = []
-    turn_over = Search._turn_over
+    turn_over = PlacementSearch._turn_over
 
-    def noted(self: Search, next_ones: list[int]) -> bool:
+    def noted(self: PlacementSearch, next_ones: list[int]) -> bool:
         before = self.tried
         gained = turn_over(self, next_ones)
         turned.extend(next_ones[:1] * (self.tried - before))
         return gained
 
-    monkeypatch.setattr(Search, "_turn_over", noted)
+    monkeypatch.setattr(PlacementSearch, "_turn_over", noted)
     layout = learned.climbed.layout
     learn_placement(shifted, [layout], EVENTS)
     classes = class_lifetimes(blocks_of(shifted), layout).classes
@@ -205,7 +211,7 @@ def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
 
 
 def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedTrace) -> None:
-    found = sized_two_ends(shifted)
+    found = learn_sized_ends(shifted)
     assert isinstance(found, Candidate)
     assert found.plan.scalars["ends"] == 2
     plain = region(Plan("sized", {"alignment": 8}), shifted)
@@ -222,7 +228,7 @@ def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> N
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
     loaded = load_file(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
-    found = {one.name: one for one in tailored_candidates(loaded)}
+    found = {one.name: one for one in make_tailored_candidates(loaded)}
     for name in (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS):
         left_out = found[name]
         assert isinstance(left_out, NotApplicable)
@@ -231,14 +237,14 @@ def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
 
 
 def nibbled(kept: int) -> list[str]:
-    """One hole of 50,000 B, then `kept` blocks of 64 B that stay, and 50,000 B again."""
+    """One hole of 50,000 B, then `live_share` blocks of 64 B that stay, and 50,000 B again."""
     small = [f"a {i} 64" for i in range(2, 2 + kept)]
     return ["a 0 50000", "a 1 64", "f 0", *small, f"a {2 + kept} 50000"]
 
 
 def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> None:
     loaded = load_file(tmp_path / "nibbled.heap", nibbled(100))
-    found = {one.name: one for one in tailored_candidates(loaded)}
+    found = {one.name: one for one in make_tailored_candidates(loaded)}
     limited = found[HOLE_LIMIT]
     assert isinstance(limited, Candidate)
     assert region(PLAIN, loaded) > 1.8 * loaded.profile.u_max
@@ -251,14 +257,14 @@ def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> Non
     loaded = load_file(tmp_path / "t.heap", lines)
     limited = Plan("tailored", {"alignment": 8, "hole_limit": 8})
     assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
-    found = {one.name: one for one in tailored_candidates(loaded)}
+    found = {one.name: one for one in make_tailored_candidates(loaded)}
     assert isinstance(found[HOLE_LIMIT], NotApplicable)
 
 
 def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:
     assert [plan.scalars["alignment"] for plan in layouts(4).values()][:2] == [4, 8]
     assert {plan.scalars["alignment"] for plan in layouts(8).values()} == {8}
-    (learned,) = [one for one in tailored_candidates(shifted) if one.name == BY_LIFETIME]
+    (learned,) = [one for one in make_tailored_candidates(shifted) if one.name == BY_LIFETIME]
     assert isinstance(learned, Candidate)
     assert "% of U_max over" in learned.reason
 
@@ -290,7 +296,7 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
     zones = {
         name: next(
             one
-            for one in tailored_candidates(load_file(tmp_path / f"{name}.heap", lines))
+            for one in make_tailored_candidates(load_file(tmp_path / f"{name}.heap", lines))
             if one.name == STATIC_ZONES
         )
         for name, lines in (("together", together), ("apart", apart))

@@ -13,7 +13,14 @@ from small_traces import heapfit, heapfit_json
 from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import BY_HAND, PlanFile, SeenTrace, TrainedOn, load_plan, save_plan
+from heapfit.plan.plan_file import (
+    BY_HAND,
+    PlanFile,
+    TrainingRecord,
+    TrainingTrace,
+    load_plan,
+    save_plan,
+)
 
 BUDGETED = Plan(
     "budgeted",
@@ -29,7 +36,7 @@ PLAN_FILE = PlanFile(
     base_alignment=8,
     u_max=22_528,
     pointer_bits=32,
-    trained_on=TrainedOn("echo", "sha256:" + 64 * "0", 20_480),
+    trained_on=TrainingRecord("echo", "sha256:" + 64 * "0", 20_480),
     heapfit_version=_engine.version,
 )
 
@@ -110,7 +117,7 @@ def test_a_plan_without_a_region_says_so_by_leaving_it_out(path: Path) -> None:
 
 
 def test_a_plan_of_several_traces_keeps_each(path: Path) -> None:
-    seen = tuple(SeenTrace(f"run{i}", "sha256:" + 64 * str(i)) for i in (1, 2))
+    seen = tuple(TrainingTrace(f"run{i}", "sha256:" + 64 * str(i)) for i in (1, 2))
     trained_on = replace(PLAN_FILE.trained_on, traces=seen)
     save_plan(path, replace(PLAN_FILE, trained_on=trained_on))
     assert load_plan(path).trained_on == trained_on

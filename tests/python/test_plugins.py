@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league.board import Board, BoardFigures
 from heapfit.league.stamps import sources_stamp
@@ -45,7 +45,7 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
 ) -> None:
     trace = Trace.open(ECHO)
     loaded = load_trace(trace, 8)
-    (candidate,) = named_portfolio(loaded, [name], []).candidates
+    (candidate,) = build_portfolio(loaded, [name], []).candidates
     ground = Ground(loaded.profile.u_max, max(trace.largest_alignment, 8))
     engine = measure_candidate(candidate, loaded.events, ground)
 

@@ -37,7 +37,7 @@ def shares(tmp_path, monkeypatch) -> list[float]:
     """What the bar is told, from which it draws; None: a bar that pulses."""
     told: list[float] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
 
     @contextmanager
     def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:

@@ -9,7 +9,7 @@ import pytest
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import CLASSES
 from heapfit.design.placement.learned import learn_placement
-from heapfit.design.placement.remembered import Remembered
+from heapfit.design.placement.remembered import TrialCache
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -65,7 +65,7 @@ def with_ends(layout: Plan, high: int) -> Plan:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 def test_what_is_known_of_a_plan_is_what_its_replay_tells(loaded, layout):
-    remembered, draw = Remembered(loaded), random.Random(1)
+    remembered, draw = TrialCache(loaded), random.Random(1)
     u_max, known, high = loaded.profile.u_max, 0, 0
     for _ in range(300):
         high ^= 1 << draw.randrange(CLASSES)
@@ -83,7 +83,7 @@ def test_the_same_plans_are_tried_with_fewer_events(loaded, monkeypatch):
     layouts = [Plan("tailored", {"alignment": 8}), Plan("tailored", {"alignment": 8, "layout": 1})]
     events = 300 * len(loaded.events)
     found = learn_placement(loaded, layouts, events)
-    monkeypatch.setattr(Remembered, "find", lambda *_: None)
+    monkeypatch.setattr(TrialCache, "find", lambda *_: None)
     whole = learn_placement(loaded, layouts, events)
     assert found is not None
     assert whole is not None

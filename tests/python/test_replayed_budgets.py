@@ -8,8 +8,8 @@ import pytest
 from small_traces import fit_json, table2
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import certified_budgets
-from heapfit.design.budgets.greedy_budgets import budgeted_plan
+from heapfit.design.budgets.certified import find_budgets
+from heapfit.design.budgets.greedy_budgets import plan_from_budgets
 from heapfit.design.search.replayed import FAST, OTHERS, search_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -28,8 +28,8 @@ def loaded(tmp_path_factory) -> LoadedTrace:
 
 @pytest.fixture(scope="module")
 def exact(loaded: LoadedTrace) -> Plan:
-    certified = certified_budgets(loaded.events, SIZES, 8)
-    plan = budgeted_plan(SIZES, certified.counts, 8)
+    certified = find_budgets(loaded.events, SIZES, 8)
+    plan = plan_from_budgets(SIZES, certified.counts, 8)
     assert plan is not None
     return plan
 
@@ -61,7 +61,7 @@ def test_what_is_spent_on_measuring_a_region_is_work_too(loaded: LoadedTrace, ex
 
 
 def test_without_work_the_best_of_all_starts_is_found(loaded: LoadedTrace, exact: Plan) -> None:
-    few = budgeted_plan(SIZES, [1, 0, 0, 0], 8)
+    few = plan_from_budgets(SIZES, [1, 0, 0, 0], 8)
     assert few is not None
     found = search_plans(loaded, [few, exact], 0)
     assert found is not None
@@ -74,7 +74,7 @@ def test_the_shared_allocator_alone_is_in_the_running(tmp_path: Path) -> None:
     lines += [f"a {size} {8 * size}\nf {size}" for size in range(1, 100)]
     (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
     rising = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
-    poor = budgeted_plan([8, 792], [1, 1], 8)
+    poor = plan_from_budgets([8, 792], [1, 1], 8)
     assert poor is not None
     found = search_plans(rising, [poor], 0)
     assert found is not None
@@ -112,7 +112,7 @@ def test_sizes_are_merged_where_that_saves(tmp_path: Path) -> None:
     lines += [f"a {i + 200} 512" for i in range(100)]
     (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
     shift = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
-    apart = budgeted_plan([448, 512], [50, 50], 8)
+    apart = plan_from_budgets([448, 512], [50, 50], 8)
     assert apart is not None
     found = search_plans(shift, [apart], EVENTS)
     assert found is not None
@@ -153,7 +153,7 @@ def test_the_search_leaves_static_zones_behind(tmp_path: Path) -> None:
     """All blocks ever live at once set aside is a trap: one block fewer alone saves nothing."""
     spec = parse_workload("phases_w4:events=2000", 1)
     phases = load_trace(generate_workload(spec, tmp_path / "t.parquet"), 4)
-    static = budgeted_plan([528, 1040, 1980, 2952], [10, 10, 10, 10], 4)
+    static = plan_from_budgets([528, 1040, 1980, 2952], [10, 10, 10, 10], 4)
     assert static is not None
     found = search_plans(phases, [static], 20_000_000)
     assert found is not None

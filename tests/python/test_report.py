@@ -22,13 +22,13 @@ from heapfit.fitting.result import Fit
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.heap import fit as report_page
-from heapfit.report.heap.code_zip import zipped
+from heapfit.report.heap.code_zip import zip_folder
 from heapfit.report.heap.fit import write_report
 from heapfit.report.sections.size_charts import (
     LABEL_HEIGHT,
     LABEL_WIDTH,
     MOST_BARS,
-    labels,
+    place_labels,
     size_chart,
 )
 from heapfit.trace.loaded import load_trace
@@ -303,7 +303,7 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
 def test_labels_of_special_sizes_do_not_overlap():
     places = [
         (label["x"], label["y"])
-        for label in labels([(s, 0.1 + s / 1e4) for s in range(56, 128, 8)], (0.0, 4.0), 0.12)
+        for label in place_labels([(s, 0.1 + s / 1e4) for s in range(56, 128, 8)], (0.0, 4.0), 0.12)
     ]
     for i, (x, y) in enumerate(places):
         for other_x, other_y in places[:i]:
@@ -338,7 +338,7 @@ def test_the_page_carries_the_code_as_a_zip_that_is_the_same_each_time(pooled):
     written = pooled.paths.report.read_text()
     carried = re.search(r'id="code-zip">([^<]+)<', written)
     assert carried is not None
-    assert carried[1] == zipped(pooled.paths.code)
+    assert carried[1] == zip_folder(pooled.paths.code)
     archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(carried[1])))
     files = [one for one in pooled.paths.code.rglob("*") if one.is_file()]
     assert {name: archive.read(name) for name in archive.namelist()} == {

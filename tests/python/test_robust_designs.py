@@ -18,8 +18,8 @@ from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
     design_robust,
+    joint_training_record,
     save_robust_plans,
-    trained_on_traces,
 )
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.objective import Objective, parse_objective
@@ -225,7 +225,7 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
     designs = design_robust(runs[:2], RobustOptions(folds=0))
-    trained_on = trained_on_traces(designs, "both", ["first", "second"])
+    trained_on = joint_training_record(designs, "both", ["first", "second"])
     paths = save_robust_plans(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
     plan = load_plan(path)

@@ -9,9 +9,9 @@ from small_traces import table2
 
 from heapfit import _engine
 from heapfit.design.budgets.live_points import LivePoints, live_points
-from heapfit.design.budgets.priced import priced_budgets
-from heapfit.design.search.moves import Moves, Sizes
-from heapfit.design.search.pooled_design import Budget, PooledDesign, Shared, design_of
+from heapfit.design.budgets.priced import price_budgets
+from heapfit.design.search.moves import BudgetSizes, Moves
+from heapfit.design.search.pooled_design import Budget, PooledDesign, SharedHeap, design_from_plan
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
@@ -34,10 +34,10 @@ def needed(points: LivePoints, counts: list[int], price: float) -> float:
 
 
 def test_bytes_move_from_one_budget_to_another() -> None:
-    moves = Moves(Sizes(8, (16, 32), (0, 100, 200), (16, 32)), seed=1)
-    start = PooledDesign((Budget(16, 0, 50), Budget(32, 16, 50)), Shared("tlsf"))
+    moves = Moves(BudgetSizes(8, (16, 32), (0, 100, 200), (16, 32)), seed=1)
+    start = PooledDesign((Budget(16, 0, 50), Budget(32, 16, 50)), SharedHeap("tlsf"))
     gained = [
-        {budget.size: budget.count - 50 for budget in moves.changed(start).budgets}
+        {budget.size: budget.count - 50 for budget in moves.change(start).budgets}
         for _ in range(200)
     ]
     moved = [one for one in gained if one.get(16, 0) * one.get(32, 0) < 0]
@@ -69,7 +69,7 @@ def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
         needed(points, list(counts), 0.1)
         for counts in itertools.product(*(range(11) for _ in SIZES))
     )
-    found = priced_budgets(points, SIZES, 0.1)
+    found = price_budgets(points, SIZES, 0.1)
     assert needed(points, found, 0.1) <= 1.01 * best  # rounded
 
 
@@ -83,16 +83,18 @@ def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:
 
 
 def test_a_design_of_single_sizes_is_budgeted() -> None:
-    design = PooledDesign((Budget(40, 32, 3), Budget(512, 504, 2)), Shared("best_fit"))
+    design = PooledDesign((Budget(40, 32, 3), Budget(512, 504, 2)), SharedHeap("best_fit"))
     shared = Plan("best_fit", {"alignment": 8})
     pools = (Pool(40, 3, is_exact=True), Pool(512, 2, is_exact=True))
     assert design.plan(8) == Plan("budgeted", {"alignment": 8}, pools, shared)
-    assert PooledDesign((), Shared("best_fit")).plan(8) == shared
+    assert PooledDesign((), SharedHeap("best_fit")).plan(8) == shared
 
 
 def test_a_range_keeps_smaller_requests_as_its_largest_and_leaves_out_the_rest() -> None:
     plan = (
-        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), Shared("best_fit")).plan(8).engine()
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), SharedHeap("best_fit"))
+        .plan(8)
+        .engine()
     )
     sizes = np.array([1, 32, 33, 40, 41, 440, 441, 448, 512, 513], np.uint64)
     pools = plan.pools
@@ -105,7 +107,7 @@ def test_a_range_keeps_smaller_requests_as_its_largest_and_leaves_out_the_rest()
 
 def test_a_plan_is_the_same_design_again() -> None:
     for design in (
-        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), Shared("tlsf")),
-        PooledDesign((Budget(40, 32, 3), Budget(48, 40, 2)), Shared("tlsf")),
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), SharedHeap("tlsf")),
+        PooledDesign((Budget(40, 32, 3), Budget(48, 40, 2)), SharedHeap("tlsf")),
     ):
-        assert design_of(design.plan(8), Shared("tlsf")) == design
+        assert design_from_plan(design.plan(8), SharedHeap("tlsf")) == design

@@ -10,7 +10,7 @@ import pytest
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
 from heapfit.simulation.arrivals import Periodic, Poisson
-from heapfit.simulation.closed_form import exact_metrics, size_classes
+from heapfit.simulation.closed_form import exact_metrics, unit_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService, UniformHolding
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import (
@@ -36,7 +36,7 @@ CHAINED = scheme("chained_pool", partition_size=512, partitions=30)
 
 def test_uniform_sizes_become_classes_of_exact_shares():
     """80 to 512, 513 to 1024, 1025 to 1536, 1537 to 2000."""
-    classes = size_classes(UniformSize(80, 2000), 512)
+    classes = unit_classes(UniformSize(80, 2000), 512)
     assert classes.units.tolist() == [1, 2, 3, 4]
     counts = [433, 512, 512, 464]
     assert classes.share == pytest.approx([float(Fraction(n, 1921)) for n in counts], rel=1e-12)
@@ -89,7 +89,7 @@ def test_requests_above_a_buffer_take_nothing_from_the_others():
 
 
 def test_chained_partitions_are_refused_by_kaufman_and_roberts():
-    classes = size_classes(UniformSize(80, 2000), 512)
+    classes = unit_classes(UniformSize(80, 2000), 512)
     refused = _engine.kaufman_roberts(30, classes.units, 10.0 * classes.share)
     exact = exact_metrics(TRAFFIC, CHAINED)
     assert exact["request_admission"] == pytest.approx(1 - (classes.share * refused).sum())

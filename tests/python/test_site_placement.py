@@ -14,21 +14,21 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.class_lifetimes import blocks_of
-from heapfit.design.placement.learned import Placed, learn_placement
+from heapfit.design.placement.learned import PlacedLayout, learn_placement
 from heapfit.design.placement.sites import (
     _SiteSearch,
     _tags_of_blocks,
     busiest_sites,
     learn_sites,
 )
-from heapfit.design.placement.tailored_plans import BY_SITE, layouts, tailored_candidates
+from heapfit.design.placement.tailored_plans import BY_SITE, layouts, make_tailored_candidates
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn, load_plan, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, load_plan, save_plan
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC
@@ -52,14 +52,14 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
 
 
 @pytest.fixture(scope="module")
-def by_class(loaded: LoadedTrace) -> Placed:
+def by_class(loaded: LoadedTrace) -> PlacedLayout:
     learned = learn_placement(loaded, list(layouts(4).values()), 500_000)
     assert learned is not None
     return learned.climbed
 
 
 @pytest.fixture(scope="module")
-def by_site(loaded: LoadedTrace, by_class: Placed) -> Placed:
+def by_site(loaded: LoadedTrace, by_class: PlacedLayout) -> PlacedLayout:
     learned, _ = learn_sites(loaded, by_class, 500_000)
     assert learned is not None
     return learned
@@ -69,7 +69,7 @@ def test_sites_get_tags_by_how_often_they_ask(loaded: LoadedTrace) -> None:
     assert busiest_sites(loaded) == {GOES: 1, STAYS: 2, LATE: 3}
 
 
-def test_sites_tell_apart_what_size_cannot(by_class: Placed, by_site: Placed) -> None:
+def test_sites_tell_apart_what_size_cannot(by_class: PlacedLayout, by_site: PlacedLayout) -> None:
     live = 64 * ROUNDS * 2
     assert by_class.region > 1.4 * live
     assert by_site.region < 1.06 * live
@@ -92,12 +92,12 @@ def test_a_request_with_an_alignment_has_no_site(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])
 def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
     loaded: LoadedTrace,
-    by_class: Placed,
+    by_class: PlacedLayout,
     monkeypatch: pytest.MonkeyPatch,
     saved: int,
     is_taken: bool,
 ) -> None:
-    guessed: list[Placed] = []
+    guessed: list[PlacedLayout] = []
 
     def climb(search: _SiteSearch, _bits: list[int]) -> None:
         assert search.best is not None
@@ -113,7 +113,7 @@ def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
-    loaded: LoadedTrace, by_site: Placed
+    loaded: LoadedTrace, by_site: PlacedLayout
 ) -> None:
     candidate = Candidate("by site", by_site.plan, "", trained_on_this_trace=True)
     row = compare(loaded, Portfolio((candidate,), ())).rows[0]
@@ -145,8 +145,8 @@ def test_tags_lead_to_the_same_placements_as_the_size_classes_that_say_the_same(
     assert hash_of(by_tag, None) != hash_of(by_tag, tags)
 
 
-def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: Placed) -> None:
-    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: PlacedLayout) -> None:
+    about = TrainingRecord("shift", "sha256:" + 64 * "0", 5)
     told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
     save_plan(tmp_path / "plan.toml", told)
     assert load_plan(tmp_path / "plan.toml").plan.sites == by_site.plan.sites
@@ -154,8 +154,10 @@ def test_a_plan_file_keeps_the_sites(tmp_path: Path, by_site: Placed) -> None:
 
 
 @pytest.mark.parametrize("line", ["0b0b = 1", '"0000 b0b" = 1', "00000b0b = 0", "00000b0b = 32"])
-def test_a_plan_file_with_a_bad_site_is_refused(tmp_path: Path, by_site: Placed, line: str) -> None:
-    about = TrainedOn("shift", "sha256:" + 64 * "0", 5)
+def test_a_plan_file_with_a_bad_site_is_refused(
+    tmp_path: Path, by_site: PlacedLayout, line: str
+) -> None:
+    about = TrainingRecord("shift", "sha256:" + 64 * "0", 5)
     told = PlanFile("by_site", by_site.plan, by_site.region, None, 16, 1, 64, about, "0.1.0")
     path = tmp_path / "plan.toml"
     save_plan(path, told)
@@ -172,7 +174,7 @@ def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, loaded: L
         )
     ]
     trace: Trace = write_trace(tmp_path / "none.parquet", batches, TraceInfo())
-    plain = Placed(Plan("tailored", {"alignment": 4}), 0, 1)
+    plain = PlacedLayout(Plan("tailored", {"alignment": 4}), 0, 1)
     assert learn_sites(load_trace(trace, 4), plain, 1000) == (None, 0)
 
 
@@ -189,7 +191,7 @@ def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
 
 
 def test_without_the_option_the_sites_that_are_there_are_told(loaded: LoadedTrace) -> None:
-    told = {one.name: one for one in tailored_candidates(loaded)}
+    told = {one.name: one for one in make_tailored_candidates(loaded)}
     assert "3 call sites are recorded" in str(told[BY_SITE])
 
 

@@ -14,7 +14,7 @@ from heapfit import _engine
 from heapfit.comparison.comparison import compare
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.portfolio import named_portfolio, standard_portfolio
+from heapfit.design.portfolio import build_portfolio, standard_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
@@ -94,7 +94,7 @@ def test_it_is_tried_only_where_sizes_are_handed_over(loaded) -> None:
 
 
 def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:
-    table = compare(loaded, named_portfolio(loaded, ["tlsf", "sized"], []))
+    table = compare(loaded, build_portfolio(loaded, ["tlsf", "sized"], []))
     assert [row.name for row in table.rows] == ["sized", "tlsf"]
     arguments = ("compare", "--workloads", "t2_w2:events=600", "sized", "tlsf")
     shown = heapfit(*arguments, folder=tmp_path).stdout

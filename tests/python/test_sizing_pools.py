@@ -11,7 +11,7 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.sizing.demand import BLOCKS
-from heapfit.sizing.pool_counts import Goal, Room, least_counts
+from heapfit.sizing.pool_counts import CountBounds, Goal, least_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
@@ -123,7 +123,7 @@ def test_drawn_traces_judge_the_same_counts(recorded):
     assert sizing.unseen.evidence is Evidence.DRAWN
     assert sizing.unseen.memory == (sizing.memory,)
     assert 0 < sizing.unseen.overall.share < 0.5
-    assert "no evidence of another run" in sizing.unseen.told
+    assert "no evidence of another run" in sizing.unseen.description
 
 
 @pytest.mark.parametrize("name", ["campus", "recorded"])
@@ -168,13 +168,13 @@ def _memory(sizing, counts):
 
 def test_a_search_out_of_tries_returns_counts_that_do():
     most = np.array([30, 30])
-    room = Room(np.array([10, 20]), np.zeros(2, np.int64), most, most)
+    room = CountBounds(np.array([10, 20]), np.zeros(2, np.int64), most, most)
     found = least_counts(room, lambda counts: bool(counts.sum() >= 31), 5)
     assert 31 <= found.sum() < 60
 
 
 def test_counts_never_go_below_the_least():
-    room = Room(np.array([10, 20]), np.array([3, 7]), np.array([9, 9]), np.array([9, 9]))
+    room = CountBounds(np.array([10, 20]), np.array([3, 7]), np.array([9, 9]), np.array([9, 9]))
     assert least_counts(room, lambda _: True, 1000).tolist() == [3, 7]
 
 

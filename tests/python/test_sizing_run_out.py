@@ -20,7 +20,7 @@ from heapfit.sizing.run_out import (
     rarest_shown,
     run_out,
 )
-from heapfit.sizing.separate_pools import size_alone
+from heapfit.sizing.separate_pools import size_separately
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
@@ -123,7 +123,7 @@ def test_what_is_too_rare_for_the_trace_is_extrapolated_and_told(demand):
 
 def test_a_limit_of_the_program_is_not_extrapolated(tmp_path):
     trace = generate_workload(parse_workload("t2_w4"), tmp_path / "t")  # at most 10 of each size
-    for pool in size_alone(trace, 1 - 1e-6).pools:
+    for pool in size_separately(trace, 1 - 1e-6).pools:
         assert pool.run_out.is_beyond
         assert pool.run_out.count == 10
 
@@ -146,7 +146,7 @@ def _erlang_b(servers, offered):
 
 def test_a_trace_with_few_looks_shows_little(tmp_path):
     trace = generate_workload(parse_workload("poisson_500:events=4000"), tmp_path / "t")
-    (pool,) = size_alone(trace, 0.999, [2000]).pools
+    (pool,) = size_separately(trace, 0.999, [2000]).pools
     assert pool.looks < 10
     assert pool.run_out.is_beyond
     assert pool.run_out.highest > 0.3
@@ -155,7 +155,7 @@ def test_a_trace_with_few_looks_shows_little(tmp_path):
 
 def test_pools_are_those_a_design_would_have(tmp_path):
     trace = generate_workload(parse_workload("campus:packets=20000"), tmp_path / "t")
-    sizing = size_alone(trace, 0.99)
+    sizing = size_separately(trace, 0.99)
     assert [(pool.size, pool.is_exact) for pool in sizing.pools] == [
         *[(40, True), (64, False), (128, False), (256, False)],
         *[(512, False), (1024, False), (1500, True)],
@@ -170,14 +170,14 @@ def test_pools_are_those_a_design_would_have(tmp_path):
 @pytest.mark.parametrize("admission", [0.0, 1.0, -0.5, 2.0, math.nan, math.inf])
 def test_an_admission_that_is_no_share_is_refused(poisson, admission):
     with pytest.raises(HeapfitError, match=r"admission: .* must be above 0 and below 1"):
-        size_alone(poisson, admission)
+        size_separately(poisson, admission)
 
 
 def test_pools_that_do_not_hold_the_largest_request_are_refused(poisson):
     with pytest.raises(HeapfitError, match=r"asks for 2,000 bytes, above the largest pool of 512"):
-        size_alone(poisson, 0.99, [64, 512])
+        size_separately(poisson, 0.99, [64, 512])
     with pytest.raises(HeapfitError, match="pools: sizes must be 1 to"):
-        size_alone(poisson, 0.99, [0, 5000])
+        size_separately(poisson, 0.99, [0, 5000])
 
 
 class Bare(SystemHeap):

@@ -7,7 +7,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
-from heapfit.simulation.closed_form import size_classes
+from heapfit.simulation.closed_form import unit_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
@@ -63,7 +63,7 @@ def test_one_block_fewer_would_refuse_too_many():
 
 def _lost(partitions, size):
     """Bytes refused over bytes asked for."""
-    classes = size_classes(UniformSize(80, 2000), size)
+    classes = unit_classes(UniformSize(80, 2000), size)
     refused = _engine.kaufman_roberts(partitions, classes.units, 500 * classes.share)
     asked = classes.share * classes.mean_size
     return float((refused * asked).sum() / asked.sum())

@@ -19,7 +19,7 @@ from small_traces import heapfit
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.stored import Trace
 from heapfit_papers.pages import slotbuf_page
 from heapfit_papers.reproduce.paper_000_second import judge
@@ -86,7 +86,7 @@ def plan_file(allocator: str, folder: Path) -> Path:
     from heapfit.plan.plan import Pool
 
     pools = (Pool(32, 20, False), Pool(64, 20, False))
-    trained_on = TrainedOn("none", "sha256:" + "0" * 64, 0)
+    trained_on = TrainingRecord("none", "sha256:" + "0" * 64, 0)
     path = folder / "plan.toml"
     save_plan(
         path,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_any_name_is_one_plain_part_of_a_path(text: str) -> None:
 
 def test_equal_names_are_numbered() -> None:
     sources = [Path("a/x.pcap"), Path("b/x.heap.gz"), Path("x-2.rep"), Path("x.csv")]
-    assert different_names(sources) == ["x", "x-2", "x-2-2", "x-3"]
+    assert distinct_source_names(sources) == ["x", "x-2", "x-2-2", "x-3"]

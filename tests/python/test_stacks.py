@@ -10,16 +10,16 @@ from small_traces import heapfit
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.design.placement.learned import Placed
+from heapfit.design.placement.learned import PlacedLayout
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
-from heapfit.design.placement.tailored_plans import STACKS, tailored_candidates
+from heapfit.design.placement.tailored_plans import STACKS, make_tailored_candidates
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.drawn_set import resample_traces
 
 PLAIN = Plan("tailored", {"alignment": 8})
 EVENTS = 5_000_000
@@ -64,15 +64,15 @@ def loaded(runs: list[Trace], tmp_path_factory) -> LoadedTrace:
     return joined(tmp_path_factory.mktemp("joined"), runs)
 
 
-def placed(plan: Plan, loaded: LoadedTrace) -> Placed:
+def placed(plan: Plan, loaded: LoadedTrace) -> PlacedLayout:
     """The plan in the least region that serves."""
     region = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
     assert region is not None
-    return Placed(plan, 0, region)
+    return PlacedLayout(plan, 0, region)
 
 
 def stacks_of(loaded: LoadedTrace) -> Candidate | NotApplicable:
-    return next(one for one in tailored_candidates(loaded) if one.name == STACKS)
+    return next(one for one in make_tailored_candidates(loaded) if one.name == STACKS)
 
 
 def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path: Path) -> None:
@@ -94,9 +94,9 @@ def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
 
 
 def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
-    placed = Placed(with_stacks(PLAIN, [Pool(64, 2, True), Pool(16, 3, True)]), 1 << 40, 0)
+    placed = PlacedLayout(with_stacks(PLAIN, [Pool(64, 2, True), Pool(16, 3, True)]), 1 << 40, 0)
     assert [pool.size for pool in placed.plan.pools] == [16, 64]
-    assert placed.plan.shared == Placed(PLAIN, 1 << 40, 0).plan
+    assert placed.plan.shared == PlacedLayout(PLAIN, 1 << 40, 0).plan
     assert with_stacks(PLAIN, []) == PLAIN
 
 
@@ -135,7 +135,7 @@ def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Pat
 
 
 def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -> None:
-    drawn = draw_set(runs[0], 2, 1, tmp_path).traces
+    drawn = resample_traces(runs[0], 2, 1, tmp_path).traces
     found = design_robust([runs[0], *drawn], RobustOptions(folds=0))
     (left_out,) = [one for one in found.not_applicable if one.name == STACKS]
     assert left_out.why.startswith("one run is known")

@@ -19,9 +19,14 @@ from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, out_text
 from heapfit.comparison.incumbents.heaps import LONG_HEADER, Resizes, find_heap, lwip_mem
-from heapfit.comparison.incumbents.needs import memories_needed, permanent
-from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
-from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
+from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
+from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    remove_objects,
+    requests_of,
+)
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
@@ -79,7 +84,7 @@ class Rule:
 
 
 def memory_needed(heap, requests: Requests, base: int) -> int | None:
-    return memories_needed(heap, [requests], [base])[1][0]
+    return measure_memories(heap, [requests], [base])[1][0]
 
 
 def walk(seed: int, events: int = 300) -> Requests:
@@ -151,8 +156,8 @@ def test_lwips_heap_needs_what_an_obvious_model_does(alignment, header):
 def test_lwips_heap_has_long_headers_where_its_size_takes_them():
     one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
     small, large = replace(one, size=one.size + 60_000), replace(one, size=one.size + 70_000)
-    assert memories_needed(lwip_mem(4), [small], [4])[0] == lwip_mem(4)
-    heap, needs, _ = memories_needed(lwip_mem(4), [small, large], [4, 4])
+    assert measure_memories(lwip_mem(4), [small], [4])[0] == lwip_mem(4)
+    heap, needs, _ = measure_memories(lwip_mem(4), [small, large], [4, 4])
     assert heap == lwip_mem(4, LONG_HEADER)
     for need, size in zip(needs, (60_000, 70_000), strict=True):
         assert size + 3 * 12 <= need < size + 3 * 12 + 8
@@ -177,7 +182,7 @@ def test_requests_without_some_objects_keep_the_others_apart():
         np.array([8, 16, 24, 0, 32], np.uint64),
         np.zeros(5, np.uint32),
     )
-    left = without(requests, [0])
+    left = remove_objects(requests, [0])
     assert left.op.tolist() == [ALLOC, ALLOC, FREE, RESIZE]
     assert left.named.tolist() == [0, 1, 0, 1]
     assert left.size.tolist() == [16, 24, 0, 32]
@@ -199,22 +204,22 @@ def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
     heap = find_heap("heap_4", 8)
     runs = [begun([40, 20, 64, 8]), begun([40, 20, 64, 9], freed=1)]
     needs = [memory_needed(heap, one, 8) for one in runs]
-    found, events = permanent(heap, runs, [8, 8], needs)
+    found, events = measure_permanent(heap, runs, [8, 8], needs)
     assert events > 0
     assert found is not None
     assert found.objects == (0, 2)  # 20 is freed in one run, 8 differs
     assert (found.size, found.static) == (104, 104)
     assert found.saved == 2 * 8  # their headers
-    assert permanent(heap, [begun([]), begun([40])], [8, 8], needs) == (None, 0)
+    assert measure_permanent(heap, [begun([]), begun([40])], [8, 8], needs) == (None, 0)
 
 
-def today(*pairs: tuple[int, int], wanted: int = 1) -> Today:
+def today(*pairs: tuple[int, int], wanted: int = 1) -> IncumbentVerdict:
     """A verdict of pairs: today's memory and the fitted heap's."""
     named = tuple(Pair(f"run-{i}", 100, *pair) for i, pair in enumerate(pairs))
     now, fitted = (max(column) for column in zip(*pairs, strict=True))
     heap = find_heap("heap_4", 8)
     costs = HeapCost("heap_4", now, 708, 99), HeapCost("best_fit", fitted, None, None)
-    return Today(heap, named, costs, None, wanted)
+    return IncumbentVerdict(heap, named, costs, None, wanted)
 
 
 def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
@@ -320,7 +325,7 @@ def test_the_rules_give_the_figures_of_the_systems_own_sources(
         return
     trace = open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path)
     base = max(8, trace.largest_alignment)
-    _, (needed,), _ = memories_needed(find_heap(heap, 8), [requests_of(trace)], [base])
+    _, (needed,), _ = measure_memories(find_heap(heap, 8), [requests_of(trace)], [base])
     assert needed is not None
     assert abs(needed / figure - 1) <= within
 
@@ -328,7 +333,7 @@ def test_the_rules_give_the_figures_of_the_systems_own_sources(
 def smallest_for_zephyr(requests: Requests) -> int:
     """Memory of the smallest region that serves, struct sys_heap with it."""
     heap = find_heap("sys_heap", 8)
-    search = _engine.Trial(heap.plan.engine(), as_served(heap, requests).engine(), 8).scan()
+    search = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), 8).scan()
     assert search.r_min is not None
     return heap.memory(search.r_min)
 

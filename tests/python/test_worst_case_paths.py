@@ -4,9 +4,15 @@
 import pytest
 
 from heapfit.generate.worst_case import riscv, thumb
-from heapfit.generate.worst_case.instruction import PLAIN, RETURN, Flow, Line, UnboundedError
+from heapfit.generate.worst_case.instruction import (
+    PLAIN,
+    RETURN,
+    DisassemblyLine,
+    Flow,
+    UnboundedError,
+)
 from heapfit.generate.worst_case.linked_code import Function
-from heapfit.generate.worst_case.longest_path import Work, longest_path
+from heapfit.generate.worst_case.longest_path import PathCost, longest_path
 from heapfit.generate.worst_case.loop_marks import LoopMark
 from heapfit.generate.worst_case.stack_depth import deepest_stack
 
@@ -28,17 +34,17 @@ def marked(start: int, end: int, times: int | None, depth: int = 1) -> LoopMark:
     return LoopMark((0, 0, start), ((start, end),), depth, times is None, times)
 
 
-def path(code: Function, *marks: LoopMark) -> Work:
-    return longest_path(code, marks, lambda _: Work(100, 1))
+def path(code: Function, *marks: LoopMark) -> PathCost:
+    return longest_path(code, marks, lambda _: PathCost(100, 1))
 
 
 def test_the_longer_of_two_ways_counts() -> None:
-    assert path(function(to(4), PLAIN, PLAIN, PLAIN, RETURN)) == Work(5)
+    assert path(function(to(4), PLAIN, PLAIN, PLAIN, RETURN)) == PathCost(5)
 
 
 def test_a_callee_counts_whether_called_or_jumped_to_at_last() -> None:
-    assert path(function(Flow(call=900), RETURN)) == Work(102, 1)
-    assert path(function(PLAIN, Flow(jump=900, falls_through=False))) == Work(102, 1)
+    assert path(function(Flow(call=900), RETURN)) == PathCost(102, 1)
+    assert path(function(PLAIN, Flow(jump=900, falls_through=False))) == PathCost(102, 1)
 
 
 # 0: test -> 4    1: load    2: plain    3: back to 0    4: return
@@ -49,17 +55,17 @@ TEST_LAST = function(LOAD, PLAIN, to(0), RETURN)
 
 @pytest.mark.parametrize("times", [0, 1, 2, 7])
 def test_a_loop_that_tests_first_tests_once_more_than_it_runs(times: int) -> None:
-    assert path(TEST_FIRST, marked(1, 4, times)) == Work(4 * times + 2)
+    assert path(TEST_FIRST, marked(1, 4, times)) == PathCost(4 * times + 2)
 
 
 @pytest.mark.parametrize("times", [1, 2, 7])
 def test_a_loop_that_tests_last_tests_as_often_as_it_runs(times: int) -> None:
-    assert path(TEST_LAST, marked(0, 2, times)) == Work(3 * times + 1)
+    assert path(TEST_LAST, marked(0, 2, times)) == PathCost(3 * times + 1)
 
 
 def test_a_loop_of_payload_takes_so_much_a_byte() -> None:
-    assert path(TEST_FIRST, marked(1, 4, None)) == Work(2, 4)
-    assert path(TEST_LAST, marked(0, 2, None)) == Work(1, 3)
+    assert path(TEST_FIRST, marked(1, 4, None)) == PathCost(2, 4)
+    assert path(TEST_LAST, marked(0, 2, None)) == PathCost(1, 3)
 
 
 # 0: test -> 7    1: load    5: load    6: back to 0    7: return
@@ -72,7 +78,7 @@ NESTED = function(
 
 def test_an_inner_loop_runs_anew_each_time_the_outer_one_does() -> None:
     inner = marked(3, 5, 4, depth=2)
-    assert path(NESTED, marked(1, 7, 3), inner) == Work(3 * (4 + 4 * 3 + 1) + 2)
+    assert path(NESTED, marked(1, 7, 3), inner) == PathCost(3 * (4 + 4 * 3 + 1) + 2)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +140,7 @@ def test_ways_that_meet_with_unlike_stacks_are_refused() -> None:
     ],
 )
 def test_thumb_is_read(text: str, flow: Flow) -> None:
-    assert [*thumb.flows([line(text)])] == [flow]
+    assert [*thumb.thumb_flows([line(text)])] == [flow]
 
 
 @pytest.mark.parametrize(
@@ -142,16 +148,16 @@ def test_thumb_is_read(text: str, flow: Flow) -> None:
 )
 def test_thumb_that_leads_or_pushes_nobody_knows_where_is_refused(text: str) -> None:
     with pytest.raises(UnboundedError, match=r"0x10: \w+"):
-        [*thumb.flows([line(text)])]
+        [*thumb.thumb_flows([line(text)])]
 
 
 def test_an_it_block_may_return_or_go_on() -> None:
-    returns, plain = [*thumb.flows(map(line, ["it eq", "bxeq lr", "movs r0, #1"]))][1:]
+    returns, plain = [*thumb.thumb_flows(map(line, ["it eq", "bxeq lr", "movs r0, #1"]))][1:]
     assert returns == Flow(returns=True, falls_through=True)
     assert plain == PLAIN
     with pytest.raises(UnboundedError, match="on a condition"):
-        [*thumb.flows(map(line, ["it ne", "pushne {r4}"]))]
-    assert [*thumb.flows(map(line, ["it eq", "bxeq lr", "push {r4}"]))][2].pushed == 4
+        [*thumb.thumb_flows(map(line, ["it ne", "pushne {r4}"]))]
+    assert [*thumb.thumb_flows(map(line, ["it eq", "bxeq lr", "push {r4}"]))][2].pushed == 4
 
 
 @pytest.mark.parametrize(
@@ -169,15 +175,15 @@ def test_an_it_block_may_return_or_go_on() -> None:
     ],
 )
 def test_rv32_is_read(text: str, flow: Flow) -> None:
-    assert [*riscv.flows([line(text)])] == [flow]
+    assert [*riscv.riscv_flows([line(text)])] == [flow]
 
 
 @pytest.mark.parametrize("text", ["jr t1", "jalr a5", "mv sp,s0", "sub sp,sp,t0"])
 def test_rv32_that_leads_or_pushes_nobody_knows_where_is_refused(text: str) -> None:
     with pytest.raises(UnboundedError, match=r"0x10: \w+"):
-        [*riscv.flows([line(text)])]
+        [*riscv.riscv_flows([line(text)])]
 
 
-def line(text: str) -> Line:
+def line(text: str) -> DisassemblyLine:
     mnemonic, _, operands = text.partition(" ")
-    return Line(0x10, mnemonic, operands)
+    return DisassemblyLine(0x10, mnemonic, operands)

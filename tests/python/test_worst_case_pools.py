@@ -6,7 +6,7 @@ from pathlib import Path
 from small_traces import heapfit_json
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
 
@@ -17,7 +17,7 @@ ALIGNED = PLAIN + "m 3 512 2048\n"
 def made(text: str, folder: Path) -> Candidate | NotApplicable:
     (folder / "some.heap").write_text(f"# heap-events 1\n{text}")
     loaded = load_trace(open_any(folder / "some.heap", ImportOptions(), folder))
-    portfolio = named_portfolio(loaded, ["static_pools"], [])
+    portfolio = build_portfolio(loaded, ["static_pools"], [])
     return (*portfolio.candidates, *portfolio.not_applicable)[0]
 
 

@@ -15,7 +15,7 @@ from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.generate import GenerateOptions, generate
-from heapfit.plan.plan_file import PlanFile, TrainedOn
+from heapfit.plan.plan_file import PlanFile, TrainingRecord
 
 ROOT = Path(__file__).parents[2]
 M4 = BOARDS["cortex-m4"]
@@ -53,7 +53,7 @@ def bounds_in(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def generated(name: str, folder: Path, has_counts: bool = False) -> Path:
-    about = TrainedOn("none", "sha256:" + 64 * "0", 0)
+    about = TrainingRecord("none", "sha256:" + 64 * "0", 0)
     plan = PlanFile("test", PLANS[name], 1 << 14, 1 << 14, 16, 0, 32, about, _engine.version)
     generate(plan, folder, options=GenerateOptions(counts=has_counts))
     return folder
@@ -98,7 +98,7 @@ def test_without_the_cross_compiler_the_header_says_nothing(
 def test_what_has_no_bound_is_not_in_the_header(tmp_path: Path) -> None:
     by_address = replace(PLANS["class_pools"], scalars={"search": 0, "overflow": 2})
     folder = tmp_path / "code"
-    about = TrainedOn("none", "sha256:" + 64 * "0", 0)
+    about = TrainingRecord("none", "sha256:" + 64 * "0", 0)
     generate(PlanFile("t", by_address, 1 << 14, 1 << 14, 16, 0, 32, about, _engine.version), folder)
     assert "app_malloc" not in bounds_in(folder)
     assert "app_free" in bounds_in(folder)

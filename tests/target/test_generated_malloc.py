@@ -44,7 +44,7 @@ alignment = 8
 def test_all_blocks_of_a_c_library_are_the_generated_heaps(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     monkeypatch.setattr("heapfit.generate.call_bounds", lambda *_: None)
     (tmp_path / "plan.toml").write_text(PLAN)
     options = GenerateOptions(platforms=("malloc",))

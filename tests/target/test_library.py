@@ -12,7 +12,7 @@ from harness.plugin import Target
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.league import Opening, opened_recordings
+from heapfit.league import OpeningOptions, open_recordings
 from heapfit.league.board import read_board
 from heapfit.league.stamps import sources_stamp
 from heapfit.plugin import plugin_of
@@ -56,8 +56,10 @@ def test_a_recording_that_no_board_holds_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_league_reads_what_the_board_told(tmp_path: Path) -> None:
-    recordings = opened_recordings(
-        [ROOT / "examples/lwip-echo/lwip-echo.parquet"], tmp_path / "traces", Opening(events=300)
+    recordings = open_recordings(
+        [ROOT / "examples/lwip-echo/lwip-echo.parquet"],
+        tmp_path / "traces",
+        OpeningOptions(events=300),
     )
     target = Target(BOARDS["cortex-m4"], Build("Os"), 8)
     bump = plugin_of(ROOT / "examples/plugins/bump.c")

@@ -16,11 +16,11 @@ from harness.codes import SIZE_BUILD, plan_of_code
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.comparison.costs.code_table import read_codes
 from heapfit.plan.plan import Plan
 
 M4 = BOARDS["cortex-m4"]
-LABELS = sorted(measured_codes())
+LABELS = sorted(read_codes())
 PARTS = 3
 OTHER_COMPILER = 0.02  # of the bytes
 SAME_CODE = (32, 0.05)  # bytes, or of the bytes, that another amount may add
@@ -46,7 +46,7 @@ def test_a_label_says_all_that_chooses_code(label: str) -> None:
 @pytest.mark.parametrize("label", CHOSEN)
 def test_a_code_linked_again_has_the_bytes_of_the_table(workbench: Workbench, label: str) -> None:
     linked = code_size(workbench, M4, SIZE_BUILD, plan_of_code(label)).total
-    assert measured_codes()[label].size == pytest.approx(linked, rel=OTHER_COMPILER)
+    assert read_codes()[label].size == pytest.approx(linked, rel=OTHER_COMPILER)
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_every_allocator_that_ships_was_measured() -> None:
 
 
 def test_as_many_blocks_as_a_region_holds_is_code_of_its_own() -> None:
-    some, any_number = (measured_codes()[f"fixed_pool{end}"].size for end in (":blocks>0", ""))
+    some, any_number = (read_codes()[f"fixed_pool{end}"].size for end in (":blocks>0", ""))
     assert any_number > 1.5 * some

@@ -12,7 +12,7 @@ from harness.replay import count_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
+from heapfit.comparison.costs.code_table import read_codes
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 
@@ -29,7 +29,7 @@ def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan:
     image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, BASE))
     _, calls = count_replay(image, plan.allocator, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
-    model = measured_codes()[code_label(plan)].model
+    model = read_codes()[code_label(plan)].model
     assert model.mean_off is not None and model.longest_off is not None
     told = model.of(_engine.call_costs(plan.engine(), loaded.events, region, BASE))
     assert told is not None

@@ -28,7 +28,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import PlanFile, TrainedOn, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
@@ -112,7 +112,7 @@ def with_sites(trace: Trace, path: Path) -> Trace:
 
 
 def saved(plan: Plan, path: Path) -> Path:
-    about = TrainedOn("mixed", "sha256:" + 64 * "0", 1)
+    about = TrainingRecord("mixed", "sha256:" + 64 * "0", 1)
     save_plan(path, PlanFile("sites", plan, None, None, 32, 1, 0, about, _engine.version))
     return path
 

@@ -15,7 +15,7 @@ import pytest
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.trial import runs_from_file
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
@@ -25,7 +25,7 @@ from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import no_progress
+from heapfit.progress import ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
@@ -139,7 +139,7 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     # requests of one loop follow from the seed, whatever heap there is
     assert first["u_max"] == first["fitted_u_max"] != second["u_max"]
     now_1 = load_trace(Trace.open(tmp_path / "verified/now-1.parquet"))
-    in_today = measure_incumbent(heap_4(), [now_1], no_progress)
+    in_today = measure_incumbent(heap_4(), [now_1], ignore_progress)
     assert first["now"] == in_today.most
     plan = load_plan(tmp_path / "plan.toml")
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
@@ -176,8 +176,8 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
     trace = record_emulated(image, tmp_path / "run.parquet").trace
     loaded = load_trace(trace, 8)
     assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000
-    (compared,) = compare(loaded, named_portfolio(loaded, ["tailored"], [])).rows
-    assert compared.r_safe < 0.9 * measure_incumbent(heap_4(), [loaded], no_progress).most
+    (compared,) = compare(loaded, build_portfolio(loaded, ["tailored"], [])).rows
+    assert compared.r_safe < 0.9 * measure_incumbent(heap_4(), [loaded], ignore_progress).most
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):
@@ -204,7 +204,7 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
             output.write_text("half")
             raise end
 
-    monkeypatch.setattr("heapfit.generate.linked_images", lambda *_: nullcontext(Images()))
+    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     (tmp_path / "plan.toml").write_text(PLAN.format(region=40_000))
     if is_there:
         (tmp_path / "a/out").mkdir(parents=True)

@@ -97,7 +97,7 @@ def test_no_call_takes_more_than_its_bound(
 def test_a_call_above_its_bound_is_an_error(
     workbench: Workbench, walk: PackedTrace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WorstCases, "of", lambda *_: WorstCase(10, 0, 4096))
+    monkeypatch.setattr(WorstCases, "find", lambda *_: WorstCase(10, 0, 4096))
     with pytest.raises(HeapfitError, match=r"alloc took \d+ instructions .* above the bound of 10"):
         bounded(workbench, walk, "tlsf", "cortex-m4", Build())
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_bounded_is_told_with_its_place(
 ) -> None:
     code = LinkedCode(linked(workbench, board, REFUSED[why]), BOARDS[board].tools)
     with pytest.raises(UnboundedError, match=rf"^0x[0-9a-f]+: .*{why}") as caught:
-        WorstCases(code).of("asked")
+        WorstCases(code).find("asked")
     assert "\n" not in str(caught.value)
 
 
@@ -176,7 +176,7 @@ def test_a_loop_runs_as_often_as_its_mark_says(workbench: Workbench) -> None:
         "void asked(void) {{ for (int i = 0; i < {n}; i++) {{ HFIT_LOOP_AT_MOST({n}); word++; }} }}"
     )
     images = (linked(workbench, "cortex-m4", counted.format(n=n)) for n in (100, 101))
-    one, more = (WorstCases(LinkedCode(image, M4.tools)).of("asked") for image in images)
+    one, more = (WorstCases(LinkedCode(image, M4.tools)).find("asked") for image in images)
     a_round = more.instructions - one.instructions
     assert 4 <= a_round <= 6  # load, add, store, count, branch; the compiler's choice
     assert 0 <= one.instructions - 100 * a_round <= 6
@@ -193,4 +193,4 @@ def test_marks_that_change_code_are_refused(workbench: Workbench) -> None:
 def test_a_name_that_is_not_linked_is_told(workbench: Workbench) -> None:
     image = linked(workbench, "cortex-m4", "void asked(void) {}")
     with pytest.raises(HeapfitError, match=r"image\.elf: has no function hfit_tlsf_alloc"):
-        WorstCases(LinkedCode(image, M4.tools)).of("hfit_tlsf_alloc")
+        WorstCases(LinkedCode(image, M4.tools)).find("hfit_tlsf_alloc")

@@ -30,7 +30,7 @@ from heapfit.cli.printing.parts import (
     out_result,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
@@ -108,7 +108,7 @@ def command(
         run = run_slotbuf(spec, progress)
         report = measure_report(progress) if claims else None
     judged = judge(report) if report is not None else ()
-    with staged_folder(output) as aside:
+    with stage_folder(output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
         write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Laboratory:
         self,
         is_small: bool = False,
         sweep: Sweep | None = None,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
     ) -> None:
         self.is_small = is_small
         self.sweep = sweep or Sweep(workers=1)

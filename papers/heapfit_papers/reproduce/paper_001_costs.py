@@ -19,7 +19,7 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.row import energies_over_least
 from heapfit.design.pools.special_pools import special_pools_plan
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -334,5 +334,5 @@ def _costs_on(loaded: LoadedTrace) -> dict[str, Cost]:
 def _contestants(loaded: LoadedTrace) -> Portfolio:
     blocks = [(size, False) for size in BLOCKS]
     plan = special_pools_plan(POOLS, loaded.events, blocks, loaded.alignment)
-    named = named_portfolio(loaded, [POOLS, STACK, "lea", "tlsf"], [])
+    named = build_portfolio(loaded, [POOLS, STACK, "lea", "tlsf"], [])
     return Portfolio((*named.candidates, Candidate(MODEL, plan, "", True)), ())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit_papers.reproduce import (
     paper_000_first,
     paper_000_second,
@@ -40,7 +40,7 @@ def select_rows(papers: Sequence[str]) -> list[str]:
     for one in papers:
         if one not in known.papers and one not in known.rows:
             raise HeapfitError(
-                f"{one}: no such paper, and no row of one ({meant(one, known.papers)})"
+                f"{one}: no such paper, and no row of one ({did_you_mean(one, known.papers)})"
             )
     return [
         identity

@@ -18,9 +18,9 @@ from statistics import mean
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
-from heapfit.design.budgets.greedy_budgets import budgeted_plan
-from heapfit.design.pools.static_pools import size_classes
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.budgets.greedy_budgets import plan_from_budgets
+from heapfit.design.pools.static_pools import block_sizes
+from heapfit.design.portfolio import build_portfolio
 from heapfit.plan.plan import Plan
 from heapfit.simulation.scheme import Scheme
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -115,7 +115,7 @@ def measure_case(case: Case) -> Measured:
     loaded = _load(case)
     sizes = loaded.profile.sizes.tolist()
     budgets = greedy_plan(loaded)
-    named = named_portfolio(loaded, OTHERS, [])
+    named = build_portfolio(loaded, OTHERS, [])
     portfolio = Portfolio((*named.candidates, Candidate(BUDGETED, budgets, "", True)), ())
     rows = compare(loaded, portfolio).rows
     peaks = loaded.profile.peaks.tolist()
@@ -183,12 +183,12 @@ def measure_in_plenty(one: tuple[str, Case]) -> Obtained:
 def measure_fractions(case: Case) -> Fractions:
     """Budgeted with some of its budgets, and with all."""
     loaded = _load(case)
-    classes = size_classes(loaded.profile, loaded.alignment)
+    classes = block_sizes(loaded.profile, loaded.alignment)
     greedy = _engine.greedy_budgets(loaded.events, classes, loaded.alignment)
     regions = []
     for fraction in FRACTIONS:
         counts = [int(count * fraction) for count in greedy]
-        plan = budgeted_plan(classes, counts, loaded.alignment) or Plan(TLSF)
+        plan = plan_from_budgets(classes, counts, loaded.alignment) or Plan(TLSF)
         regions.append(_engine.Trial(plan.engine(), loaded.events).scan().r_safe or 0)
     idle = Scheme(BUDGETED, plan, regions[-1])
     return Fractions(
@@ -207,9 +207,9 @@ def relative(some: list[Measured], workload: int, allocator: str) -> float:
 
 def greedy_plan(loaded: LoadedTrace) -> Plan:
     """The paper's budgets for every size of the trace, over TLSF."""
-    classes = size_classes(loaded.profile, loaded.alignment)
+    classes = block_sizes(loaded.profile, loaded.alignment)
     counts = _engine.greedy_budgets(loaded.events, classes, loaded.alignment)
-    plan = budgeted_plan(classes, counts, loaded.alignment)
+    plan = plan_from_budgets(classes, counts, loaded.alignment)
     assert plan is not None, "a trace without any budget"
     return plan
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
-from heapfit.plan.values import named_values
-from heapfit.progress import Progress, no_progress
+from heapfit.plan.values import parse_values
+from heapfit.progress import Progress, ignore_progress
 
 Sizes: TypeAlias = "NDArray[np.uint32]"  # as text, so that help needs no numpy
 
@@ -122,12 +122,12 @@ def plan_of(typed: str, tunables: Mapping[str, int] | None = None) -> Plan:
     if "pools" in kinds.values():
         raise HeapfitError(f"{name}: nothing without pools (give a plan file that has them)")
     scalars = {"header_size": REPORT_HEADER} if "header_size" in kinds else {}
-    scalars.update(named_values(typed, settings, "TUNABLE"))
+    scalars.update(parse_values(typed, settings, "TUNABLE"))
     scalars.update(tunables or {})
     return Plan(info.name, scalars)
 
 
-def run_slotbuf(spec: SlotbufSpec, progress: Progress = no_progress) -> Slotbuf:
+def run_slotbuf(spec: SlotbufSpec, progress: Progress = ignore_progress) -> Slotbuf:
     """Runs the benchmark to its end or to the first request that is refused."""
     step = f"{spec.slots:,} slots on {spec.plan.allocator}"
     buffer = _engine.SlotBuffer(spec.plan.engine(), spec.region, spec.workload())
@@ -160,5 +160,5 @@ def draw_sizes(spec: SlotbufSpec, count: int) -> NDArray[np.uint64]:
 def write_distribution(path: Path, run: Slotbuf) -> None:
     """The report's dist.dat: a line for each size of free block, ascending, with their number."""
     lines = [f"{size} {count}\n" for size, count in run.distribution()]
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         staging.write_text("# bytes blocks\n" + "".join(lines), encoding="utf-8")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_REGION,
     STANDARD_LEAST,
@@ -64,7 +64,7 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(mean(numbers), stdev(numbers))
 
 
-def measure_report(progress: Progress = no_progress) -> ReportRuns:
+def measure_report(progress: Progress = ignore_progress) -> ReportRuns:
     """Does all the runs; some ten seconds."""
     return ReportRuns(
         version_1={slots: _seeds(_version(1, slots), SEEDS, progress) for slots in BUFFERS},

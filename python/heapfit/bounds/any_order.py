@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What allocators never exceed, whatever the order of requests within a trace's own limits.
+"""Bounds that allocators never exceed, whatever the order of requests within a trace's limits.
 
 The limits are the largest block of the trace, the most bytes of blocks live at once, and the most
 blocks. Which proof holds for an allocator follows from what its descriptor says is missing when it
@@ -30,7 +30,7 @@ _MOST_CHOICES = 8  # values of a tunable that are tried
 
 @dataclass(frozen=True, slots=True)
 class _Trace:
-    """What the proofs need of a trace."""
+    """The figures of a trace that the proofs need."""
 
     lifetimes: _engine.Lifetimes
     profile: Profile
@@ -45,7 +45,7 @@ class _Trace:
         return int(np.cumsum(changes).max()), int(blocks.max())
 
     def round_sizes(self) -> Ints:
-        """The sizes asked for, in whole alignments."""
+        """The requested sizes, rounded up to whole alignments."""
         asked = np.maximum(self.profile.sizes.astype(np.int64), 1)
         return -(-asked // self.alignment) * self.alignment
 
@@ -57,7 +57,7 @@ class _Trace:
 def any_order(
     lifetimes: _engine.Lifetimes, profile: Profile, alignment: int
 ) -> tuple[WorstCase, ...]:
-    """A bound for each allocator that one is proven of, the least first."""
+    """The proven bound of each allocator that has one, the least first."""
     if len(lifetimes) == 0:
         return ()
     trace = _Trace(lifetimes, profile, alignment)
@@ -91,8 +91,8 @@ def _bound_by_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
 
 
 def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    """M bytes of chunks live at once, k blocks, the largest chunk of n bytes."""
-    plan, holes = _proven(info, trace)
+    """The bound by M bytes of chunks live at once, k blocks, the largest chunk of n bytes."""
+    plan, holes = _list_provable(info, trace)
     m, n = trace.live(lambda sizes: chunk_sizes(sizes, holes, trace.alignment))
     holes = plan.holes(m) or holes  # classes may depend on how much is live
     k = trace.profile.live_blocks_max
@@ -107,7 +107,9 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     return WorstCase(info.name, m + (k + 1) * n, why, _ANY)
 
 
-def _proven(info: _engine.AllocatorInfo, trace: _Trace) -> tuple[_engine.Plan, _engine.Holes]:
+def _list_provable(
+    info: _engine.AllocatorInfo, trace: _Trace
+) -> tuple[_engine.Plan, _engine.Holes]:
     """The standard plan and its chunks; before it the first by one choice that is by address."""
     plans = (plan.engine() for plan in _plans_by_one_choice(info, trace.alignment))
     limits_of_plans = [

@@ -17,9 +17,9 @@ from pyarrow import csv
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 from heapfit.trace.tabular import Tabular
@@ -70,8 +70,8 @@ class Bounds(Tabular):
 
 
 @dataclass(frozen=True, slots=True)
-class BesideResult:
-    """Bounds quick enough to stand beside every comparison. Sizes in bytes."""
+class ComparisonBounds:
+    """Bounds quick enough to print with every comparison. Sizes in bytes."""
 
     packing: int  # of lifetimes known beforehand: at most R of every plan beside it
     static: int  # sum S_i P_i,max
@@ -82,7 +82,7 @@ def find_bounds(
     loaded: LoadedTrace,
     seed: int = 1,
     pairs: int = STANDARD_PAIRS,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
@@ -92,32 +92,34 @@ def find_bounds(
         u_max=profile.u_max,
         packing=packing,
         static=_static(profile),
-        least_of_any=least_of_any(Limits.of(profile)),
+        least_of_any=least_of_any(Limits.from_profile(profile)),
         worst_cases=any_order(lifetimes, profile, loaded.alignment),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class QuickBounds:
-    """What of a trace is needed to tell its bounds beside a result."""
+    """The parts of a trace's bounds that do not depend on a result."""
 
     packing: int
     static: int
     limits: Limits
 
-    def add_worst_case(self, best: Plan | None, placed: int) -> BesideResult:
+    def add_worst_case(self, best: Plan | None, placed: int) -> ComparisonBounds:
         """The bounds, with the worst case of the plan that needs least.
 
         `placed`: height of the lowest placement that a replay made of the trace.
         """
         worst = None if best is None else worst_case(best, self.limits)
-        return BesideResult(min(self.packing, placed), self.static, worst)
+        return ComparisonBounds(min(self.packing, placed), self.static, worst)
 
 
 def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
-    """The bounds that take little time beside the replays of a comparison."""
-    packing = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, no_progress).height
-    return QuickBounds(packing, _static(loaded.profile), Limits.of(loaded.profile))
+    """The bounds that take little time, compared with the replays of a comparison."""
+    packing = _pack_lifetimes(
+        _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
+    ).height
+    return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
 
 
 def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
@@ -129,7 +131,7 @@ def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
         "upper": lifetimes.ends,
         "size": lifetimes.sizes,
     }
-    with staged_file(path) as staging, staging.open("wb") as file:
+    with stage_file(path) as staging, staging.open("wb") as file:
         file.write((",".join(columns) + "\n").encode())
         csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False))
     return len(lifetimes)

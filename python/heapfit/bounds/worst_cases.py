@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan needs at most, whatever a program asks for within limits; proven, not measured.
+"""Worst cases: the memory a plan needs at most for any requests within limits, proven.
 
 The limits are a profile's: its sizes, of each no more blocks live at once than P_i,max, and no more
 live bytes than U_max. When an allocator that joins free neighbours refuses a request, every hole is
@@ -34,19 +34,19 @@ _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the la
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a program keeps to."""
+    """The limits that a program keeps to."""
 
     sizes: Ints  # bytes, ascending
     peaks: Ints  # most blocks of each size live at once, P_i,max
     live: int  # most bytes live at once, U_max
 
     @classmethod
-    def of(cls, profile: Profile) -> Limits:
+    def from_profile(cls, profile: Profile) -> Limits:
         """The limits that a profile's trace kept to."""
         return cls(profile.sizes.astype(np.int64), profile.peaks.astype(np.int64), profile.u_max)
 
     def max_weight(self, weights: Ints) -> int:
-        """No blocks within the limits weigh more in all.
+        """The largest total weight of any blocks within the limits.
 
         >>> Limits(np.array([10, 30]), np.array([2, 9]), 50).max_weight(np.array([16, 32]))
         64
@@ -63,15 +63,15 @@ class Limits:
             total += -(-left * weight // size)
         return total
 
-    def without_block(self, number: int) -> Limits:
-        """What may be live when one more block of a size is asked for."""
+    def exclude_block(self, number: int) -> Limits:
+        """The limits for the other blocks while one of a size is requested."""
         peaks = self.peaks.copy()
         peaks[number] -= 1
         return Limits(self.sizes, peaks, self.live - int(self.sizes[number]))
 
 
 class Premise(StrEnum):
-    """The requests that a bound holds for, beside the most live bytes."""
+    """The requests that a bound holds for, besides the most live bytes."""
 
     THIS_TRACE = "the order of this trace"
     THESE_SIZES = "any order of these blocks"
@@ -81,7 +81,7 @@ class Premise(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """What is needed at most, whatever requests come within the premise."""
+    """The memory that is needed at most, whatever requests come within the premise."""
 
     name: str
     size: int  # bytes
@@ -93,7 +93,7 @@ _LIMITS = Premise.THESE_SIZES  # what the limits of a profile come to
 
 
 def least_of_any(limits: Limits) -> int:
-    """No allocator can promise less for programs of such sizes, in any number, and so many bytes.
+    """The least memory that any allocator can promise for programs within the limits, in bytes.
 
     M (1 + log2(n) / 2) - n + 1 for sizes that are powers of two from 1 to n, in units of the
     smallest size, M a multiple of n (Robson 1974, "Bounds for some functions concerning dynamic
@@ -134,7 +134,7 @@ def _bound_region(plan: Plan, limits: Limits) -> WorstCase | None:
 
 
 def _bound_pools(plan: Plan, limits: Limits) -> WorstCase | None:
-    """Nothing more than the pools, where none of them can run out; else the shared heap's."""
+    """The region of the pools alone, where none can run out; else with the shared heap."""
     engine = plan.engine()
     if _can_serve_all(plan, engine, limits):
         why = "no pool can run out: each has as many blocks as the limits allow"
@@ -166,7 +166,7 @@ def _can_serve_all(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
 
 
 def _limit_shared_heap(engine: _engine.Plan, limits: Limits) -> Limits:
-    """What a shared heap behind budgets may hold: of a pool's only size no more than P_i - N_i.
+    """The limits for a shared heap behind budgets: of a pool's only size at most P_i - N_i.
 
     A request goes there only while its pool is full.
     """
@@ -180,7 +180,7 @@ def _limit_shared_heap(engine: _engine.Plan, limits: Limits) -> Limits:
 
 
 def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:
-    """Bytes of chunks that serve all, and why; control structures left out."""
+    """Bytes of chunks that serve all requests, and the reason; without control structures."""
     holes, unit = plan.engine().holes(limits.live), plan.alignment
     if holes is None:
         return None
@@ -201,7 +201,7 @@ def chunk_sizes(sizes: Ints, holes: _engine.Holes, unit: int) -> Ints:
 def _with_holes(
     limits: Limits, chunks: Ints, found: Ints, unit: int, spare: int
 ) -> tuple[int, str]:
-    """A hole for each block and one more, below the `found` bytes that always serve the request.
+    """The bytes of the live blocks with a hole each and one more hole, smaller than `found`.
 
     `spare`: bytes at most that a chunk is larger than asked for, as they were not split off.
     """
@@ -215,7 +215,7 @@ def _with_holes(
         needed = 0
         for number in asked.tolist():
             hole = _largest_chunk_below(int(found[number]), unit)
-            others = limits.without_block(number).max_weight(chunks + spare + hole)
+            others = limits.exclude_block(number).max_weight(chunks + spare + hole)
             needed = max(needed, others + hole + unit)
     return needed, "when a request fails, every hole is too small and has a live neighbour"
 
@@ -227,12 +227,12 @@ def _bound_first_fit(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]
 
 
 def _largest_chunk_below(found: int, unit: int) -> int:
-    """The largest chunk of fewer bytes."""
+    """The largest chunk of fewer than `found` bytes."""
     return (found - 1) // unit * unit
 
 
 def _region_with_room(engine: _engine.Plan, needed: int) -> int | None:
-    """The least region found whose largest free chunk has so many bytes when nothing is live."""
+    """The least region found whose largest free chunk is `needed` bytes when nothing is live."""
     region = max(engine.smallest_region, needed)
     while region <= LARGEST_REGION:
         missing = needed - _engine.largest_free(engine, region)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether other recordings run on a plan, in the region that it sets; and if not, what grew."""
+"""Checks of recordings against a plan: if they run in the region that it sets, and what grew."""

@@ -23,14 +23,14 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
-from heapfit.checks.run import Run, refuse_other_kind, run_on
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -40,7 +40,7 @@ Source: TypeAlias = Trace | Path
 _BYTES_AN_EVENT = 4  # of a file, about
 
 
-class Finding(StrEnum):
+class CheckFinding(StrEnum):
     """What may be wrong with a recording."""
 
     RAN_OUT = "ran_out"  # a request was refused in the plan's region
@@ -49,12 +49,12 @@ class Finding(StrEnum):
     MARGIN = "margin_eaten"  # it runs, on bytes set aside for what no recording has shown
 
 
-WARNINGS = {Finding.MARGIN}  # failures of a strict check only
+WARNINGS = {CheckFinding.MARGIN}  # failures of a strict check only
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """What a check compares with, and what it asks for beside running."""
+    """What a check compares with, and what it requires besides running."""
 
     base: tuple[Source, ...] = ()  # earlier recordings
     growth: float | None = None  # percent by which a peak may be above the base's; None: any
@@ -74,7 +74,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class RecordingNeeds:
     """The smallest regions found in which a recording runs on the plan, in bytes."""
 
     r_min: int | None  # None: none below 4 GiB that was tried
@@ -83,24 +83,24 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """One recording, and what was found of it."""
+class CheckedRecording:
+    """One recording, and the findings about it."""
 
-    run: Run
+    run: PlanRun
     growth: float | None  # percent of its peak above the base's; None: no peak to compare with
-    needed: Needed | None  # None: not searched
+    needed: RecordingNeeds | None  # None: not searched
     margin_eaten: float | None  # percent of the margin; None: the plan does not say enough
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
     changes: Changes | None  # None: nothing has failed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Check(Tabular):
-    """All recordings on one plan."""
+    """The checks of all recordings against one plan."""
 
     plan: PlanFile
     base: Base | None
-    recordings: tuple[Checked, ...]
+    recordings: tuple[CheckedRecording, ...]
     options: CheckOptions
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Check(Tabular):
         return f"check: {len(failed)} of {len(self.recordings)} recordings fail, first {failed[0]}"
 
     def to_arrow(self) -> pa.Table:
-        """A row for each recording; the `refused` columns are of its first refused request."""
+        """A row for each recording; the `refused` columns are of its first failed request."""
         return arrow_table(
             self.recordings,
             {
@@ -127,21 +127,21 @@ class Check(Tabular):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found that fails it."""
+        """True if no recording has a finding that fails the check."""
         return all(map(self._allows, self.recordings))
 
-    def _allows(self, one: Checked) -> bool:
+    def _allows(self, one: CheckedRecording) -> bool:
         allowed = set() if self.options.is_strict else WARNINGS
         return set(one.findings) <= allowed
 
     @property
     def events_replayed(self) -> int:
-        """In the plan's region; searches of R aside."""
+        """Events replayed in the plan's region, without the searches of R."""
         return sum(one.run.replayed for one in self.recordings)
 
     @property
     def events_of_searches(self) -> int:
-        """Replayed for R, of recordings that failed or were to be measured."""
+        """Events replayed to find R, of recordings that failed or were to be measured."""
         return sum(one.needed.events for one in self.recordings if one.needed)
 
 
@@ -149,10 +149,10 @@ def check_recordings(
     sources: Sequence[Source],
     plan: PlanFile,
     options: CheckOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Check:
-    """Replays each recording once in the plan's region, and tells what fails and what grew.
+    """Replays each recording once in the plan's region, and finds what fails and what grew.
 
     A recording that fails is gone over again: for R, some 150 replays, and for what it holds.
     `sweep`: where several recordings are replayed; None: one after the other here. HeapfitError if
@@ -160,40 +160,40 @@ def check_recordings(
     """
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
-        places_of(program, ())  # an unreadable one is told now, not once a recording has failed
-    work = _Work([*options.base, *sources], options, progress)
+        places_of(program, ())  # raises now, not after a recording has failed
+    work = _CheckProgress([*options.base, *sources], options, progress)
     with ExitStack() as opened:
         bases = [
-            opened.enter_context(opened_trace(source, options.importing, work.of(i)))
+            opened.enter_context(open_trace(source, options.importing, work.part(i)))
             for i, source in enumerate(options.base)
         ]
-        asked = _Asked(plan, options, _highest(bases, work))
+        request = _CheckRequest(plan, options, _highest(bases, work))
         named = list(zip(sources, _names(sources), strict=True))
         if sweep is not None and len(named) > 1:
-            checked = sweep.run("check", [_job(*one, asked) for one in named], progress)
-            return Check(plan, asked.base, tuple(checked), options)
+            checked = sweep.run("check", [_job(*one, request) for one in named], progress)
+            return Check(plan, request.base, tuple(checked), options)
         checked = []
         for i, (source, name) in enumerate(named, len(bases)):
-            with opened_trace(source, options.importing, work.of(i)) as trace:
-                checked.append(_checked(trace, name, asked, work.of(i)))
-        return Check(plan, asked.base, tuple(checked), options)
+            with open_trace(source, options.importing, work.part(i)) as trace:
+                checked.append(_check_recording(trace, name, request, work.part(i)))
+        return Check(plan, request.base, tuple(checked), options)
 
 
-def _job(source: Source, name: str, asked: _Asked) -> Job:
-    """One recording as a job: its file, then that of the base's highest, if there is a base."""
+def _job(source: Source, name: str, request: _CheckRequest) -> Job:
+    """The job of one recording, with its file and that of the base's highest recording, if any."""
     path = _file(source)
-    highest = () if asked.highest is None else (asked.highest[0].path,)
-    # A file that is not there is told by the job, as any other that cannot be read.
+    highest = () if request.highest is None else (request.highest[0].path,)
+    # A missing file is an error of the job, like any other that cannot be read.
     events = path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
-    return Job(name, _checked_by_job, (name, asked), (path, *highest), events)
+    return Job(name, _check_in_job, (name, request), (path, *highest), events)
 
 
-def _checked_by_job(argument: tuple[str, _Asked], path: Path, *base: Path) -> Checked:
-    name, asked = argument
-    if asked.highest is not None:
-        asked = replace(asked, highest=(Trace.open(base[0]), asked.highest[1]))
-    with opened_trace(path, asked.options.importing) as trace:
-        return _checked(trace, name, asked, no_progress)
+def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) -> CheckedRecording:
+    name, request = argument
+    if request.highest is not None:
+        request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
+    with open_trace(path, request.options.importing) as trace:
+        return _check_recording(trace, name, request, ignore_progress)
 
 
 # What takes how much of a recording's time; a search takes some 30 replays at once.
@@ -201,8 +201,8 @@ _ONE = {"import": 0.3, "profile": 0.9, "replay": 0.9}
 _MEASURED = {"import": 0.05, "replay": 0.05, "read events": 0.05, "search R": 0.85}
 
 
-class _Work:
-    """The base, then the recordings, each as much of the work as its file has bytes."""
+class _CheckProgress:
+    """The progress of the base and the recordings, each weighted by the size of its file."""
 
     def __init__(
         self, sources: Sequence[Source], options: CheckOptions, progress: Progress
@@ -214,8 +214,8 @@ class _Work:
             whole.part(str(i), _ONE if i < bases else steps) for i in range(len(sources))
         ]
 
-    def of(self, number: int) -> Progress:
-        """What one of them tells its progress to."""
+    def part(self, number: int) -> Progress:
+        """Progress callback of the i-th recording."""
         return self._parts[number]
 
 
@@ -224,12 +224,12 @@ def _file(source: Source) -> Path:
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    return different_names(list(map(_file, sources)))
+    return distinct_source_names(list(map(_file, sources)))
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The same for all recordings."""
+class _CheckRequest:
+    """What a check of several recordings needs for each of them."""
 
     plan: PlanFile
     options: CheckOptions
@@ -237,7 +237,7 @@ class _Asked:
 
     @cached_property
     def base(self) -> Base | None:
-        """What peaks are compared with."""
+        """The base that peaks are compared with."""
         if self.highest is None:
             return Base("", self.plan.u_max) if self.plan.u_max else None
         trace, peak = self.highest
@@ -245,50 +245,56 @@ class _Asked:
 
     @cached_property
     def holdings(self) -> Holdings | None:
-        """Of the base, unless it is too long; only where something has failed."""
+        """The base's holdings, needed only after a failure; None if it is too long for memory."""
         if self.highest is None or not self.highest[0].fits_in_memory:
             return None
         programs = self.options.base_programs or self.options.programs
         return holdings_of(load_trace(self.highest[0]), programs)
 
 
-def _highest(traces: Sequence[Trace], work: _Work) -> tuple[Trace, int] | None:
-    peaks = [(one, profile_trace(one, work.of(i)).u_max) for i, one in enumerate(traces)]
+def _highest(traces: Sequence[Trace], work: _CheckProgress) -> tuple[Trace, int] | None:
+    peaks = [(one, profile_trace(one, work.part(i)).u_max) for i, one in enumerate(traces)]
     return max(peaks, key=lambda one: one[1], default=None)
 
 
-def _checked(trace: Trace, name: str, asked: _Asked, progress: Progress) -> Checked:
-    plan, base, options = asked.plan, asked.base, asked.options
-    refuse_other_kind(trace, plan, name)
-    run = run_on(trace, plan, name, progress)
+def _check_recording(
+    trace: Trace, name: str, request: _CheckRequest, progress: Progress
+) -> CheckedRecording:
+    plan, base, options = request.plan, request.base, request.options
+    reject_other_kind(trace, plan, name)
+    run = run_recording(trace, plan, name, progress)
     growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
-    failures = _failures(run, growth, asked)
+    failures = _failures(run, growth, request)
     is_searched = options.measure or (bool(failures) and trace.fits_in_memory)
     loaded = load_trace(trace, progress=progress) if is_searched else None
-    needed = _needed(loaded, plan, run, progress) if loaded else None
+    needed = _search_needs(loaded, plan, run, progress) if loaded else None
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
-    return Checked(
+    return CheckedRecording(
         run,
         growth,
         needed,
         eaten,
-        findings=failures or ((Finding.MARGIN,) if eaten is not None and eaten > 0 else ()),
-        changes=_changes(loaded, asked) if loaded and failures else None,
+        findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
+        changes=_changes(loaded, request) if loaded and failures else None,
     )
 
 
-def _failures(run: Run, growth: float | None, asked: _Asked) -> tuple[Finding, ...]:
-    limit = asked.options.growth
+def _failures(
+    run: PlanRun, growth: float | None, request: _CheckRequest
+) -> tuple[CheckFinding, ...]:
+    limit = request.options.growth
     found = {
-        Finding.RAN_OUT: run.refusal is not None,
-        Finding.MISALIGNED: run.is_misaligned(asked.plan),
-        Finding.GREW: limit is not None and growth is not None and growth > limit,
+        CheckFinding.RAN_OUT: run.refusal is not None,
+        CheckFinding.MISALIGNED: run.is_misaligned(request.plan),
+        CheckFinding.GREW: limit is not None and growth is not None and growth > limit,
     }
     return tuple(finding for finding, is_found in found.items() if is_found)
 
 
-def _needed(loaded: LoadedTrace, plan: PlanFile, run: Run, progress: Progress) -> Needed:
-    """By a search that knows of the plan's region, if that was too small."""
+def _search_needs(
+    loaded: LoadedTrace, plan: PlanFile, run: PlanRun, progress: Progress
+) -> RecordingNeeds:
+    """Searches R, and tries the plan's region if it was too small."""
     base_alignment = loaded.trace.base_alignment_for(plan.base_alignment)
     trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
     search = trial.scan(
@@ -296,8 +302,8 @@ def _needed(loaded: LoadedTrace, plan: PlanFile, run: Run, progress: Progress) -
         also=plan.region if run.refusal is not None and plan.region is not None else 0,
     )
     progress("search R", 1.0)
-    return Needed(search.r_min, search.r_safe, search.events)
+    return RecordingNeeds(search.r_min, search.r_safe, search.events)
 
 
-def _changes(loaded: LoadedTrace, asked: _Asked) -> Changes:
-    return changes(holdings_of(loaded, asked.options.programs), asked.holdings)
+def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:
+    return changes(holdings_of(loaded, request.options.programs), request.holdings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program's sizes and call sites hold in one recording, beside what they held in another.
+"""Growth of what a program's sizes and call sites hold, from one recording to another.
 
 A block that is resized ends there, and one of the new size begins. Two figures say what grew: the
 bytes live at the peak, and those live on average, which also tell of blocks that live longer where
@@ -18,85 +18,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.design.placement.class_lifetimes import blocks_of
-from heapfit.importers.source_lines import Place, places_in
+from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.trace.loaded import LoadedTrace
 
 Name: TypeAlias = int | str  # the largest size of a class in bytes, or a call site
 
-MOST = 8  # changes told of sizes, and of call sites
+MOST = 8  # most changes of sizes, and of call sites, in a result
 _COMMON = 0.5  # share of the bytes whose call sites both recordings know, else builds differ
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LiveBytes:
     """Live bytes of one class of sizes or call site."""
 
     at_peak: int  # when those of the whole recording are the most
     mean: float  # on average over the recording's events
 
-    def __add__(self, other: Held) -> Held:
-        return Held(self.at_peak + other.at_peak, self.mean + other.mean)
+    def __add__(self, other: LiveBytes) -> LiveBytes:
+        return LiveBytes(self.at_peak + other.at_peak, self.mean + other.mean)
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Everything one recording holds, by what it is asked with."""
+    """The live bytes of a recording, by size class and by call site."""
 
-    sizes: Mapping[Name, Held]  # by class
-    sites: Mapping[Name, Held]  # by function, or by the recorder's hash; empty: none are recorded
+    sizes: Mapping[Name, LiveBytes]  # by class
+    sites: Mapping[
+        Name, LiveBytes
+    ]  # by function, or by the recorder's hash; empty: none are recorded
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One class of sizes or call site, before and now."""
+    """The live bytes of one size class or call site, before and now."""
 
     name: Name
-    before: Held | None  # None: there is nothing to compare with
-    now: Held
+    before: LiveBytes | None  # None: there is nothing to compare with
+    now: LiveBytes
 
     @property
     def growth(self) -> float:
-        """By how many bytes it holds more, at the peak or on average, whichever is more."""
+        """The growth in bytes, at the peak or on average, whichever is larger."""
         before = self.before or NOTHING
         return max(self.now.at_peak - before.at_peak, self.now.mean - before.mean)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What grew most, the most first; without a recording to compare with, what holds most."""
+    """The largest changes first; without a recording to compare with, the largest holdings."""
 
     sizes: tuple[Change, ...]
     sites: tuple[Change, ...]
     are_builds_different: bool  # hashes of call sites name those of one build only
 
 
-NOTHING = Held(0, 0.0)
+NOTHING = LiveBytes(0, 0.0)
 
 
 def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
-    """What a recording holds; call sites by function where a program knows them."""
+    """The holdings of a recording; call sites by function where a program knows them."""
     blocks = blocks_of(loaded)
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     at_peak = blocks.sizes * is_there
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
-    sizes: dict[Name, Held] = dict(_held(_classes(blocks.sizes), at_peak, mean).items())
+    sizes: dict[Name, LiveBytes] = dict(_sum_by_key(_classes(blocks.sizes), at_peak, mean).items())
     if len(loaded.sites) == 0:
         return Holdings(sizes, {})
-    by_site = _held(loaded.by_caller().sites[blocks.starts], at_peak, mean)
-    return Holdings(sizes, _by_name(by_site, places_in(programs, by_site)))
+    by_site = _sum_by_key(loaded.reduce_to_callers().sites[blocks.starts], at_peak, mean)
+    return Holdings(sizes, _merge_by_name(by_site, places_in(programs, by_site)))
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
-    """What grew from one recording to the other."""
+    """The growth from one recording to another."""
     return Changes(
-        _grown(now.sizes, None if before is None else before.sizes),
-        _grown(now.sites, None if before is None else before.sites),
+        _find_growth(now.sizes, None if before is None else before.sizes),
+        _find_growth(now.sites, None if before is None else before.sites),
         before is not None and _share_known(now.sites, before.sites) < _COMMON,
     )
 
 
 def _classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The largest size of the class of each.
+    """The largest size of each size's class.
 
     >>> _classes(np.array([0, 8, 9, 64, 65, 80, 5000], np.uint64)).tolist()
     [0, 8, 10, 64, 80, 80, 5120]
@@ -107,18 +109,22 @@ def _classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return classes
 
 
-def _held(
+def _sum_by_key(
     keys: NDArray[Any], at_peak: NDArray[np.uint64], mean: NDArray[np.float64]
-) -> dict[int, Held]:
+) -> dict[int, LiveBytes]:
     distinct, which = np.unique(keys, return_inverse=True)
     peaks, means = (np.bincount(which, weights) for weights in (at_peak, mean))
-    held = (Held(round(peak), average) for peak, average in zip(peaks, means.tolist(), strict=True))
+    held = (
+        LiveBytes(round(peak), average) for peak, average in zip(peaks, means.tolist(), strict=True)
+    )
     return dict(zip(distinct.tolist(), held, strict=True))
 
 
-def _by_name(held: Mapping[int, Held], places: Mapping[int, Place]) -> dict[Name, Held]:
-    """A function may have several sites, and a build moves them: they are one."""
-    named: dict[Name, Held] = {}
+def _merge_by_name(
+    held: Mapping[int, LiveBytes], places: Mapping[int, SourcePlace]
+) -> dict[Name, LiveBytes]:
+    """Merges the sites of each function: it may have several, and a build moves them."""
+    named: dict[Name, LiveBytes] = {}
     for site, one in held.items():
         place = places.get(site)
         name = f"{site:08x}" if place is None else place.function or place.file
@@ -126,7 +132,9 @@ def _by_name(held: Mapping[int, Held], places: Mapping[int, Place]) -> dict[Name
     return named
 
 
-def _grown(now: Mapping[Name, Held], before: Mapping[Name, Held] | None) -> tuple[Change, ...]:
+def _find_growth(
+    now: Mapping[Name, LiveBytes], before: Mapping[Name, LiveBytes] | None
+) -> tuple[Change, ...]:
     known = before or {}
     of_all = [
         Change(name, None if before is None else known.get(name, NOTHING), held)
@@ -136,8 +144,8 @@ def _grown(now: Mapping[Name, Held], before: Mapping[Name, Held] | None) -> tupl
     return tuple(sorted(grown, key=lambda one: (-one.growth, str(one.name)))[:MOST])
 
 
-def _share_known(now: Mapping[Name, Held], before: Mapping[Name, Held]) -> float:
-    """Of the bytes live at the peak, those whose call sites both know; 1 where none are."""
+def _share_known(now: Mapping[Name, LiveBytes], before: Mapping[Name, LiveBytes]) -> float:
+    """The share of the peak's live bytes whose call sites both recordings know; 1 if none."""
     total = sum(held.at_peak for held in now.values())
     known = sum(held.at_peak for name, held in now.items() if name in before)
     return known / total if total and before else 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much of a plan's margin a recording takes: what was set aside for runs that nobody has seen.
+"""The share of a plan's margin, kept for runs that were not recorded, that a recording uses.
 
     region = R / U_max of the recordings x peak x (1 + margin)
              |------ without the margin ------|-- margin --|
@@ -14,12 +14,12 @@ from heapfit.plan.plan_file import PlanFile
 
 
 def margin_eaten(plan: PlanFile, peak: int, r_safe: int | None) -> float | None:
-    """The share of the margin that is taken, in percent: 0 and less are none, above 100 is all.
+    """The share of the margin that is used, in percent: 0 and less are none, above 100 is all.
 
     `peak` is the recording's, in bytes; `r_safe` its own on the plan, None if it was not searched.
     None where the plan does not tell what it is reckoned from, or has no margin.
     """
-    planned = planned_peak(plan)
+    planned = peak_of_plan(plan)
     if not plan.margin or not planned or plan.region is None:
         return None
     by_load = 100 * (100 * (peak - planned) / planned) / plan.margin
@@ -30,6 +30,6 @@ def margin_eaten(plan: PlanFile, peak: int, r_safe: int | None) -> float | None:
     return max(by_load, by_region)
 
 
-def planned_peak(plan: PlanFile) -> int:
+def peak_of_plan(plan: PlanFile) -> int:
     """The live bytes that the plan's region is for; 0 if it does not say."""
     return plan.u_max if plan.peak is None else plan.peak

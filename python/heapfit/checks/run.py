@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace, TraceInfo, placed_in
+from heapfit.trace.stored import Trace, TraceInfo, prefix_errors
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The first request that was not served, and the heap as it found it. Sizes in bytes."""
+    """The first request that ran out of memory, and the heap at that time. Sizes in bytes."""
 
     event: int  # its number, from 0
     size: int
@@ -28,8 +28,8 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A recording done to a plan's heap, up to its end or to the first refusal."""
+class PlanRun:
+    """A recording replayed on a plan's heap, up to its end or to the first failed request."""
 
     name: str  # the recording's, for people
     trace: TraceInfo
@@ -38,12 +38,14 @@ class Run:
     refusal: Refusal | None  # None: the whole recording runs
 
     def is_misaligned(self, plan: PlanFile) -> bool:
-        """Whether it asks for more alignment than the start of the plan's region has."""
+        """True if the recording asks for more alignment than the start of the plan's region has."""
         return self.trace.largest_alignment > plan.base_alignment
 
 
-def run_on(trace: Trace, plan: PlanFile, name: str, progress: Progress = no_progress) -> Run:
-    """Does the recording's events to the plan's heap in its region; each event once at most.
+def run_recording(
+    trace: Trace, plan: PlanFile, name: str, progress: Progress = ignore_progress
+) -> PlanRun:
+    """Replays a recording on the plan's heap in its region; each event once at most.
 
     HeapfitError if the plan sets no region.
     """
@@ -53,15 +55,14 @@ def run_on(trace: Trace, plan: PlanFile, name: str, progress: Progress = no_prog
         )
     base_alignment = trace.base_alignment_for(plan.base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment)
-    runs = _fed(replay, trace, plan, progress)
+    runs = _feed(replay, trace, plan, progress)
     result = replay.result()
     peak = result.live_peak if runs else profile_trace(trace).u_max
-    return Run(name, trace.info, peak, result.events, None if runs else _refusal(replay))
+    return PlanRun(name, trace.info, peak, result.events, None if runs else _refusal(replay))
 
 
-def refuse_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
-    """HeapfitError where a recording's sizes cannot be those of the plan: packets ask for other
-    things than programs, and pointers of another width for other sizes."""
+def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
+    """Rejects packets for a program's plan, or a program for packets, or another pointer width."""
     info, kind = trace.info, plan.trained_on.kind
     is_by_hand = plan.trained_on.events == 0
     if info.kind != kind and not is_by_hand:
@@ -77,11 +78,11 @@ def refuse_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
         )
 
 
-def _fed(replay: _engine.Replay, trace: Trace, plan: PlanFile, progress: Progress) -> bool:
-    """Whether all of it was served."""
+def _feed(replay: _engine.Replay, trace: Trace, plan: PlanFile, progress: Progress) -> bool:
+    """Replays the whole trace; True if every request was served."""
     done = 0
     for events in trace.event_batches(plan.plan.sites):
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             if not replay.feed(events):
                 return False
         done += len(events)

@@ -29,9 +29,9 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import left_out
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
@@ -67,14 +67,14 @@ def command(
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in plans or [])
-    attacked = Contestants(tuple(allocators or []), plan_files, int(alignment))
+    attacked = ComparisonRequest(tuple(allocators or []), plan_files, int(alignment))
     name = source_name(source)
     folder = output or Path("out") / name / "adversary"
     options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
     with (
         progress_bar(_WORK) as progress,
         Sweep(workers, cluster) as sweep,
-        opened_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
+        open_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
     out_result(_parts(attacks, seed), as_json)

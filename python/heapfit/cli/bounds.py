@@ -25,7 +25,7 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
@@ -63,7 +63,7 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         progress_bar(_WORK) as progress,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         loaded = load_trace(trace, int(alignment), progress)
         bounds = find_bounds(loaded, seed, search * _MILLION, progress)

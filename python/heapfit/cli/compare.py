@@ -13,8 +13,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit import _engine
-from heapfit.checks.margin import planned_peak
-from heapfit.checks.run import Run, run_on
+from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
     Alignment,
@@ -47,18 +47,18 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level, ranking
 from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
-from heapfit.design.portfolio import contested_portfolio
-from heapfit.errors import HeapfitError, describe_missing_file, meant
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.league.board import Board, counted_rows, read_board, require_same_sources
+from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.plan.values import all_or_named
+from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
@@ -226,7 +226,7 @@ def command(
         return
     refuse_options(context, _OF_LEAGUES, "it needs --output (a league table)")
     specs = parse_workloads(workloads or [], seed)
-    contestants = Contestants(tuple(named), _loaded(plans), _only(given), precision_of(exact))
+    contestants = ComparisonRequest(tuple(named), _loaded(plans), _only(given), precision_of(exact))
     asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
     options = MatrixOptions(_step(granularity), load_sram(sram))
     _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
@@ -248,7 +248,7 @@ class _Ranked:
     """What a ranking came to."""
 
     matrix: Matrix
-    runs: Sequence[tuple[Run, PlanFile]]  # each trace in the region of each plan
+    runs: Sequence[tuple[PlanRun, PlanFile]]  # each trace in the region of each plan
     foreign: Sequence[LabelledRow]
 
 
@@ -258,7 +258,7 @@ class _Ranking:
 
     sources: Sequence[Path]
     specs: Sequence[WorkloadSpec]
-    contestants: Contestants
+    contestants: ComparisonRequest
     foreign: Foreign
     importing: ImportOptions
     report: Path | None
@@ -274,12 +274,12 @@ class _Ranking:
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
         with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
-                opened.enter_context(opened_trace(one, self.importing, progress))
+                opened.enter_context(open_trace(one, self.importing, progress))
                 for one in self.sources
             ]
             compared = _labelled(self.sources, traces, self.specs)
             matrix = compare_traces(
-                compared, self.contestants, contested_portfolio, sweep, progress
+                compared, self.contestants, comparison_portfolio, sweep, progress
             )
             runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
             rows = _measured(compared, foreign, alignment, board, progress)
@@ -290,10 +290,10 @@ class _Ranking:
 
 def _runs(
     plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
-) -> list[tuple[Run, PlanFile]]:
+) -> list[tuple[PlanRun, PlanFile]]:
     """Each trace in the very region of each plan that sets one."""
     return [
-        (run_on(trace, one, source_name(source), progress), one)
+        (run_recording(trace, one, source_name(source), progress), one)
         for one in plans
         if one.region is not None
         for source, trace in zip(sources, traces, strict=True)
@@ -313,13 +313,13 @@ def _write_page(
     path: Path,
     matrix: Matrix,
     sources: Sequence[Trace | WorkloadSpec],
-    runs: Sequence[tuple[Run, PlanFile]],
+    runs: Sequence[tuple[PlanRun, PlanFile]],
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.heap.compare import Compared, write_comparison_page
+    from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
 
-    write_comparison_page(path, Compared(matrix, sources, runs, programs, typed_command()))
+    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, typed_command()))
 
 
 def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
@@ -354,7 +354,9 @@ def _measured(
         rows = [measure(one, trace, alignment, progress) for _, trace, one in pairs]
         if board is not None:
             contents = [(one.plugin, content_hash(trace)) for _, trace, one in pairs]
-            rows = counted_rows(board, [(*a, row) for a, row in zip(contents, rows, strict=True)])
+            rows = add_board_figures(
+                board, [(*a, row) for a, row in zip(contents, rows, strict=True)]
+            )
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
@@ -382,16 +384,16 @@ def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterato
     yield from plugin_parts(ranked.foreign)
 
 
-def _held(runs: Sequence[tuple[Run, PlanFile]]) -> Iterator[Part]:
+def _held(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
     """Of each trace and plan, whether the one runs in the region that the other sets."""
-    columns: list[Column[tuple[Run, PlanFile]]] = [
+    columns: list[Column[tuple[PlanRun, PlanFile]]] = [
         Column("plan", value=lambda one: one[1].name),
         Column("trace", value=lambda one: one[0].name),
         Column("region", value=lambda one: one[1].region),
         Column("held", value=lambda one: one[0].refusal is None),
         Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
         Column("peak", value=lambda one: one[0].peak),
-        Column("planned_peak", value=lambda one: planned_peak(one[1])),
+        Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
     ]
     if runs:
         yield Table(columns, runs, "in_plans_regions")
@@ -405,12 +407,12 @@ def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], li
     others = [word for word in words if not is_heap(word)]
     for word in others:
         if not is_path(word):
-            alike = meant(word.partition(":")[0], list_heap_names())
+            alike = did_you_mean(word.partition(":")[0], list_heap_names())
             raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
         if not Path(word).exists():
             raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
     sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
-    return sources, [*named, *all_or_named(allocators, _OFFERED)]
+    return sources, [*named, *expand_names(allocators, _OFFERED)]
 
 
 def _step(granularity: int | None) -> int | None:

@@ -73,14 +73,14 @@ from heapfit.fitting.answer import Answer
 from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import MOST_MARGIN
-from heapfit.plan.values import all_or_named
+from heapfit.plan.values import expand_names
 from heapfit.progress import WeightedProgress
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
-from heapfit.workloads.drawn_set import draw_set
+from heapfit.workloads.drawn_set import resample_traces
 
 _CANDIDATES = "Candidates"  # a group of options that --help-all shows
 _WORK = {"draw": 2, "fit": 98}  # of the time, where runs are drawn
@@ -296,7 +296,7 @@ class _Space:
     def names(self) -> tuple[str, ...]:
         """Of the allocators; none: all."""
         given = list(self.allocators or [])
-        return () if given == ["all"] else tuple(all_or_named(given, ()))
+        return () if given == ["all"] else tuple(expand_names(given, ()))
 
     def folders(self) -> CandidateFolders:
         """With what a front is of; HeapfitError if there is no such measure."""
@@ -463,9 +463,9 @@ def _fitted(run: _Run, options: FitOptions, several: _Several) -> _Outcome:
         drawn, sources = None, list(run.sources)
         if several.draw:
             (source,) = sources
-            with opened_trace(source, options.importing, whole.part("draw")) as trace:
+            with open_trace(source, options.importing, whole.part("draw")) as trace:
                 telling = whole.part("draw")
-                drawn = draw_set(trace, several.draw, several.seed, Path(made), telling)
+                drawn = resample_traces(trace, several.draw, several.seed, Path(made), telling)
             sources += [trace.path for trace in drawn.traces]
         resources = Resources(run.sweep, write_report)
         fitted = fit(sources, run.folder, options, whole.part("fit"), resources)

@@ -29,7 +29,7 @@ from heapfit.importers.file_kind import Kind
 from heapfit.importers.many import Import, import_files
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 
@@ -61,7 +61,7 @@ def command(
         out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
         return
     folder = output or Path()
-    named = zip(files, different_names(files), strict=True)
+    named = zip(files, distinct_source_names(files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
     with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)

@@ -29,7 +29,7 @@ from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
 from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reworded
-from heapfit.errors import HeapfitError, SeveralFaultsError, meant
+from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`. Each is a module of this folder with a function `command`,
@@ -127,7 +127,7 @@ class CommandGroup(TyperGroup):
                 return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
         if name in self.modules:
             return name, self._command_for(ctx, name, args[1:]), args[1:]
-        return ctx.fail(f"No such command: {name} ({meant(name, self.modules)})")
+        return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.modules)})")
 
     def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
         """The command; where the words may ask for its help, without what only a run needs."""
@@ -190,7 +190,7 @@ def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., An
 
     def checked(**values: Any) -> Any:
         paths = [Path(values[one]) for one in _WRITTEN & values.keys() if values[one]]
-        with ours.written_by(name):
+        with ours.mark_outputs_of(name):
             for path in paths:
                 if path.is_symlink() or path.is_file():
                     ours.require_replaceable(path)
@@ -200,7 +200,7 @@ def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., An
 
 
 def _replace_all(ctx: typer.Context, is_asked: bool) -> None:
-    ctx.with_resource(ours.replacing_all(is_asked))
+    ctx.with_resource(ours.allow_replacing(is_asked))
 
 
 def _force(
@@ -313,7 +313,7 @@ def make_app() -> typer.Typer:
 
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
-    with ours.noted() as written:
+    with ours.collect_outputs() as written:
         _run(written)
     sys.exit(_FAILED)
 

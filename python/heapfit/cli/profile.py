@@ -28,7 +28,7 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
@@ -65,7 +65,7 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         step_bar() as progress,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
         frequent = _most_frequent(profile)

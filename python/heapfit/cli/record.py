@@ -24,7 +24,7 @@ from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import Kind, require_kind
-from heapfit.importers.record import Recording, record
+from heapfit.importers.record import ProgramRecording, record
 from heapfit.importers.target_log import (
     Emulation,
     TargetRecording,
@@ -107,7 +107,7 @@ def command(
     source = _one_of(words, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
-    recorded: TargetRecording | Recording
+    recorded: TargetRecording | ProgramRecording
     with step_bar() as progress:
         if serial is not None and serial.is_file():
             recorded = TargetRecording(import_frames(serial, target, progress), "whole")
@@ -126,7 +126,7 @@ def command(
         raise KeyboardInterrupt  # what was recorded until then is stored
 
 
-def _is_interrupted(recorded: TargetRecording | Recording) -> bool:
+def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:
     """Not over a serial line, where an interrupt is how a recording ends."""
     if isinstance(recorded, TargetRecording):
         return recorded.is_interrupted
@@ -167,7 +167,7 @@ def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterato
         yield Line(f"{name}={value}", is_copied=True)
 
 
-def _parts(recording: Recording) -> Iterator[Part]:
+def _parts(recording: ProgramRecording) -> Iterator[Part]:
     info, children = recording.trace.info, recording.children
     yield Fields({"trace": recording.trace.path, **asdict(info)})
     yield Fields({"status": recording.status, "confined": recording.is_confined})
@@ -187,7 +187,7 @@ def _parts(recording: Recording) -> Iterator[Part]:
         yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
 
 
-def _by_filter(recording: Recording) -> Iterator[str]:
+def _by_filter(recording: ProgramRecording) -> Iterator[str]:
     """What a filter of system calls had to do with the end: SIGSYS is its signal alone, SIGKILL
     that of the strict mode, among others."""
     if recording.status == -signal.SIGSYS and not recording.is_confined:

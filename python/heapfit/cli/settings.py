@@ -31,7 +31,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -71,7 +71,7 @@ def command(
 ) -> None:
     """Print a system's settings to copy, each with its chance to run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with progress_bar(_WORK) as progress, opened_trace(source, importing, progress) as trace:
+    with progress_bar(_WORK) as progress, open_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
         options = SettingsOptions(admission, *_assumed(assume or []), sent)
         settings = settings_for(system.value, trace, options, progress)

@@ -11,12 +11,12 @@ from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.importers.source_lines import Place, places_in
+from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.trace.chains import Chains, sites_told
+from heapfit.trace.chains import Chains, sites_with_tags
 from heapfit.trace.loaded import load_trace
 
 
@@ -30,7 +30,7 @@ def command(
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
         step_bar() as progress,
-        opened_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
+        open_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
     ):
         sites = call_sites(load_trace(trace, progress=progress))
         chains = trace.chains
@@ -40,7 +40,7 @@ def command(
     known = {caller for chain in callers.values() for caller in chain}
     places = places_in(programs or [], known)
     if plan is not None:
-        plan = replace(plan, sites=sites_told(plan.sites, chains))
+        plan = replace(plan, sites=sites_with_tags(plan.sites, chains))
     out_result(_parts(sites, _Callers(callers, places), plan), as_json)
 
 
@@ -49,13 +49,13 @@ class _Callers:
     """The callers of each site, innermost first, and where these are."""
 
     of: Chains
-    places: Mapping[int, Place]
+    places: Mapping[int, SourcePlace]
 
-    def place(self, site: int) -> Place | None:
+    def place(self, site: int) -> SourcePlace | None:
         """Of the direct caller."""
         return self.places.get(self.of[site][0])
 
-    def above(self, site: int) -> list[Place | None]:
+    def above(self, site: int) -> list[SourcePlace | None]:
         """Of its callers."""
         return [self.places.get(caller) for caller in self.of[site][1:]]
 
@@ -109,5 +109,5 @@ def _chain(callers: _Callers, site: int) -> str | None:
     """The call, and the functions above it."""
     above = [place.function or f"{place.address:#x}" for place in callers.above(site) if place]
     place = callers.place(site)
-    where = None if place is None else place.told
+    where = None if place is None else place.description
     return " < ".join([where or "?", *above]) if above else where

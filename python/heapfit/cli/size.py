@@ -32,7 +32,7 @@ from heapfit.cli.printing.parts import Part, out_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
-from heapfit.importers import ImportOptions, opened_trace
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind
 from heapfit.plan.quantities import parse_sizes
 from heapfit.simulation.traffic import is_traffic, load_traffic
@@ -160,7 +160,7 @@ def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator
     with (
         progress_bar(_WORK) as progress,
         sweep,
-        opened_trace(source, importing, progress) as trace,
+        open_trace(source, importing, progress) as trace,
     ):
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)

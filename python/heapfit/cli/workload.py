@@ -26,11 +26,11 @@ from heapfit.cli.printing.parts import (
     paragraph,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.importers import opened_trace
+from heapfit.importers import open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import ImportOptions
 from heapfit.trace.names import source_name
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.drawn_set import LIMITS
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -71,8 +71,8 @@ def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
 
 def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with step_bar() as progress, opened_trace(source, ImportOptions(), progress) as trace:
-        drawn = draw_trace(fit_model(trace), seed, path, trace.info)
+    with step_bar() as progress, open_trace(source, ImportOptions(), progress) as trace:
+        drawn = resample_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
     told = f"{path}: {drawn.info.events:,} events resampled from {source}, seed {seed}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared: a plan with why it is tried, or why there is none."""
+"""Candidates of a comparison: a plan with the reason to try it, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Candidate:
     reason: str  # why it is tried, one line
     trained_on_this_trace: bool  # made from the very trace it is measured on
     replayed: int = 0  # events, to find it
-    is_shown: bool = False  # beside every answer, whatever it needs
+    is_shown: bool = False  # with every answer, whatever it needs
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose algorithm the plan places alike
 
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """A kind of plan this trace has no use for, or that is there already."""
+    """A kind of plan without use for this trace, or whose plan another candidate has already."""
 
     name: str
     why: str  # one line
@@ -37,20 +37,22 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """The plans to measure and the kinds left out."""
+    """The plans to measure, and the kinds of plans that do not apply."""
 
     candidates: tuple[Candidate, ...]
     not_applicable: tuple[NotApplicable, ...]
 
     @property
     def work(self) -> Work:
-        """What it took to make the plans."""
+        """The work of making the plans."""
         found = [one.replayed for one in self.candidates]
         return Work(plans=sum(found) + sum(one.replayed for one in self.not_applicable))
 
 
-def once(one: Candidate, before: Sequence[Candidate | NotApplicable]) -> Candidate | NotApplicable:
-    """A candidate, unless its plan is there already."""
+def skip_duplicate(
+    one: Candidate, before: Sequence[Candidate | NotApplicable]
+) -> Candidate | NotApplicable:
+    """The candidate, or NotApplicable where an earlier candidate has the same plan."""
     for other in before:
         if isinstance(other, Candidate) and other.plan == one.plan:
             same = f"the same plan as {other.name}"

@@ -12,22 +12,22 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from heapfit.bounds.trace_bounds import BesideResult, QuickBounds, quick_bounds
+from heapfit.bounds.trace_bounds import ComparisonBounds, QuickBounds, quick_bounds
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.comparison.contest import Contest, cheapest_first
+from heapfit.comparison.contest import Pruning, sort_by_cost
 from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
     Ground,
     Precision,
-    beaten,
     find_events,
     measure_candidate,
     replay_in,
+    try_limit,
 )
-from heapfit.comparison.row import Row, ranked, row_table, with_work_of
-from heapfit.comparison.work import NO_WORK, Work, work_of
+from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
+from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
@@ -48,8 +48,8 @@ class Comparison(Tabular):
     u_max: int  # most live bytes of the trace
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     rows: tuple[Row, ...]
-    not_applicable: tuple[NotApplicable, ...]  # kinds of plans left out, and why
-    bounds: BesideResult | None = None  # None: not looked for
+    not_applicable: tuple[NotApplicable, ...]  # kinds of plans that do not apply, and why
+    bounds: ComparisonBounds | None = None  # None: not looked for
     work: Work = NO_WORK  # that it took, the making of the plans included
 
     def __str__(self) -> str:
@@ -61,14 +61,14 @@ class Comparison(Tabular):
         )
 
     def to_arrow(self) -> pa.Table:
-        """Its rows, ranked."""
+        """The ranked rows as a table."""
         return row_table(self.rows)
 
 
 def compare(
     loaded: LoadedTrace,
     portfolio: Portfolio,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
     bounds: QuickBounds | None = None,
 ) -> Comparison:
@@ -79,44 +79,44 @@ def compare(
     are known. HeapfitError if there is nothing to compare.
     """
     if not portfolio.candidates:
-        refuse_nothing(portfolio.not_applicable)
-    return measure(loaded, portfolio, progress, precision, bounds)
+        reject_empty_portfolio(portfolio.not_applicable)
+    return measure_portfolio(loaded, portfolio, progress, precision, bounds)
 
 
-def refuse_nothing(not_applicable: Sequence[NotApplicable]) -> NoReturn:
-    """Tells why there is no plan."""
+def reject_empty_portfolio(not_applicable: Sequence[NotApplicable]) -> NoReturn:
+    """Raises HeapfitError with the reasons why there is no plan to compare."""
     whys = "; ".join(f"{one.name}: {one.why}" for one in not_applicable)
     raise HeapfitError(f"no plan to compare ({whys})")
 
 
-def measure(
+def measure_portfolio(
     loaded: LoadedTrace,
     portfolio: Portfolio,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
     bounds: QuickBounds | None = None,
 ) -> Comparison:
-    """As `compare`, but a portfolio may be empty."""
+    """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
-    ground = ground_of(loaded, portfolio, bounds)
+    ground = common_ground(loaded, portfolio, bounds)
 
-    ring = _Ring(loaded, portfolio, ground, progress)
-    with closing(ring):
-        order = cheapest_first(loaded, portfolio.candidates)
-        ring.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
+    search = _ComparisonSearch(loaded, portfolio, ground, progress)
+    with closing(search):
+        order = sort_by_cost(loaded, portfolio.candidates)
+        search.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
         for i, one in order:
-            ring.measure(i, one, precision)
+            search.measure(i, one, precision)
         whole = replace(precision, every_size=True, is_of_all=True)
-        while closer := to_look_at_closer(ring.found, loaded.trace.info.events, precision):
+        while closer := rows_to_refine(search.found, loaded.trace.info.events, precision):
             for i in closer:
-                ring.measure(i, portfolio.candidates[i], whole)
-            ring.reopen(precision)
-    rows = ranked(list(ring.found.values()))
+                search.measure(i, portfolio.candidates[i], whole)
+            search.reopen(precision)
+    rows = rank_rows(list(search.found.values()))
     return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
 
 
-def ground_of(loaded: LoadedTrace, portfolio: Portfolio, bounds: QuickBounds) -> Ground:
-    """What a portfolio's plans have in common on a trace."""
+def common_ground(loaded: LoadedTrace, portfolio: Portfolio, bounds: QuickBounds) -> Ground:
+    """What all plans of a portfolio have in common on a trace."""
     base = base_alignment(loaded.trace, portfolio)
     return Ground(loaded.profile.u_max, base, bounds.packing)
 
@@ -128,7 +128,7 @@ def comparison_of(
     portfolio: Portfolio,
     bounds: QuickBounds,
 ) -> Comparison:
-    """Ranked rows with the bounds beside them; each replay's placement is a packing, too."""
+    """Joins ranked rows with their bounds; each replay's placement counts as a packing, too."""
     placed = [row.placed for row in rows if row.placed is not None]
     best = rows[0].plan if rows and rows[0].heap is None else None  # bounds are of plans
     return Comparison(
@@ -138,12 +138,12 @@ def comparison_of(
         rows=rows,
         not_applicable=portfolio.not_applicable,
         bounds=bounds.add_worst_case(best, min(placed, default=bounds.packing)),
-        work=work_of([portfolio.work, *(row.work for row in rows)]),
+        work=total_work([portfolio.work, *(row.work for row in rows)]),
     )
 
 
-class _Ring:
-    """The rows of one comparison, and what the rest have to beat."""
+class _ComparisonSearch:
+    """The search of one comparison: its rows so far, and the pruning of further candidates."""
 
     def __init__(
         self, loaded: LoadedTrace, portfolio: Portfolio, ground: Ground, progress: Progress
@@ -153,63 +153,63 @@ class _Ring:
         self._portfolio = portfolio
         self._ground = ground
         self._progress = progress
-        self._contest = Contest(ground.u_max)
+        self._pruning = Pruning(ground.u_max)
         self._ahead: Ahead[tuple[str, Precision], Row] = Ahead(loaded.threads)
         self._is_closed = False
 
     def expect(self, candidates: Sequence[Candidate], precision: Precision) -> None:
-        """These are measured in any case: as many at once as there are threads."""
+        """Starts to measure candidates that are needed, as many at once as there are threads."""
         works = {(one.name, precision): partial(self._search, one, precision) for one in candidates}
         self._ahead.expect(works)
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Cancels the measurements that are running."""
         self._is_closed = True
         self._ahead.close()
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
-        """A candidate's row, unless it cannot win; more is known of one that has a row already."""
+        """Measures a candidate unless it cannot win; replaces the row that it has already."""
         events = find_events(one, self._loaded)
-        limit = None if precision.is_of_all else self._contest.limit(one)
-        row = beaten(one, events, self._ground, limit) if limit is not None else None
+        limit = None if precision.is_of_all else self._pruning.limit(one)
+        row = try_limit(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
             tried = row
             row = self._ahead.result((one.name, precision), partial(self._search, one, precision))
             row = row if tried is None else with_work_of(row, tried)
         before = self.found.get(i)
         self.found[i] = row if before is None else with_work_of(row, before)
-        self._contest.note(one, row.r_safe)
+        self._pruning.note(one, row.r_safe)
 
     def _search(self, one: Candidate, precision: Precision) -> Row:
         events = find_events(one, self._loaded)
-        return measure_candidate(one, events, self._ground, precision, self._tell)
+        return measure_candidate(one, events, self._ground, precision, self._report)
 
-    def _tell(self, step: str, done: float) -> None:
+    def _report(self, step: str, done: float) -> None:
         if self._is_closed:
             raise CancelledError
         self._progress(step, done)
 
     def reopen(self, precision: Precision) -> None:
-        """Tries those again that may win now, since the best turned out to need more."""
-        self._contest = Contest(self._ground.u_max)
+        """Tries pruned candidates again that may win now that the best turned out to need more."""
+        self._pruning = Pruning(self._ground.u_max)
         for i, row in self.found.items():
-            self._contest.note(self._portfolio.candidates[i], row.r_safe)
+            self._pruning.note(self._portfolio.candidates[i], row.r_safe)
         for i, row in self.found.items():
             one, at_least = self._portfolio.candidates[i], row.r_safe_at_least
-            if at_least is not None and (self._contest.limit(one) or at_least) >= at_least:
+            if at_least is not None and (self._pruning.limit(one) or at_least) >= at_least:
                 self.measure(i, one, precision)
 
 
 def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
-    """Of every region: the largest that the trace or a plan asks for."""
+    """The alignment of every region's start: the largest that the trace or a plan asks for."""
     alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
     return max([trace.largest_alignment, *alignments])
 
 
-def to_look_at_closer(
+def rows_to_refine(
     found: Mapping[int, Row], events: int, precision: Precision = STANDARD_PRECISION
 ) -> list[int]:
-    """The numbers of rows of which every size is still to be tried, on a trace of so many events.
+    """The indices of the rows for which every size is still to be tried, on a trace of `events`.
 
     They are among the first three of their kind: blocks counted on the trace or not, searched
     further or not. So the verdict's is one of them, and what is searched further takes no other's
@@ -221,7 +221,7 @@ def to_look_at_closer(
     kinds: dict[tuple[bool, bool], list[Row]] = {}
     for row in found.values():
         kinds.setdefault((row.is_cut_to_trace, row.is_searched_further), []).append(row)
-    first = [row for rows in kinds.values() for row in ranked(rows)[:_ROWS_TO_TRY_ALL]]
+    first = [row for rows in kinds.values() for row in rank_rows(rows)[:_ROWS_TO_TRY_ALL]]
     return [
         i
         for i, row in found.items()
@@ -230,7 +230,7 @@ def to_look_at_closer(
 
 
 def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[Comparison, Row]:
-    """The comparison with one of its rows as a series over time, which is what a page draws.
+    """The comparison with a series over time in one of its rows, which pages draw.
 
     It takes as long as some 5 to 40 replays, since all blocks are looked at a thousand times.
     """

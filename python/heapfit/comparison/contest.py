@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which candidates can still win: one replay tells of most that they cannot.
+"""Prunes candidates that can no longer win: one replay shows that most of them cannot.
 
 What is known to fail in a region needs a larger one. So a candidate that fails in the largest
 region in which it would still be as good as the best so far is not searched: it needs more, and
@@ -15,21 +15,21 @@ from dataclasses import dataclass, field
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import Known, heap_size, kind_of, largest_r_safe
+from heapfit.comparison.margin import MarginBasis, heap_size, largest_r_safe, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(slots=True)
-class Contest:
-    """The least regions so far, margin included, by whether blocks were counted on the trace."""
+class Pruning:
+    """The least regions so far with margin, by whether blocks were counted on the trace."""
 
     u_max: int
     _least: dict[bool, int] = field(default_factory=dict)
     _plain: int | None = None  # R_safe, without a margin, of the best that may be chosen
 
     def note(self, candidate: Candidate, r_safe: int | None) -> None:
-        """A candidate's region is known."""
+        """Takes the R_safe of a candidate into account; None if no region is safe."""
         if r_safe is not None:
             is_cut, region = _is_cut(candidate), self._region(candidate, r_safe)
             if not is_cut and region <= self._least.get(is_cut, region):
@@ -37,7 +37,7 @@ class Contest:
             self._least[is_cut] = min(region, self._least.get(is_cut, region))
 
     def limit(self, candidate: Candidate) -> int | None:
-        """The largest region in which it would be as good as the best; None: it must be searched.
+        """The largest region in which a candidate would equal the best; None: it must be searched.
 
         A multiple of 8.
         """
@@ -45,25 +45,27 @@ class Contest:
             return None
         is_cut = _is_cut(candidate)
         least = self._least.get(is_cut)
-        limits = [] if least is None else [largest_r_safe(least, self._known(candidate))]
+        limits = [] if least is None else [largest_r_safe(least, self._basis(candidate))]
         limits += [self._plain] if is_cut and self._plain is not None else []
         return min(limits, default=None)
 
     def _region(self, candidate: Candidate, r_safe: int) -> int:
-        return heap_size(r_safe, self._known(candidate)).region
+        return heap_size(r_safe, self._basis(candidate)).region
 
-    def _known(self, candidate: Candidate) -> Known:
-        return Known(1, self.u_max, kind_of(candidate.plan, candidate.trained_on_this_trace))
+    def _basis(self, candidate: Candidate) -> MarginBasis:
+        return MarginBasis(
+            1, self.u_max, margin_kind(candidate.plan, candidate.trained_on_this_trace)
+        )
 
 
 def _is_cut(candidate: Candidate) -> bool:
     return candidate.trained_on_this_trace and counts_blocks(candidate.plan)
 
 
-def cheapest_first(
+def sort_by_cost(
     loaded: LoadedTrace, candidates: Sequence[Candidate]
 ) -> list[tuple[int, Candidate]]:
-    """With their numbers: those whose region one run tells, so that there is one to beat.
+    """The candidates with their indices, first those whose region is known after one replay.
 
     Of these, and of the others, the last made first, as later makers build on earlier ones; plans
     whose blocks were counted on the trace come last.

@@ -16,8 +16,8 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.comparison import Comparison, comparison_of, ground_of, to_look_at_closer
-from heapfit.comparison.incumbents.requests import as_served, requests_of
+from heapfit.comparison.comparison import Comparison, common_ground, comparison_of, rows_to_refine
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.measuring import (
     EXACT,
     STANDARD_PRECISION,
@@ -25,7 +25,7 @@ from heapfit.comparison.measuring import (
     Precision,
     measure_candidate,
 )
-from heapfit.comparison.row import Row, ranked, with_work_of
+from heapfit.comparison.row import Row, rank_rows, with_work_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
@@ -35,15 +35,15 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_
 
 Source: TypeAlias = Trace | WorkloadSpec
 
-# How many times the events of a trace are gone over, roughly.
+# How many times the events of a trace are replayed, roughly.
 REPLAYS_OF_A_SEARCH = 30
 TIMES_FOR_PLANS = 100  # exact budgets among them
 _USUAL_EVENTS = 100_000  # of a synthetic workload
 
 
 @dataclass(frozen=True, slots=True)
-class Contestants:
-    """What is compared on every trace; without names and plans all that fit tries."""
+class ComparisonRequest:
+    """What is compared on every trace; without names and plans everything that `fit` tries."""
 
     allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
     plan_files: tuple[PlanFile, ...] = ()
@@ -51,12 +51,14 @@ class Contestants:
     precision: Precision = STANDARD_PRECISION  # on each plan's regions
 
 
-PlanMaker: TypeAlias = Callable[[LoadedTrace, Contestants], Portfolio]  # a function of a module
+PlanMaker: TypeAlias = Callable[
+    [LoadedTrace, ComparisonRequest], Portfolio
+]  # a function of a module
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A trace, and what is to be measured on it."""
+class PreparedTrace:
+    """A trace, and the plans to measure on it."""
 
     label: str
     source: Source
@@ -65,27 +67,29 @@ class Prepared:
     portfolio: Portfolio
     bounds: QuickBounds
 
-    def compared(self, rows: Sequence[Row]) -> Comparison:
-        """The results of the jobs together."""
-        return comparison_of(self.info, self.ground, ranked(rows), self.portfolio, self.bounds)
+    def comparison(self, rows: Sequence[Row]) -> Comparison:
+        """The comparison that the measured rows make."""
+        return comparison_of(self.info, self.ground, rank_rows(rows), self.portfolio, self.bounds)
 
     def job(self, one: Candidate, precision: Precision) -> Job:
-        """That measures a candidate in one thread; its result is a row."""
+        """The job that measures a candidate in one thread; its result is a row."""
         return Job(
             f"{one.name} on {self.label}",
-            _measured,
-            _Measurement(_drawn(self.source), one, replace(self.ground, threads=1), precision),
+            _measure,
+            _Measurement(
+                _workload_spec(self.source), one, replace(self.ground, threads=1), precision
+            ),
             _files(self.source),
             self.info.events * REPLAYS_OF_A_SEARCH,
         )
 
 
-def preparation(label: str, source: Source, contestants: Contestants, make: PlanMaker) -> Job:
-    """Whose result is a Prepared, with the plans that `make` has for the trace."""
+def preparation_job(label: str, source: Source, request: ComparisonRequest, make: PlanMaker) -> Job:
+    """The job that makes the plans for a trace by `make`; its result is a prepared trace."""
     events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
-    times = 1 if contestants.allocators else TIMES_FOR_PLANS
-    argument = label, source, contestants, make
-    return Job(label, _prepared, argument, _files(source), events * times)
+    times = 1 if request.allocators else TIMES_FOR_PLANS
+    argument = label, source, request, make
+    return Job(label, _prepare, argument, _files(source), events * times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +104,41 @@ def _files(source: Source) -> tuple[Path, ...]:
     return (source.path,) if isinstance(source, Trace) else ()
 
 
-def _drawn(source: Source) -> WorkloadSpec | None:
+def _workload_spec(source: Source) -> WorkloadSpec | None:
     return None if isinstance(source, Trace) else source
 
 
-def _prepared(argument: tuple[str, Source, Contestants, PlanMaker], *paths: Path) -> Prepared:
-    label, source, contestants, make = argument
+def _prepare(
+    argument: tuple[str, Source, ComparisonRequest, PlanMaker], *paths: Path
+) -> PreparedTrace:
+    label, source, request, make = argument
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = (
             replace(source, path=paths[0])
             if isinstance(source, Trace)
             else generate_workload(source, Path(folder) / "drawn.parquet")
         )
-        loaded = load_trace(trace, contestants.alignment)
-        portfolio = make(loaded, contestants)
-    return prepared_of(label, source, loaded, portfolio)
+        loaded = load_trace(trace, request.alignment)
+        portfolio = make(loaded, request)
+    return prepare_trace(label, source, loaded, portfolio)
 
 
-def prepared_of(label: str, source: Source, loaded: LoadedTrace, portfolio: Portfolio) -> Prepared:
-    """A loaded trace with the plans to measure on it."""
+def prepare_trace(
+    label: str, source: Source, loaded: LoadedTrace, portfolio: Portfolio
+) -> PreparedTrace:
+    """Joins a loaded trace with the plans to measure on it."""
     bounds = quick_bounds(loaded)
-    return Prepared(
-        label, source, loaded.trace.info, ground_of(loaded, portfolio, bounds), portfolio, bounds
+    return PreparedTrace(
+        label,
+        source,
+        loaded.trace.info,
+        common_ground(loaded, portfolio, bounds),
+        portfolio,
+        bounds,
     )
 
 
-def _measured(asked: _Measurement, *paths: Path) -> Row:
+def _measure(asked: _Measurement, *paths: Path) -> Row:
     events = _read_events(asked.candidate, asked.spec, paths)
     return measure_candidate(asked.candidate, events, asked.ground, asked.precision)
 
@@ -139,21 +152,21 @@ def _read_events(
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         drawn = Path(folder) / "drawn.parquet"
         trace = generate_workload(spec, drawn) if spec else Trace.open(paths[0])
-        return as_served(one.heap, requests_of(trace)).engine()
+        return adapt_requests(one.heap, requests_of(trace)).engine()
 
 
-def _added(row: Row, before: Row | None) -> Row:
+def _add_work(row: Row, before: Row | None) -> Row:
     return row if before is None else with_work_of(row, before)
 
 
-def measured_rows(
-    prepared: Sequence[Prepared],
+def measure_rows(
+    prepared: Sequence[PreparedTrace],
     precision: Precision,
     sweep: Sweep,
     progress: Progress,
     known: Sequence[Mapping[int, Row]] = (),
 ) -> list[list[Row]]:
-    """A row for each candidate, trace by trace; then those to be known better once more.
+    """Measures a row for each candidate, trace by trace; then refines those that may win.
 
     `known`: of each trace, rows that there are already, by the numbers of their candidates.
     """
@@ -171,9 +184,9 @@ def measured_rows(
         ]
         rows = iter(sweep.run(step, jobs, progress))
         for its, numbers in zip(found, wanted, strict=True):
-            its |= {i: _added(next(rows), its.get(i)) for i in numbers}
+            its |= {i: _add_work(next(rows), its.get(i)) for i in numbers}
         wanted = [
-            to_look_at_closer(its, one.info.events, precision)
+            rows_to_refine(its, one.info.events, precision)
             for one, its in zip(prepared, found, strict=True)
         ]
         if not any(wanted):

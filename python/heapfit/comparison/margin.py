@@ -43,8 +43,8 @@ _KIND_BY_LISTS: Final = {  # hfit_free_lists (hfit/descriptor.h)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a margin depends on."""
+class MarginBasis:
+    """What a margin depends on: the number of recordings, their peak and the kind of plan."""
 
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
@@ -53,7 +53,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class _Margins:
-    """Percent, from one recording, two, three, and four or more."""
+    """Margins in percent for one, two, three, and four or more recordings."""
 
     below: float  # bytes live at the peak
     plain: tuple[float, float, float, float]
@@ -61,8 +61,8 @@ class _Margins:
     by_address: tuple[float, float, float, float]
     listed: tuple[float, float, float, float]
 
-    def of(self, kind: MarginKind) -> tuple[float, ...]:
-        """The column of a kind; of what is unknown the largest figure of all columns."""
+    def column(self, kind: MarginKind) -> tuple[float, ...]:
+        """The margins of a kind by number of recordings; of UNKNOWN the largest of all kinds."""
         columns: dict[MarginKind, tuple[float, ...]] = {
             MarginKind.PLAIN: self.plain,
             MarginKind.PLACED: self.placed,
@@ -81,8 +81,8 @@ _TABLE = (
 )
 
 
-def kind_of(plan: Plan, is_trained: bool) -> MarginKind:
-    """Which column of the margins holds for a plan; `is_trained` on the recordings."""
+def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
+    """The kind of margin that a plan needs; `is_trained`: it learned from the recordings."""
     (info,) = find_allocators([plan.allocator])
     kind = _KIND_BY_LISTS[info.free_lists]
     if kind is MarginKind.UNKNOWN:
@@ -93,26 +93,26 @@ def kind_of(plan: Plan, is_trained: bool) -> MarginKind:
     return MarginKind.BY_ADDRESS if is_by_address else kind
 
 
-def margin_for(known: Known) -> float:
+def margin_for(known: MarginBasis) -> float:
     """Percent that another run may need beyond the growth of its load."""
     margins = next(one for one in _TABLE if known.u_max < one.below)
-    by_runs = margins.of(known.kind)
+    by_runs = margins.column(known.kind)
     return by_runs[min(known.runs, len(by_runs)) - 1]
 
 
 def enough_recordings(u_max: int) -> int:
-    """How many recordings carry an answer for a heap with so many bytes live at the peak."""
+    """How many recordings suffice for a heap with `u_max` bytes live at the peak."""
     return ENOUGH_OF_SMALL if u_max < SMALL_PEAK else 1
 
 
-def is_enough(known: Known) -> bool:
-    """Whether so many recordings carry an answer for a heap of this size."""
+def is_enough(known: MarginBasis) -> bool:
+    """True if so many recordings suffice for a heap of this size."""
     return known.runs >= enough_recordings(known.u_max)
 
 
 @dataclass(frozen=True, slots=True)
 class HeapSize:
-    """What to set a heap to, and what that is made of; bytes, but for the margin."""
+    """What to set a heap to, and the figures behind it; bytes, but for the margin."""
 
     r_safe: int  # what the recordings need: the largest of their R_safe
     u_max: int  # most live bytes of any of them
@@ -123,7 +123,7 @@ class HeapSize:
     def region(self) -> int:
         """R_safe / U_max x peak x (1 + margin), up to a multiple of 8.
 
-        A smaller peak makes no smaller region, as smaller heaps are relatively more broken up.
+        A smaller peak makes no smaller region, as smaller heaps are relatively more fragmented.
 
         >>> HeapSize(90_296, 87_384, 87_384, 2).region
         92104
@@ -138,19 +138,19 @@ class HeapSize:
 
 
 def heap_size(
-    r_safe: int, known: Known, peak: int | None = None, margin: float | None = None
+    r_safe: int, known: MarginBasis, peak: int | None = None, margin: float | None = None
 ) -> HeapSize:
-    """For the recordings' own peak with the measured margin, unless others are asked for."""
+    """The heap size, by default for the recordings' peak and with the measured margin."""
     percent = margin_for(known) if margin is None else min(margin, MOST_MARGIN)
     return HeapSize(r_safe, known.u_max, max(peak or 0, known.u_max), percent)
 
 
 def largest_r_safe(
-    region: int, known: Known, peak: int | None = None, margin: float | None = None
+    region: int, known: MarginBasis, peak: int | None = None, margin: float | None = None
 ) -> int:
     """The largest R_safe whose `heap_size` has at most such a region; a multiple of 8.
 
-    >>> known = Known(1, 87_384, MarginKind.PLAIN)
+    >>> known = MarginBasis(1, 87_384, MarginKind.PLAIN)
     >>> largest_r_safe(92_104, known), heap_size(90_304, known)
     (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
     """

@@ -8,43 +8,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.comparison import Comparison, refuse_nothing
+from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
 from heapfit.comparison.jobs import (
-    Contestants,
+    ComparisonRequest,
     PlanMaker,
-    Prepared,
+    PreparedTrace,
     Source,
-    measured_rows,
-    preparation,
+    measure_rows,
+    preparation_job,
 )
 from heapfit.comparison.row import Row
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
-from heapfit.trace.names import numbered
+from heapfit.trace.names import make_distinct
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """One trace."""
+class TraceColumn:
+    """One trace in a matrix: its label and its comparison."""
 
     label: str
     comparison: Comparison
 
     def cell(self, name: str) -> Row | NotApplicable | None:
-        """The candidate's row on this trace, or why there is none; None: nothing was said."""
+        """The candidate's row on this trace, or why it does not apply; None if neither is known."""
         return next((cell for cell in self.cells() if cell.name == name), None)
 
     def cells(self) -> list[Row | NotApplicable]:
-        """All there is on this trace."""
+        """The rows of this trace, then the candidates that do not apply."""
         return [*self.comparison.rows, *self.comparison.not_applicable]
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Candidates by mean R_safe / U_max, the smallest first; those without one last, by name."""
+    """Candidates by mean R_safe / U_max, the smallest first; those without one last."""
 
     names: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[TraceColumn, ...]
 
     def mean_over_u_max(self, name: str) -> float | None:
         """Geometric mean of R_safe / U_max; None unless every trace has one."""
@@ -53,33 +53,34 @@ class Matrix:
 
 def compare_traces(
     sources: Sequence[tuple[str, Source]],
-    contestants: Contestants,
+    request: ComparisonRequest,
     make: PlanMaker,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Matrix:
     """Compares on each of the labelled traces and synthetic workloads; `make` makes the plans.
 
     HeapfitError if there is nothing to compare on any of them.
     """
     sweep = sweep or Sweep(workers=1)
-    labels = numbered([label for label, _ in sources])
+    labels = make_distinct([label for label, _ in sources])
     asked = [
-        preparation(label, source, contestants, make)
+        preparation_job(label, source, request, make)
         for label, (_, source) in zip(labels, sources, strict=True)
     ]
-    prepared: list[Prepared] = sweep.run("make plans", asked, progress)
+    prepared: list[PreparedTrace] = sweep.run("make plans", asked, progress)
     if not any(one.portfolio.candidates for one in prepared):
-        refuse_nothing([why for one in prepared for why in one.portfolio.not_applicable])
-    found = measured_rows(prepared, contestants.precision, sweep, progress)
+        reject_empty_portfolio([why for one in prepared for why in one.portfolio.not_applicable])
+    found = measure_rows(prepared, request.precision, sweep, progress)
     columns = [
-        Column(one.label, one.compared(rows)) for one, rows in zip(prepared, found, strict=True)
+        TraceColumn(one.label, one.comparison(rows))
+        for one, rows in zip(prepared, found, strict=True)
     ]
     return matrix_of(columns)
 
 
-def matrix_of(columns: Sequence[Column]) -> Matrix:
-    """The columns joined, their rows in order."""
+def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:
+    """Joins columns to a matrix, its candidates in order of their means."""
     names = {cell.name for column in columns for cell in column.cells()}
 
     def key(name: str) -> tuple[bool, float, str]:
@@ -89,7 +90,7 @@ def matrix_of(columns: Sequence[Column]) -> Matrix:
     return Matrix(tuple(sorted(names, key=key)), tuple(columns))
 
 
-def _mean(name: str, columns: Sequence[Column]) -> float | None:
+def _mean(name: str, columns: Sequence[TraceColumn]) -> float | None:
     ratios = []
     for column in columns:
         cell = column.cell(name)

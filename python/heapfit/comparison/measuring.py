@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.incumbents.needs import grow_headers
-from heapfit.comparison.incumbents.requests import as_served, requests_of
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -28,7 +28,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How well R_min and R_safe are to be known (docs/decisions/0019)."""
+    """How exactly R_min and R_safe are to be known (docs/decisions/0019)."""
 
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
     also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
@@ -45,7 +45,7 @@ def find_events(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray
     """What is replayed: the trace, with tags of call sites, or as a system's heap gets it."""
     if one.heap is None:
         return loaded.events_for(one.plan)
-    return as_served(one.heap, requests_of(loaded)).engine()
+    return adapt_requests(one.heap, requests_of(loaded)).engine()
 
 
 def measure_candidate(
@@ -53,7 +53,7 @@ def measure_candidate(
     events: _engine.EventArray,
     ground: Ground,
     precision: Precision = STANDARD_PRECISION,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
     row = _measure_plan(candidate, events, ground, precision, progress)
@@ -105,8 +105,8 @@ def _measure_plan(
     )
 
 
-def beaten(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
-    """The row of a plan after one replay in a region: whether it needs more than that."""
+def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
+    """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
     plan = candidate.plan.engine()
     tried = _engine.Trial(plan, events, ground.base_alignment).run(limit)
     return Row(
@@ -145,7 +145,7 @@ def _lower_placement(
     search: _engine.RegionSearch,
     packing: int,
 ) -> int | None:
-    """The checked height of the lowest placement that the search's replays made, if it is lower.
+    """The checked height of the search's lowest placement if it is below `packing`, else None.
 
     Only of heaps whose blocks lie in one piece each.
     """
@@ -159,7 +159,7 @@ def _lower_placement(
 def replay_in(
     plan: _engine.Plan, events: _engine.EventArray, region: tuple[int, int], samples: int = 0
 ) -> _engine.ReplayResult:
-    """A whole trace metered in a region: its size and the alignment of its base, in bytes."""
+    """Replays a whole trace, metered, in a region: its size and its base's alignment in bytes."""
     size, base_alignment = region
     replay = _engine.Replay(
         plan, size, base_alignment=base_alignment, samples=samples, expected_events=len(events)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.margin import HeapSize, Known, heap_size, kind_of
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.energy import Sram
@@ -28,15 +28,15 @@ class Row:
     alignment: int  # of its blocks
     r_min: int | None  # smallest region that succeeds
     r_safe: int | None  # smallest that succeeds above all that failed
-    step: int  # between scanned regions; 0 where R follows from the plan or one run tells it
+    step: int  # between scanned regions; 0 where R follows from the plan or from one run
     u_max: int  # most live bytes of the trace
     trained_on_this_trace: bool
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
     # Its series is empty, but of rows that went through with_series.
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
-    r_safe_at_least: int | None = None  # bytes; of a plan that was left, as it cannot win
-    beaten_by: str | None = None  # the row for which it was left (front/left.py)
+    r_safe_at_least: int | None = None  # bytes; of a plan that was pruned, as it cannot win
+    beaten_by: str | None = None  # the row that beats it (front/left.py)
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
@@ -54,7 +54,7 @@ class Row:
 
     @property
     def is_cut_to_trace(self) -> bool:
-        """Whether the blocks it holds were counted on this very trace, as in pools and budgets.
+        """True if the blocks it holds were counted on this very trace, as in pools and budgets.
 
         Such a plan says what would do if every run were this one; of 13 programs it ran out on the
         second run of 8 (docs/decisions/0020).
@@ -67,29 +67,29 @@ class Row:
         return None if self.r_safe is None else heap_size(self.r_safe, self.known)
 
     @property
-    def known(self) -> Known:
-        """What the row's margin rests on."""
-        return Known(1, self.u_max, kind_of(self.plan, self.trained_on_this_trace))
+    def known(self) -> MarginBasis:
+        """What the margin of this row depends on."""
+        return MarginBasis(1, self.u_max, margin_kind(self.plan, self.trained_on_this_trace))
 
     @property
     def is_in_pieces(self) -> bool:
-        """Whether blocks may lie in pieces; R then is for callers that follow them."""
+        """True if a block may be split into pieces; R then is for callers that follow them."""
         return splits_blocks(self.plan)
 
     @property
     def needs_size(self) -> bool:
-        """Whether callers hand sizes over; R then is for those that know them."""
+        """True if the plan needs sized deallocation, so that R is for callers that know sizes."""
         (info,) = find_allocators([self.plan.allocator])
         return info.needs_size
 
     @property
     def is_exhaustive(self) -> bool:
-        """Whether no multiple of 8 B was left out; else R_safe is the smallest found."""
+        """True if every multiple of 8 B was tried; else R_safe is the smallest found."""
         return self.events_left == 0
 
     @property
     def is_monotone(self) -> bool:
-        """Whether no scanned region fails that is larger than one that works."""
+        """True if every scanned region above one that works works, too."""
         return self.r_min == self.r_safe
 
     @property
@@ -106,7 +106,7 @@ class Row:
         return None if self.replay is None else self.replay.footprint
 
     def footprint_in_steps(self, step: int) -> int | None:
-        """What a low-level allocator gives that grows by `step` bytes at a time, like sbrk."""
+        """The footprint of a heap that grows by `step` bytes at a time, as with sbrk."""
         return None if self.footprint is None else -(-self.footprint // step) * step
 
 
@@ -133,8 +133,8 @@ def with_work_of(row: Row, before: Row) -> Row:
     return replace(row, work=before.work + row.work)
 
 
-def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """The best first, each with the margin that its kind needs. Equal inputs, equal order."""
+def rank_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Sorts rows, the best first, each with its kind's margin. Equal inputs give equal order."""
 
     def key(row: Row) -> tuple[bool, int, int, float, str]:
         accesses, size = row.accesses_per_operation, row.heap_size

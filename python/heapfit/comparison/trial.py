@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a trace runs in a region, and how: held in memory, or batch by batch from its file."""
+"""Replays that show if a trace runs in a region: in memory, or batch by batch from its file."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 
 from heapfit import _engine
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import SAMPLES
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.trace.stored import Trace, prefix_errors
 
 _LARGEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT
 
 
 def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:
-    """Whether a trace runs in this very region; the base as the plan and the trace ask for it."""
+    """True if a trace runs in this very region, whose base the plan and the trace align."""
     return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
 
 
 def serves_from(trial: _engine.Trial, region: int) -> tuple[bool, int]:
-    """Whether one replay proves that a region and all larger ones serve, and its events.
+    """True if one replay proves that a region and all larger ones serve; then its events.
 
     False where it is not known: of allocators that tell nothing of other regions no event is
     replayed.
@@ -50,24 +50,26 @@ def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
     return sizes[low] if low < len(sizes) else None
 
 
-def need_of(trial: _engine.Trial, tried: _engine.TrialResult, sizes: Sequence[int]) -> int | None:
-    """The least region for a trace: exact where the one tried tells it, else of `sizes`."""
+def least_region(
+    trial: _engine.Trial, tried: _engine.TrialResult, sizes: Sequence[int]
+) -> int | None:
+    """The least region for a trace: exact where `tried` gives its reach, else one of `sizes`."""
     if tried.runs and tried.reach:
         return trial.region_for(tried.reach)
     return least_size(lambda size: trial.run(size).runs, sizes)
 
 
 def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
-    """As `runs_in`, in bounded memory however long the trace is."""
+    """True if a trace runs in this region, replayed in bounded memory however long it is."""
     if region < plan.engine().smallest_region:
         return False
     return replay_trace(trace, plan, region).refusals == 0
 
 
 def plain_replay(
-    trace: Trace, plan: Plan, region: int, progress: Progress = no_progress
+    trace: Trace, plan: Plan, region: int, progress: Progress = ignore_progress
 ) -> _engine.Replay:
-    """As `replay_trace`, without meter and series: what it tells is its reach and the refusal.
+    """Replays a trace without meter and series; the result has its reach and the failed request.
 
     Memory follows the live blocks.
     """
@@ -75,7 +77,7 @@ def plain_replay(
     replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
     done = 0
     for events in trace.event_batches(plan.sites):
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             goes_on = replay.feed(events)
         done += len(events)
         progress("replay", done / trace.info.events)
@@ -90,11 +92,11 @@ def replay_trace(
     region_size: int,
     *,
     keep_going: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> _engine.ReplayResult:
-    """Does every event of the trace to a heap of `region_size` bytes and meters it.
+    """Replays every event of the trace in a heap of `region_size` bytes and meters it.
 
-    A refusal ends the replay and is told in the result; with `keep_going` it is counted.
+    A failed request ends the replay and is in the result; with `keep_going` it is counted.
     """
     replay = _engine.Replay(
         plan.engine(),
@@ -106,7 +108,7 @@ def replay_trace(
     )
     done = 0
     for events in trace.event_batches(plan.sites):
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             goes_on = replay.feed(events)
         if not goes_on:
             break

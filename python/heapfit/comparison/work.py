@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an answer took: events replayed, by what they were replayed for.
+"""The work behind an answer: events replayed, by the purpose of the replay.
 
 Counts, not seconds: equal inputs give equal counts on every machine, so that a change of the search
 is judged by them.
@@ -17,18 +17,18 @@ BLOCKS_AN_EVENT = 8
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Events done to heaps, and blocks looked at between them."""
+    """Events replayed by purpose, and blocks visited between them."""
 
     plans: int = 0  # to find plans worth measuring
     regions: int = 0  # to find R_min and R_safe of each
     every_size: int = 0  # likewise, of the few of which each multiple of 8 B is tried
     metered: int = 0  # to count accesses
     walked: int = 0  # blocks, for what is drawn over time
-    beside: int = 0  # for the heaps that an answer stands beside
+    beside: int = 0  # for the reference heaps of an answer
     judged: int = 0  # to see which runs its region serves
 
     def __add__(self, other: Work) -> Work:
-        """Both together.
+        """The sum of two works, field by field.
 
         >>> (Work(plans=1) + Work(plans=2, metered=3)).events
         6
@@ -37,7 +37,7 @@ class Work:
 
     @property
     def events(self) -> int:
-        """All of it, in events replayed.
+        """The whole work as a number of events replayed.
 
         >>> Work(regions=10, walked=16).events
         12
@@ -49,6 +49,6 @@ class Work:
 NO_WORK = Work()
 
 
-def work_of(parts: Iterable[Work]) -> Work:
-    """The sum."""
+def total_work(parts: Iterable[Work]) -> Work:
+    """The sum of several works."""
     return sum(parts, NO_WORK)

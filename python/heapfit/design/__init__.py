@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Candidate plans: special pools (Mamagkakis et al.), budgets (Lee and Yi), none at all."""
+"""Candidate plans of a trace: with pools (Mamagkakis et al.), budgets (Lee and Yi) or neither."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far plans are looked for, in one word.
+"""How hard plans are searched for, in one word.
 
     quick      what needs no search: allocators as they are, pools and budgets by published rules
     standard   placements learned by replaying, budgets proven, every size tried of what may win
@@ -32,7 +32,7 @@ class Effort(StrEnum):
     LONG = "long"
 
 
-# What an answer with such an effort says of itself, in a line.
+# The line that an answer with this effort says about itself.
 MEANING = {
     Effort.QUICK: "Quick: no learned placement, no proven budgets, not every size tried.",
     Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
@@ -46,14 +46,14 @@ _BUDGETS = {
 
 
 def budgets_of(effort: Effort) -> BudgetChoice:
-    """The budgets that the verdict is about. HeapfitError for an effort that there is not."""
+    """How this effort finds budgets. HeapfitError for an effort that there is not."""
     if effort not in _BUDGETS:
         raise HeapfitError(f"effort {effort}: no such effort (one of {', '.join(Effort)})")
     return _BUDGETS[effort]
 
 
-def precision_of(effort: Effort, exact: bool) -> Precision:
-    """On each plan's regions; `exact` decides alone."""
+def select_precision(effort: Effort, exact: bool) -> Precision:
+    """The precision of the search for each plan's regions; `exact` decides alone."""
     if exact:
         return EXACT
     return WITHOUT_EVERY_SIZE if effort == Effort.QUICK else STANDARD_PRECISION

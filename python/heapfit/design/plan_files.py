@@ -11,23 +11,23 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.design.pools import special_pools
-from heapfit.design.pools.best_classes import BestClasses, Classes, best_classes, classes_of
-from heapfit.plan.plan_file import PlanFile, TrainedOn, file_name, save_plan
+from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, file_name, save_plan
 from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
 class Designs:
-    """The plans made for a trace."""
+    """The plan files made for a trace, and the comparison of their plans."""
 
     comparison: Comparison
     paths: tuple[Path, ...]  # of the comparison's rows, in their order
     classes: BestClasses  # of pools alone
-    rule: Classes | None  # those of the 10 % rule
+    rule: PoolClasses | None  # those of the 10 % rule
 
 
 def designs_of(comparison: Comparison, paths: tuple[Path, ...], loaded: LoadedTrace) -> Designs:
-    """With the size classes of the trace."""
+    """The plan files of a comparison, with the size classes of its trace."""
     plans = {row.name: row.plan for row in comparison.rows}
     rule = plans.get(special_pools.ALLOCATOR)
     return Designs(
@@ -39,24 +39,24 @@ def designs_of(comparison: Comparison, paths: tuple[Path, ...], loaded: LoadedTr
 
 
 def save_candidates(
-    comparison: Comparison, trained_on: TrainedOn, folder: Path
+    comparison: Comparison, trained_on: TrainingRecord, folder: Path
 ) -> tuple[Path, ...]:
-    """A plan file for each row, NAME.toml, into a folder that is there."""
+    """Writes a plan file of each row, NAME.toml, into a folder that exists; returns their paths."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
     for row, path in zip(comparison.rows, paths, strict=True):
         save_plan(path, plan_file_of(row, comparison, trained_on))
     return paths
 
 
-def trained_on_trace(loaded: LoadedTrace, name: str) -> TrainedOn:
-    """What a plan file says of the trace it was made from."""
-    return TrainedOn(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
+def training_record(loaded: LoadedTrace, name: str) -> TrainingRecord:
+    """The record, in a plan file, of the trace that its plan was made from."""
+    return TrainingRecord(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
 
 
 def plan_file_of(
-    row: Row, comparison: Comparison, trained_on: TrainedOn, size: HeapSize | None = None
+    row: Row, comparison: Comparison, trained_on: TrainingRecord, size: HeapSize | None = None
 ) -> PlanFile:
-    """A row's plan with what was measured; `size` where another peak or margin is asked for."""
+    """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""
     size = size or row.heap_size
     return PlanFile(
         name=file_name(row.name),

@@ -11,30 +11,30 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
-from heapfit.comparison.incumbents.requests import as_served, requests_of
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
-from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, sized_two_ends
+from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, learn_sized_ends
 from heapfit.design.placement.sized_plans import TWO_ENDS as SIZED_TWO_ENDS
 from heapfit.design.placement.tailored_plans import (
     NOT_LEARNED,
-    tailored_as_it_is,
-    tailored_candidates,
+    list_plain_candidates,
+    make_tailored_candidates,
 )
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses, best_classes
 from heapfit.design.pools.candidates import (
-    by_histogram,
-    by_special_sizes,
-    equal_buffers,
-    for_worst_case,
-    with_least_peaks,
+    equal_buffers_candidate,
+    histogram_candidate,
+    least_peaks_candidate,
+    special_sizes_candidate,
+    worst_case_candidate,
 )
 from heapfit.design.search.replayed import search_plans
 from heapfit.design.search.starts import search_starts
@@ -42,102 +42,101 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
-from heapfit.plan.values import named_values
-from heapfit.progress import Progress, no_progress
+from heapfit.plan.values import parse_values
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import numbered
+from heapfit.trace.names import make_distinct
 
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
 
 _BY_ADDRESS = "first_fit:list=1"  # the better order (docs/design.md)
 
-_SHOWN = ("tlsf", "best_fit", _BY_ADDRESS)  # beside every answer
+_SHOWN = ("tlsf", "best_fit", _BY_ADDRESS)  # printed with every answer
 
-Made: TypeAlias = Candidate | NotApplicable
-Maker: TypeAlias = "Callable[[Brief], list[Made]]"
+PortfolioEntry: TypeAlias = Candidate | NotApplicable
+CandidateMaker: TypeAlias = "Callable[[MakerInput], list[PortfolioEntry]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
-    """What makers are given."""
+class MakerInput:
+    """The input of a maker of candidates."""
 
     loaded: LoadedTrace
     options: PlanOptions
     classes: BestClasses  # the best ones of pools alone
-    made: Sequence[Made]  # by the makers before
+    made: Sequence[PortfolioEntry]  # the entries of earlier makers
     progress: Progress
 
 
-def makers() -> dict[str, Maker]:
-    """Who makes the standard candidates, in their order: a program's own choices, then designs."""
+def makers() -> dict[str, CandidateMaker]:
+    """The makers of the standard candidates, in order: allocators as they are, then designs."""
     return {
-        "every allocator as it is": _as_they_are,
-        "sized, for sized deallocation": _sized,
-        "pools of special sizes": lambda brief: [by_special_sizes(brief.loaded)],
-        "pools of least peaks": lambda brief: [with_least_peaks(brief.classes, brief.loaded)],
-        "tailored, its placement learned": _tailored,
+        "every allocator as it is": _list_plain_allocators,
+        "sized, for sized deallocation": _make_sized,
+        "pools of special sizes": lambda brief: [special_sizes_candidate(brief.loaded)],
+        "pools of least peaks": lambda brief: [least_peaks_candidate(brief.classes, brief.loaded)],
+        "tailored, its placement learned": _make_tailored,
         "budgets": lambda brief: budget_candidates(
             brief.loaded, brief.options.budgets, brief.progress
         ),
-        "budgets searched by replaying": _searched,
+        "budgets searched by replaying": _search_budgets,
     }
 
 
 def standard_portfolio(
     loaded: LoadedTrace,
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     classes: BestClasses | None = None,
 ) -> Portfolio:
-    """All that the makers make. `classes`: the best ones, if they were looked for before."""
-    made: list[Made] = []
+    """The candidates of all makers. `classes`: the best size classes, if they are known already."""
+    made: list[PortfolioEntry] = []
     classes = classes or best_classes(loaded)
     options = options or PlanOptions()
     for make in makers().values():
-        made += make(Brief(loaded, options, classes, made, progress))
-    return sorted_out(made)
+        made += make(MakerInput(loaded, options, classes, made, progress))
+    return split_applicable(made)
 
 
-def _as_they_are(brief: Brief) -> list[Made]:
-    """Those that any program can be given, without pools; first fit in its better order."""
+def _list_plain_allocators(brief: MakerInput) -> list[PortfolioEntry]:
+    """Allocators that fit any program, without pools; first fit in its better order."""
     names = [
         info.name
         for info in _engine.allocators()
         if is_for_any_program(info) and not takes_pools(info)
     ]
     as_tried = {"first_fit": _BY_ADDRESS}
-    return [one for name in names for one in _named(as_tried.get(name, name), brief.loaded)]
+    return [one for name in names for one in _make_by_name(as_tried.get(name, name), brief.loaded)]
 
 
-def _sized(brief: Brief) -> list[Made]:
-    """Plain, with holes left that are many times a request, and with two ends that are learned;
-    for programs that know sizes."""
+def _make_sized(brief: MakerInput) -> list[PortfolioEntry]:
+    """`sized` plain, with a hole limit and with two learned ends; for sized deallocation only."""
     options = brief.options
     if not options.sized:
         return []
-    plain = [one for name in (ALLOCATOR, LIMITED) for one in _named(name, brief.loaded)]
+    plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, brief.loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
-    return [*plain, sized_two_ends(brief.loaded, options.budgets.seed, brief.progress)]
+    return [*plain, learn_sized_ends(brief.loaded, options.budgets.seed, brief.progress)]
 
 
-def _tailored(brief: Brief) -> list[Made]:
+def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
     options = brief.options
     if not options.learns:
-        return tailored_as_it_is(brief.loaded)
-    return tailored_candidates(
+        return list_plain_candidates(brief.loaded)
+    return make_tailored_candidates(
         brief.loaded, options.budgets.seed, brief.progress, options.call_sites
     )
 
 
-def _searched(brief: Brief) -> list[Made]:
-    """From all plans made for this trace, where a search is asked for."""
+def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
+    """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
     choice = brief.options.budgets
     if choice.replayed_events == 0:
         return []
     name, seed = "searched", choice.seed
     made = [one for one in brief.made if isinstance(one, Candidate) and one.trained_on_this_trace]
-    starts = [*(one.plan for one in made), *search_starts(brief.loaded, brief.progress)]
+    starts = [*(entry.plan for entry in made), *search_starts(brief.loaded, brief.progress)]
     searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
     if searched is None:
         return [NotApplicable(name, "no plan that it tried serves the trace")]
@@ -149,33 +148,35 @@ def _searched(brief: Brief) -> list[Made]:
         replayed=searched.replayed,
         is_searched_further=brief.options.effort != Effort.LONG,
     )
-    return [once(candidate, brief.made)]
+    return [skip_duplicate(candidate, brief.made)]
 
 
-def contested_portfolio(loaded: LoadedTrace, contestants: Contestants) -> Portfolio:
-    """What a comparison is asked for; all that a fit tries where nothing is named."""
+def comparison_portfolio(loaded: LoadedTrace, contestants: ComparisonRequest) -> Portfolio:
+    """The plans that a comparison names; all that `fit` tries if it names none."""
     if not contestants.allocators and not contestants.plan_files:
         return standard_portfolio(loaded)
-    return named_portfolio(loaded, contestants.allocators, contestants.plan_files)
+    return build_portfolio(loaded, contestants.allocators, contestants.plan_files)
 
 
-def named_portfolio(
+def build_portfolio(
     loaded: LoadedTrace, allocators: Sequence[str], plan_files: Sequence[PlanFile]
 ) -> Portfolio:
-    """What a user names: allocators, as NAME or NAME:TUNABLE=VALUE,..., and plans made before.
+    """The plans that a user names: NAME or NAME:TUNABLE=VALUE,... of allocators, and plan files.
 
-    An allocator that takes pools stands for the designs that make its pools from this trace.
+    An allocator that takes pools means the designs that make its pools from this trace.
     """
-    made: list[Made] = []
+    made: list[PortfolioEntry] = []
     for named in allocators:
-        made += _named(named, loaded)
+        made += _make_by_name(named, loaded)
     made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
-    names = numbered([one.name for one in made])
-    return sorted_out([replace(one, name=name) for one, name in zip(made, names, strict=True)])
+    names = make_distinct([entry.name for entry in made])
+    return split_applicable(
+        [replace(entry, name=name) for entry, name in zip(made, names, strict=True)]
+    )
 
 
 def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
-    """A plan that was made before, perhaps from another trace."""
+    """The candidate of a plan file, which may have been made from another trace."""
     trained_on = plan_file.trained_on
     return Candidate(
         plan_file.name,
@@ -185,67 +186,69 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     )
 
 
-def sorted_out(made: Sequence[Made]) -> Portfolio:
-    """Candidates apart from what was left out."""
+def split_applicable(made: Sequence[PortfolioEntry]) -> Portfolio:
+    """The portfolio of these entries: the candidates, and the plans that do not apply."""
     return Portfolio(
-        tuple(one for one in made if isinstance(one, Candidate)),
-        tuple(one for one in made if isinstance(one, NotApplicable)),
+        tuple(entry for entry in made if isinstance(entry, Candidate)),
+        tuple(entry for entry in made if isinstance(entry, NotApplicable)),
     )
 
 
-def _named(named: str, loaded: LoadedTrace) -> list[Made]:
+def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if is_simulated(named):
         return [_make_system_heap(named, loaded)]
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
     allocator = info.name
-    scalars = named_values(named, settings, "TUNABLE")
+    scalars = parse_values(named, settings, "TUNABLE")
     if not takes_pools(info):
-        return [_without_pools(info, scalars, loaded)]
+        return [_make_plain_candidate(info, scalars, loaded)]
     if "alignment" in scalars:
         raise HeapfitError(
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
-    return [_tuned(one, scalars) for one in _with_pools(allocator, loaded)]
+    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(allocator, loaded)]
 
 
-def _make_system_heap(named: str, loaded: LoadedTrace) -> Made:
-    """A system's heap, unless it has not what the trace asks for."""
+def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
+    """The candidate of a system's heap; NotApplicable if it lacks what the trace asks for."""
     heap = find_heap(named, loaded.alignment)
     try:
-        as_served(heap, requests_of(loaded))
+        adapt_requests(heap, requests_of(loaded))
     except HeapfitError as error:
         return NotApplicable(named, str(error))
     reason = f"{heap.title}, {SIMULATED}"
     return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap)
 
 
-def _with_pools(allocator: str, loaded: LoadedTrace) -> list[Made]:
+def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return budget_candidates(loaded, PUBLISHED_BUDGETS, no_progress)
+        return budget_candidates(loaded, PUBLISHED_BUDGETS, ignore_progress)
     if allocator == static_pools.ALLOCATOR:
-        return [for_worst_case(allocator, loaded)]
-    return [by_histogram(allocator, special_pools.special_sizes(loaded.profile), loaded)]
+        return [worst_case_candidate(allocator, loaded)]
+    return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]
 
 
-def _tuned(one: Made, scalars: dict[str, int]) -> Made:
-    """A design with other values than the standard's."""
-    name = _label(one.name, scalars)
-    if isinstance(one, NotApplicable):
-        return replace(one, name=name)
-    return replace(one, name=name, plan=replace(one.plan, scalars={**one.plan.scalars, **scalars}))
+def _set_tunables(entry: PortfolioEntry, scalars: dict[str, int]) -> PortfolioEntry:
+    """The entry with these tunables set, and named after them."""
+    name = _label(entry.name, scalars)
+    if isinstance(entry, NotApplicable):
+        return replace(entry, name=name)
+    return replace(
+        entry, name=name, plan=replace(entry.plan, scalars={**entry.plan.scalars, **scalars})
+    )
 
 
 def _label(name: str, scalars: dict[str, int]) -> str:
     return ":".join([name, *(f"{key}={value}" for key, value in scalars.items())])
 
 
-def _without_pools(
+def _make_plain_candidate(
     info: _engine.AllocatorInfo, scalars: dict[str, int], loaded: LoadedTrace
-) -> Made:
+) -> PortfolioEntry:
     name = _label(info.name, scalars)
     if info.name == static_pools.EQUAL_BUFFERS:
-        return equal_buffers(name, scalars, loaded)
+        return equal_buffers_candidate(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
     is_shown = name in _SHOWN
     return Candidate(name, plan, info.title, trained_on_this_trace=False, is_shown=is_shown)

@@ -19,28 +19,28 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.design.portfolio import (
     SHARED_HEAPS,
-    Made,
-    named_portfolio,
-    sorted_out,
+    PortfolioEntry,
+    build_portfolio,
+    split_applicable,
     standard_portfolio,
 )
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 SHORT = 20_000  # events; on no shorter trace is a configuration too slow
 MOST_ACCESSES = 100  # a call, over the trace
-_ROOM = 4  # times U_max, for heaps that wear down
+_ROOM = 4  # times U_max, for heaps that fragment over time
 
 
 def portfolio_of(
     loaded: LoadedTrace,
     options: PlanOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     classes: BestClasses | None = None,
 ) -> Portfolio:
-    """What a verdict is about, by its effort. `classes`: as for the standard portfolio."""
+    """The candidates of a verdict, by its effort. `classes`: as for the standard portfolio."""
     if options.effort == Effort.LONG:
         return configurations(loaded, options, progress)
     return standard_portfolio(loaded, options, progress, classes)
@@ -49,49 +49,49 @@ def portfolio_of(
 def configurations(
     loaded: LoadedTrace,
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     allocators: Container[str] | None = None,
 ) -> Portfolio:
     """Every configuration, or those of some allocators, and the kinds that the trace cannot use."""
     made = every_plan(loaded, options or PlanOptions(), progress, allocators)
-    kept = [one for one in made if isinstance(one, Candidate) or one.same_as is None]
-    return sorted_out(kept)
+    kept = [entry for entry in made if isinstance(entry, Candidate) or entry.same_as is None]
+    return split_applicable(kept)
 
 
 def every_plan(
     loaded: LoadedTrace,
     options: PlanOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     allocators: Container[str] | None = None,
-) -> list[Made]:
-    """As `configurations`, with the names of plans that came before by another name."""
+) -> list[PortfolioEntry]:
+    """All configurations, and an entry for each that equals an earlier one of another name."""
     standard = standard_portfolio(loaded, options, progress)
-    named = named_portfolio(loaded, list(_grid_names()), [])
-    further = _further(standard.candidates, named.candidates)
+    named = build_portfolio(loaded, list(_grid_names()), [])
+    further = _extra_candidates(standard.candidates, named.candidates)
     is_further = options.effort != Effort.LONG
-    candidates = [*standard.candidates, *(_marked(one, is_further) for one in further)]
+    candidates = [*standard.candidates, *(_mark(candidate, is_further) for candidate in further)]
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
-    usual = {one.name for one in standard.candidates}
-    judged = [one if one.name in usual else _judged(one, loaded) for one in _each_once(wanted)]
+    usual = {candidate.name for candidate in standard.candidates}
+    judged = [one if one.name in usual else _skip_slow(one, loaded) for one in _drop_equal(wanted)]
     if allocators is not None:
         return judged
-    left_out = {one.name: one for one in (*standard.not_applicable, *named.not_applicable)}
-    return [*(one for one in left_out.values() if ":" not in one.name), *judged]
+    left_out = {entry.name: entry for entry in (*standard.not_applicable, *named.not_applicable)}
+    return [*(entry for entry in left_out.values() if ":" not in entry.name), *judged]
 
 
-def _further(standard: Sequence[Candidate], named: Sequence[Candidate]) -> list[Candidate]:
-    """What stands beyond the standard candidates, the grid of `named` ones first."""
-    over = [other for one in (*standard, *named) for other in _over_other_heaps(one)]
+def _extra_candidates(standard: Sequence[Candidate], named: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates beyond the standard ones: the grid, then pools over each other heap."""
+    over = [other for candidate in (*standard, *named) for other in _vary_shared_heap(candidate)]
     return [*named, *over]
 
 
-def named_configurations(
+def configurations_by_name(
     loaded: LoadedTrace,
     names: Sequence[str],
     options: PlanOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Portfolio:
-    """Those of the allocators named; NAME:TUNABLE=VALUE,... stands for one alone; no name: all."""
+    """The configurations of these allocators; NAME:TUNABLE=VALUE,... is one alone; no name: all."""
     if not names:
         return configurations(loaded, options, progress)
     wanted = {name for name in names if ":" not in name}
@@ -99,46 +99,46 @@ def named_configurations(
     space = Portfolio((), ())
     if wanted:
         space = configurations(loaded, options, progress, wanted)
-    missing = wanted - {one.plan.allocator for one in space.candidates}
-    alone = named_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
-    both = sorted_out(_each_once([*space.candidates, *alone.candidates]))
-    asked = [without_standards(one.plan) for one in alone.candidates]
+    missing = wanted - {candidate.plan.allocator for candidate in space.candidates}
+    alone = build_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
+    both = split_applicable(_drop_equal([*space.candidates, *alone.candidates]))
+    asked = [drop_standard_values(candidate.plan) for candidate in alone.candidates]
     candidates = [
-        _marked(one, one.is_searched_further and without_standards(one.plan) not in asked)
+        _mark(one, one.is_searched_further and drop_standard_values(one.plan) not in asked)
         for one in both.candidates
     ]
     return Portfolio(tuple(candidates), (*space.not_applicable, *alone.not_applicable))
 
 
-def _marked(candidate: Candidate, is_searched_further: bool) -> Candidate:
+def _mark(candidate: Candidate, is_searched_further: bool) -> Candidate:
     return replace(candidate, is_searched_further=is_searched_further)
 
 
-def _judged(one: Made, loaded: LoadedTrace) -> Made:
-    """The candidate, unless it searches so long that its replays, some 130, would never end.
+def _skip_slow(entry: PortfolioEntry, loaded: LoadedTrace) -> PortfolioEntry:
+    """The candidate, or NotApplicable if its search is so long that its replays would not end.
 
-    Told by accesses, not by a clock, so that every machine tries the same configurations.
+    Judged by accesses, not by a clock, so that every machine tries the same configurations.
     """
     events = len(loaded.events)
-    if isinstance(one, NotApplicable) or events <= SHORT:
-        return one
+    if isinstance(entry, NotApplicable) or events <= SHORT:
+        return entry
     base = loaded.trace.base_alignment_for(loaded.alignment)
     region = min(_ROOM * loaded.profile.u_max + (1 << 20), LARGEST_REGION)
-    trial = _engine.Trial(one.plan.engine(), loaded.events, base)
-    replayed = one.replayed + events  # at most
+    trial = _engine.Trial(entry.plan.engine(), loaded.events, base)
+    replayed = entry.replayed + events  # at most
     if not trial.exceeds(region, MOST_ACCESSES * events):
-        return replace(one, replayed=replayed)
+        return replace(entry, replayed=replayed)
     why = f"more than {MOST_ACCESSES} metadata accesses a call (named alone it is tried)"
-    return NotApplicable(one.name, why, replayed=replayed)
+    return NotApplicable(entry.name, why, replayed=replayed)
 
 
 def _grid_names() -> Iterator[str]:
-    """As a user would type them, the standard values left out."""
+    """The names of all combinations of tunables, as a user types them, standard values omitted."""
     for info in filter(is_for_any_program, _engine.allocators()):
-        tunables = {one.name: one for one in info.tunables}
+        tunables = {tunable.name: tunable for tunable in info.tunables}
         names = [name for name, _ in info.grid]
         for values in product(*(values for _, values in info.grid)):
-            # Design's own pools have other values, so that those of pools are all given.
+            # Designs of pools have values of their own, so here all values are written.
             given = [
                 f"{name}={value}"
                 for name, value in zip(names, values, strict=True)
@@ -148,8 +148,8 @@ def _grid_names() -> Iterator[str]:
                 yield f"{info.name}:{','.join(given)}"
 
 
-def _over_other_heaps(candidate: Candidate) -> Iterator[Candidate]:
-    """A plan with pools over each other shared allocator."""
+def _vary_shared_heap(candidate: Candidate) -> Iterator[Candidate]:
+    """The candidate's pools over each other shared allocator; nothing if it has no pools."""
     if candidate.plan.shared is None or not candidate.plan.pools:
         return
     for name in SHARED_HEAPS:
@@ -162,12 +162,12 @@ def _over_other_heaps(candidate: Candidate) -> Iterator[Candidate]:
             )
 
 
-def _each_once(candidates: Sequence[Candidate]) -> list[Made]:
-    """The first of each plan; in place of one by another name that name, and the first's."""
+def _drop_equal(candidates: Sequence[Candidate]) -> list[PortfolioEntry]:
+    """The first candidate of each plan; NotApplicable, naming the first, for later equal ones."""
     kept: list[tuple[Plan, str]] = []
-    made: list[Made] = []
+    made: list[PortfolioEntry] = []
     for one in candidates:
-        plan = without_standards(one.plan)
+        plan = drop_standard_values(one.plan)
         name = next((before for other, before in kept if other == plan), None)
         if name is None:
             kept.append((plan, one.name))
@@ -177,10 +177,10 @@ def _each_once(candidates: Sequence[Candidate]) -> list[Made]:
     return made
 
 
-def without_standards(plan: Plan) -> Plan:
+def drop_standard_values(plan: Plan) -> Plan:
     """The same plan without the scalars that have their standard value."""
     (info,) = find_allocators([plan.allocator])
     standards = {tunable.name: tunable.standard for tunable in info.tunables}
     scalars = {name: value for name, value in plan.scalars.items() if value != standards.get(name)}
-    shared = None if plan.shared is None else without_standards(plan.shared)
+    shared = None if plan.shared is None else drop_standard_values(plan.shared)
     return replace(plan, scalars=scalars, shared=shared)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, Known, is_enough
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Answer:
     """What to set the heap to, in a user's words."""
 
     size: HeapSize
-    known: Known  # what the margin rests on
+    known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
     kept: SystemHeap | None = None  # what is set; None: the fitted heap
 

@@ -9,19 +9,19 @@ from pathlib import Path
 
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import Measure
-from heapfit.comparison.row import ranked
+from heapfit.comparison.row import rank_rows
 from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
 from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import save_robust_plans
 from heapfit.errors import HeapfitError
 from heapfit.fitting.result import Fit
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
 def compared(fitted: Fit) -> Comparison:
     """All plans on the recording that is shown, ranked by memory whatever was preferred."""
-    return replace(fitted.comparison, rows=ranked(fitted.comparison.rows))
+    return replace(fitted.comparison, rows=rank_rows(fitted.comparison.rows))
 
 
 def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
@@ -40,7 +40,7 @@ def front_of_fit(
     fitted: Fit,
     loaded: LoadedTrace,
     by: Sequence[Measure] = ALL_MEASURES,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Front:
     """The front of what was compared on one recording, `loaded` from what was searched of it.
 

@@ -11,33 +11,33 @@ from typing import NoReturn
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, Known, heap_size
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row, judged_rows, preferred_verdict, verdict
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.design.front.design_front import (
-    chosen,
     compare_all,
     cost_of_choice,
     front_of,
+    pick_best,
     with_choice_first,
 )
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_files import plan_file_of, trained_on_trace
+from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import (
     RobustDesigns,
     RobustOptions,
     design_loaded,
+    joint_training_record,
     robust_plan_file,
-    trained_on_traces,
 )
 from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
-from heapfit.design.space import named_configurations, portfolio_of
+from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
@@ -72,7 +72,7 @@ def choose_for_one(
     loaded: LoadedTrace,
     name: str,
     options: FitOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
     """From one recording: no plan whose blocks were counted on it, unless asked for.
@@ -90,7 +90,7 @@ def choose_for_one(
     r_safe = winner.r_safe
     comparison, winner = with_series(comparison, winner, loaded)
     answer = _make_answer(r_safe, winner.known, options)
-    trained_on = trained_on_trace(loaded, name)
+    trained_on = training_record(loaded, name)
     return Choice(
         shown=loaded,
         comparison=comparison,
@@ -123,7 +123,7 @@ def _compare_space(
 ) -> Comparison:
     """The configurations of the allocators that are named, or of all, compared."""
     plans, make = options.plans, whole.part("make plans", steps=1)
-    portfolio = named_configurations(loaded, options.allocators, plans, make)
+    portfolio = configurations_by_name(loaded, options.allocators, plans, make)
     compared = whole.part("compare", _COMPARE)
     return compare_all(loaded, portfolio, plans.precision, sweep, compared)
 
@@ -132,7 +132,7 @@ def choose_for_several(
     recordings: Sequence[LoadedTrace],
     names: Sequence[str],
     options: FitOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
     """From several recordings, each left out once to see whether the plan holds on it.
@@ -154,8 +154,8 @@ def choose_for_several(
     row = _replace_region(row, most, winner.r_safe, options.objective)
     if row.region is None:
         _refuse_all(names[0], designs.u_max_objective)
-    answer = _make_answer(row.region, designs.known(row), options)
-    trained_on = trained_on_traces(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
+    answer = _make_answer(row.region, designs.basis(row), options)
+    trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
         comparison=replace(comparison, work=comparison.work + designs.work),
@@ -204,7 +204,7 @@ def list_rivals(choice: Choice) -> list[Row]:
     winner = choice.winner
     rivals = [
         one
-        for one in judged_rows(choice.comparison)
+        for one in verdict_rows(choice.comparison)
         if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
     ]
     return sorted(rivals, key=lambda one: one.r_safe is None)
@@ -217,7 +217,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     compared = compare(choice.shown, alone, progress, options.plans.precision)
     (found,) = compared.rows
     others = [row for row in choice.comparison.rows if row is not rival]
-    rows, work = ranked([found, *others]), choice.comparison.work + compared.work
+    rows, work = rank_rows([found, *others]), choice.comparison.work + compared.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
     answer = _make_answer(winner.r_safe or 0, winner.known, options)
@@ -263,7 +263,7 @@ def _replace_region(
 ) -> RobustRow:
     """With R_safe of one trace as the comparison has it, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
-    return replace(row, regions=regions, region=objective.of(regions))
+    return replace(row, regions=regions, region=objective.evaluate(regions))
 
 
 def _require_allocations(name: str, u_max: int) -> None:
@@ -278,11 +278,11 @@ def _refuse_all(name: str, u_max: int) -> NoReturn:
     )
 
 
-def _make_answer(r_safe: int, known: Known, options: FitOptions) -> Answer:
+def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
-def compute_size(r_safe: int, known: Known, options: FitOptions) -> HeapSize:
+def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
     """What a heap is set to for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
 
@@ -293,11 +293,11 @@ def _apply_preference(
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
     if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
-        return comparison, chosen_row(comparison, pools), verdict(comparison, pools)
+        return comparison, select_row(comparison, pools), verdict(comparison, pools)
     front = front_of(comparison, loaded, sram=options.sram, progress=progress)
-    choice = chosen(front, prefer, may_count=pools)
+    choice = pick_best(front, prefer, may_count=pools)
     comparison = with_choice_first(comparison, choice)
-    sentence = preferred_verdict(choice.row, prefer, cost_of_choice(front, choice))
+    sentence = describe_preference(choice.row, prefer, cost_of_choice(front, choice))
     return comparison, choice.row, sentence
 
 
@@ -324,6 +324,8 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
 def _served(designs: RobustDesigns) -> str:
     """What the objective asks to be served."""
     if designs.recordings < designs.traces:
-        return f"{designs.objective.told}, {designs.traces - designs.recordings} of them resampled"
+        return (
+            f"{designs.objective.description}, {designs.traces - designs.recordings} of them drawn"
+        )
     all_of_them = f"all {designs.traces} recordings"
-    return all_of_them if designs.objective == LARGEST else f"{designs.objective.told}"
+    return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

@@ -24,8 +24,8 @@ from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_regi
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.plan_file import SeenTrace
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.plan.plan_file import TrainingTrace
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.excerpt import Window, save_excerpt, windows_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import Profile
@@ -169,7 +169,8 @@ def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choic
     trained_on = choice.plan_file.trained_on
     contents = {one.searched.content: one.recording.read.content for one in views}
     seen = tuple(
-        SeenTrace(one.trace, contents.get(one.content, one.content)) for one in trained_on.traces
+        TrainingTrace(one.trace, contents.get(one.content, one.content))
+        for one in trained_on.traces
     )
     content = contents.get(trained_on.content, trained_on.content)
     events = sum(one.whole.info.events for one in views)
@@ -226,7 +227,7 @@ def _find_least_of_whole(
             continue
         if one.replay(rival.plan, limit, progress).result().refusals:
             continue
-        found = take_rival(choice, rival, options, no_progress)
+        found = take_rival(choice, rival, options, ignore_progress)
         searched = found.winner.r_safe
         if searched is not None and searched <= limit:
             best, least = found, _find_least_within(one, rival.plan, searched, limit, progress)

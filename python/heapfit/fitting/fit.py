@@ -21,10 +21,10 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
 # folder of its code; None where there is none.
@@ -60,7 +60,7 @@ def fit(
     sources: Sequence[Path],
     folder: Path,
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     resources: Resources = ALONE,
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.
@@ -128,7 +128,7 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
     >>> [folder.as_posix() for folder in folders_apart([Path("a/x.heap"), Path("b/x.heap")], None)]
     ['out/x', 'out/x-2']
     """
-    return [(output or Path("out")) / name for name in different_names(sources)]
+    return [(output or Path("out")) / name for name in distinct_source_names(sources)]
 
 
 def write(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import memories_needed
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
@@ -26,9 +26,9 @@ from heapfit.fitting.folder import FitPaths, place_parts, staged_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import PlanFile, require_unedited
-from heapfit.progress import Progress, WeightedProgress, no_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -85,7 +85,7 @@ class FittedHeap(Tabular):
         """What limits the answer, each one sentence."""
         return self.found.warnings
 
-    def saving_over(self, heap: str, progress: Progress = no_progress) -> int:
+    def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
         """Bytes less than a system's heap of today needs with the same margin; below 0: more.
 
         `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
@@ -95,7 +95,7 @@ class FittedHeap(Tabular):
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
-        now, memories, _ = memories_needed(
+        now, memories, _ = measure_memories(
             now, [requests_of(one) for one in traces], bases, progress
         )
         needs = [memory for memory in memories if memory is not None]
@@ -107,12 +107,12 @@ class FittedHeap(Tabular):
         self,
         sources: Source | str | Sequence[Source | str],
         options: CheckOptions | None = None,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
     ) -> Check:
         """Whether other recordings run in the region of the plan, and what of them grew."""
         return check_recordings(sources_of(sources), self.plan, options, progress)
 
-    def write(self, folder: Path | str, progress: Progress = no_progress) -> FitPaths:
+    def write(self, folder: Path | str, progress: Progress = ignore_progress) -> FitPaths:
         """Writes plan, code, report and imported traces, as `heapfit fit` does; returns where.
 
         The folder appears whole or not at all. HeapfitError if it holds a plan or code that was
@@ -133,12 +133,12 @@ class FittedHeap(Tabular):
 
         Those whose region was not searched, as `whole` is False, are without one.
         """
-        with staged_folder(Path(folder), require_unedited) as staging:
+        with stage_folder(Path(folder), require_unedited) as staging:
             paths = save_plans(self.found, staging)
         return [Path(folder) / path.name for path in paths]
 
     def front(
-        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = no_progress
+        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
     ) -> Front:
         """The Pareto front of the candidates of one recording; with `front` of the whole space."""
         loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
@@ -146,7 +146,7 @@ class FittedHeap(Tabular):
 
     def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
         """Writes the front's plans, as `heapfit fit --front` does; returns where."""
-        with staged_folder(Path(folder), require_unedited) as staging:
+        with stage_folder(Path(folder), require_unedited) as staging:
             paths = save_front(self.front(by), staging, self.plan.trained_on)
         return [Path(folder) / path.name for path in paths]
 
@@ -171,7 +171,7 @@ class FittedHeap(Tabular):
 def fit_heap(
     sources: Source | str | Sequence[Source | str],
     options: FitOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     write_page: WritePage | None = None,
 ) -> FittedHeap:
     """Fits one heap to all sources; files that are no traces are imported into a new folder."""

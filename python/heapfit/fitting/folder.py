@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.folder import require_replaceable as require_our_code
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import PlanFile, require_our_entry, save_plan
 from heapfit.sweep.threads import run_beside_body
 
@@ -40,8 +40,8 @@ def place_parts(
 
 
 def staged_results(folder: Path) -> AbstractContextManager[Path]:
-    """As `staged_folder`; a plan and code of an earlier fit go even if there are no new ones."""
-    return staged_folder(folder, _require_ours, (_PLAN, _CODE, _PAGE))
+    """As `stage_folder`; a plan and code of an earlier fit go even if there are no new ones."""
+    return stage_folder(folder, _require_ours, (_PLAN, _CODE, _PAGE))
 
 
 def _require_ours(entry: Path) -> None:

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.incumbents.requests import as_served, requests_of
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.workload import Recording
-from heapfit.progress import Progress, by_steps
+from heapfit.progress import Progress, weigh_steps
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import DrawnRun, draw_run
+from heapfit.workloads.draw import ResampledRun, resample_run
 from heapfit.workloads.model import Model, fit_model
 
 DRAWN = 16  # runs in all, from the recordings by turns
@@ -67,7 +67,7 @@ def check_holdout(
     verdicts: list[_RunVerdict] = []
 
     def judge(drawing: _Drawing) -> _RunVerdict:
-        run = draw_run(drawing.model, drawing.seed)
+        run = resample_run(drawing.model, drawing.seed)
         return _judge_run(_try_run(choice, run), sizes, len(run))
 
     for one in map_in_threads(threads, judge, drawings):
@@ -175,18 +175,18 @@ def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> boo
     """Whether a recording is served by the answer's region."""
     if isinstance(run, LoadedTrace):
         return _try_run(choice, run).runs
-    tell = by_steps(progress, {"replay": 1.0})
+    tell = weigh_steps(progress, {"replay": 1.0})
     region, plan = choice.answer.size.region, choice.winner.plan
     return plain_replay(run, plan, region, tell).result().refusals == 0
 
 
-def _try_run(choice: Choice, run: LoadedTrace | DrawnRun) -> _RegionTrial:
+def _try_run(choice: Choice, run: LoadedTrace | ResampledRun) -> _RegionTrial:
     region, kept, base = choice.answer.size.region, choice.answer.kept, run.largest_alignment
     if kept is None:
         plan = choice.winner.plan
-        events = run.events(plan.sites) if isinstance(run, DrawnRun) else run.events_for(plan)
+        events = run.events(plan.sites) if isinstance(run, ResampledRun) else run.events_for(plan)
         return _try_region(region, _engine.Trial(plan.engine(), events, base), None)
-    served = as_served(kept, requests_of(run)).engine()
+    served = adapt_requests(kept, requests_of(run)).engine()
     trial = _engine.Trial(kept.plan.engine(), served, base)
     return _try_region(kept.region(region), trial, kept)
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.incumbents.needs import Needs, needs_of
-from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
+from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.margin import Known, enough_recordings, heap_size, kind_of
+from heapfit.comparison.margin import MarginBasis, enough_recordings, heap_size, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -30,12 +30,14 @@ def measure_incumbent(
     requests = [requests_of(one) for one in searched]
     bases = [one.largest_alignment for one in searched]
     try:
-        return needs_of(heap, requests, bases, progress)
+        return measure_memory_needs(heap, requests, bases, progress)
     except HeapfitError as error:
         raise HeapfitError(f"--now {heap.name}: {error}") from error
 
 
-def compare_incumbent(needs: Needs, recordings: Sequence[Recording], choice: Choice) -> Today:
+def compare_incumbent(
+    needs: Needs, recordings: Sequence[Recording], choice: Choice
+) -> IncumbentVerdict:
     """The incumbent heap beside the fitted one, on each recording."""
     heap, names = needs.heap, [one.name for one in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
@@ -44,7 +46,7 @@ def compare_incumbent(needs: Needs, recordings: Sequence[Recording], choice: Cho
     wanted = enough_recordings(max(choice.u_max))
     costs = (today, _measure_fitted_cost(choice))
     is_foretold = any(one.trace.info.is_from_target for one in recordings)
-    return Today(heap, pairs, costs, needs.permanent, wanted, is_foretold)
+    return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, is_foretold)
 
 
 def _measure_fitted_cost(choice: Choice) -> HeapCost:
@@ -55,14 +57,14 @@ def _measure_fitted_cost(choice: Choice) -> HeapCost:
     return HeapCost(row.name, max(regions, default=None), costs.size, costs.time)
 
 
-def keep_incumbent(choice: Choice, today: Today, options: FitOptions) -> Choice:
+def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
     """The choice with the answer for the incumbent heap, where that is kept."""
     if not today.is_kept:
         return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if today.needed is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     runs = choice.answer.known.runs
-    known = Known(runs, max(choice.u_max), kind_of(today.heap.plan, False))
+    known = MarginBasis(runs, max(choice.u_max), margin_kind(today.heap.plan, False))
     size = heap_size(today.needed, known, options.peak, options.margin)
     answer = Answer(size, known, options.peak, today.heap)
     return replace(choice, answer=answer, verdict=today.sentence())

@@ -10,7 +10,7 @@ from enum import StrEnum
 from heapfit import _engine
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
-from heapfit.comparison.incumbents.needs import Needs, memories_needed
+from heapfit.comparison.incumbents.needs import Needs, measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
@@ -121,7 +121,7 @@ def _measure_heap_4(
     try:
         for one in searched:  # the requests of one at a time are in memory
             requests, bases = [requests_of(one)], [one.largest_alignment]
-            _, (need,), more = memories_needed(heap, requests, bases, progress)
+            _, (need,), more = measure_memories(heap, requests, bases, progress)
             needs.append(need)
             events += more
     except HeapfitError:

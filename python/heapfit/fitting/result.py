@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
@@ -64,7 +64,9 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
-    today: Today | None = None  # the incumbent heap beside the fitted one, where it was named
+    today: IncumbentVerdict | None = (
+        None  # the incumbent heap beside the fitted one, where it was named
+    )
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # that all of it took, pictures aside
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached
@@ -136,6 +138,6 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(
-            f"the region serves {designs.objective.told}; those of the other heaps serve every one"
+            f"the region serves {designs.objective.description}, other heaps' every one"
         )
     return tuple(dict.fromkeys(warnings))

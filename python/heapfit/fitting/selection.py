@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs
-from heapfit.comparison.incumbents.replacement import Today
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent
@@ -30,7 +30,7 @@ class Selection:
     profile: Profile  # of the whole recording that is shown
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     needs: Needs | None  # of the incumbent heap, where it was named
-    today: Today | None  # that heap beside the plan
+    today: IncumbentVerdict | None  # that heap beside the plan
 
     @property
     def has_plan(self) -> bool:

@@ -21,7 +21,7 @@ from heapfit.progress import Progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.names import different_names, source_name
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 
@@ -115,7 +115,7 @@ def read_workload(
     sources: Sequence[Path], request: Request, importing: Progress, reading: Progress
 ) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
-    names = different_names(sources)
+    names = distinct_source_names(sources)
     traces = _open(list(zip(sources, names, strict=True)), request, importing)
     recordings = (
         Recording(name, source, trace, _read(trace, request, reading))

@@ -6,7 +6,7 @@ code/
   hfit/ src/               copies of core, unchanged
   README.md LICENSE plan.toml heapfit.spdx.json heapfit.sha256
 
-For another language or a platform its own files stand beside these and call them. All the C can be
+For another language or a platform its own files are added, which call these. All the C can be
 one file (heapfit.generate.one_file).
 """
 
@@ -15,22 +15,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from heapfit.generate.code_size import measure
-from heapfit.generate.core_files import licence, needed_files
-from heapfit.generate.folder import staged_folder
-from heapfit.generate.images import linked_images
-from heapfit.generate.languages import language_named, require_fit
-from heapfit.generate.names import checked_prefix
+from heapfit.generate.code_size import measure_code_sizes
+from heapfit.generate.core_files import collect_core_files, licence
+from heapfit.generate.folder import stage_code_folder
+from heapfit.generate.images import link_images
+from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.platforms import (
+    find_platform,
     needs_counts,
     needs_one_file,
-    platform_named,
-    require_served,
-    templates_for,
+    platform_templates,
+    require_sized_frees,
 )
-from heapfit.generate.tables import design_of, require_whole_blocks
+from heapfit.generate.tables import design_from_plan_file, require_whole_blocks
 from heapfit.generate.texts import (
     allocators_of,
     header_name,
@@ -59,39 +59,44 @@ def generate(
     Every external name begins with `prefix`, or with hfit, but for a platform's own. `language` is
     c, c++ or rust.
     HeapfitError, and nothing changed, if the plan has no region, the prefix is not fit for a name
-    of the language, or the folder holds anything that `generate` did not write. The README tells
+    of the language, or the folder holds anything that `generate` did not write. The README has
     code sizes if a C compiler is there, and the header what its calls cost at worst if that for an
     Arm is.
     """
-    spoken = language_named(language)
-    wanted = options or GenerateOptions()
+    target_language = find_language(language)
+    chosen = options or GenerateOptions()
     require_whole_blocks(plan_file)
-    plan_file = with_region(plan_file, wanted.region)
-    platforms = [platform_named(name) for name in dict.fromkeys(wanted.platforms)]
-    has_counts = wanted.counts or needs_counts(platforms)
-    is_one = wanted.is_one_file or needs_one_file(platforms)
-    design = design_of(plan_file, checked_prefix(prefix), has_counts, wanted.is_given, is_one)
-    require_fit(design, spoken)
-    require_served(design, platforms)
-    templates = templates_for(platforms, has_pools=bool(design.plan.pools))
+    plan_file = with_region(plan_file, chosen.region)
+    platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
+    has_counts = chosen.counts or needs_counts(platforms)
+    is_one = chosen.is_one_file or needs_one_file(platforms)
+    design = design_from_plan_file(
+        plan_file, parse_prefix(prefix), has_counts, chosen.is_given, is_one
+    )
+    require_fit(design, target_language)
+    require_sized_frees(design, platforms)
+    templates = platform_templates(platforms, has_pools=bool(design.plan.pools))
     texts = heap_texts(design)
     made = "".join(texts.values())
-    texts |= needed_files(allocators_of(design), made) | {"LICENSE": licence()}
+    texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
     if is_one:
         texts = one_file_texts(design, texts)
-    texts |= language_texts(design, spoken)
-    with staged_folder(folder) as aside:
-        _write(aside, texts)
-        save_plan(aside / "plan.toml", plan_file)
-        header = aside / header_name(design)
-        with linked_images(aside, header, wanted.threads) as images:
-            sizes, bounds = measure(aside, images), call_bounds(aside, header, images)
+    texts |= language_texts(design, target_language)
+    with stage_code_folder(folder) as staging:
+        _write(staging, texts)
+        save_plan(staging / "plan.toml", plan_file)
+        header = staging / header_name(design)
+        with link_images(staging, header, chosen.threads) as images:
+            sizes, bounds = (
+                measure_code_sizes(staging, images),
+                call_bounds(staging, header, images),
+            )
         header.write_text(header_text(design, bounds), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
-        _write(aside, platform_texts(design, templates))
-        readme = readme_text(design, sizes, spoken, platforms)
-        (aside / "README.md").write_text(readme, encoding="utf-8")
-        write_parts_list(aside, design.prefix, design.stamp)
+        _write(staging, platform_texts(design, templates))
+        readme = readme_text(design, sizes, target_language, platforms)
+        (staging / "README.md").write_text(readme, encoding="utf-8")
+        write_parts_list(staging, design.prefix, design.stamp)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many bytes of ROM a generated folder's code takes, by the compilers that are here."""
+"""Bytes of ROM that a generated folder's code takes, by the compilers on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.generate.images import Images
-from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_here
+from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_in_folder
 from heapfit.generate.names import Text
 
 _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
@@ -16,24 +16,26 @@ _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CodeSize:
-    """What one compiler made of all functions of the generated header."""
+    """The code size of all functions of the generated header, by one compiler."""
 
     compiler: Text
     options: Text
     code: int  # bytes of instructions, without tables
 
 
-def measure(folder: Path, images: Images) -> list[CodeSize]:
-    """One figure for each compiler that is here and could link the folder."""
+def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
+    """The code size by each compiler that is here and could link the folder."""
     linked = ((CORTEX_M4, images.plain), (OWN, images.own))
-    found = (_measure(compiler, folder, image) for compiler, image in linked if image is not None)
+    found = (
+        _measure_image(compiler, folder, image) for compiler, image in linked if image is not None
+    )
     return [size for size in found if size is not None]
 
 
-def _measure(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+def _measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
     try:
         about = compiler.about(folder)
-        sections = run_here(folder, f"{compiler.tools}size", "-A", str(image))
+        sections = run_in_folder(folder, f"{compiler.tools}size", "-A", str(image))
     except FAILURES:
         return None
     code = sum(int(size) for size in _CODE_SECTION.findall(sections))

@@ -5,7 +5,7 @@
 
 They lie beside the extension, installed by the build that compiled them into it: the C that was
 measured is the C that is copied. Two files are made instead: hfit/stamp.h, which core does not
-have, tells a copy of this core from a copy of any other; hfit/plan_of_build.h, core's own being for
+have, identifies this version of core; hfit/plan_of_build.h, core's own being for
 any plan, names the one there is.
 """
 
@@ -31,13 +31,13 @@ _FOLDERS = {"hfit": "include/hfit", "src": "src"}  # in a generated folder: in c
 
 
 def core_folder() -> Path:
-    """Where the installed copy of core lies."""
+    """The folder of the installed copy of core."""
     return Path(_engine.__file__).parent / "core"
 
 
 @cache
 def core_text(name: str) -> str:
-    """A file of core by its name in a generated folder, such as src/tiling/tlsf.c."""
+    """The text of a core file by its name in a generated folder, such as src/tiling/tlsf.c."""
     folder, _, file = name.partition("/")
     return _read(core_folder() / _FOLDERS[folder] / file)
 
@@ -64,21 +64,21 @@ def _read(path: Path) -> str:
         raise HeapfitError(f"{path}: cannot be read: {reason} (install heapfit again)") from error
 
 
-def included(text: str) -> list[str]:
-    """The files of core that a C text includes."""
+def find_includes(text: str) -> list[str]:
+    """The names of the core files that a C text includes."""
     names = _INCLUDE.findall(text)
     return [name for name in names if name.partition("/")[0] in _FOLDERS and name not in _GENERATED]
 
 
-def needed_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
-    """Name and text of the allocators' sources, and of every header these and `wrapper` include."""
-    left = [*source_names(allocators), *included(wrapper)]
+def collect_core_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
+    """The allocators' sources, and every header these or `wrapper` include: texts by name."""
+    left = [*source_names(allocators), *find_includes(wrapper)]
     texts: dict[str, str] = {}
     while left:
         name = left.pop()
         if name not in texts:
             texts[name] = core_text(name)
-            left += included(texts[name])
+            left += find_includes(texts[name])
     return dict(sorted(texts.items()))
 
 
@@ -88,7 +88,7 @@ def source_names(allocators: Iterable[str]) -> list[Text]:
 
 
 def _source_name(allocator: str) -> str:
-    """Where an allocator's source lies, as a name in a generated folder."""
+    """The name of an allocator's source in a generated folder."""
     sources = sorted(core_folder().glob(f"src/**/{allocator}.c"))
     if len(sources) != 1:
         raise HeapfitError(f"{core_folder()}: has no {allocator}.c (install heapfit again)")
@@ -103,7 +103,7 @@ def operation_names() -> list[Text]:
 
 
 def contract_number() -> int:
-    """What HFIT_CONTRACT is in this core."""
+    """The value of HFIT_CONTRACT in this core."""
     match = _CONTRACT.search(core_text("hfit/version.h"))
     if match is None:
         raise HeapfitError(f"{core_folder()}: has no HFIT_CONTRACT (install heapfit again)")

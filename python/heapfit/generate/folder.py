@@ -26,7 +26,7 @@ _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 
 
 @contextlib.contextmanager
-def staged_folder(folder: Path) -> Iterator[Path]:
+def stage_code_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
     try:
         require_replaceable(folder)
@@ -35,12 +35,12 @@ def staged_folder(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     try:
-        aside = scratch / "new"
-        aside.mkdir()
-        yield aside
-        _write_manifest(aside)
-        _exchange(aside, folder, scratch / "old")
-        ours.note(folder)
+        staging = scratch / "new"
+        staging.mkdir()
+        yield staging
+        _write_manifest(staging)
+        _exchange(staging, folder, scratch / "old")
+        ours.add_output(folder)
     except OSError as error:
         raise _cannot_write(folder, error) from error
     finally:
@@ -53,7 +53,7 @@ def _cannot_write(folder: Path, error: OSError) -> HeapfitError:
 
 
 def _exchange(new: Path, folder: Path, old: Path) -> None:
-    """Puts `new` where `folder` is, and that, if there is one, where `old` is."""
+    """Moves `folder`, if it exists, to `old`, and `new` to `folder`."""
     is_there = folder.exists()
     if is_there:
         folder.rename(old)
@@ -71,7 +71,7 @@ def _write_manifest(folder: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """All that is no folder, links to folders included."""
+    """All files below a folder, links to folders included."""
     return sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
 
 
@@ -85,7 +85,7 @@ def require_replaceable(folder: Path) -> None:
         raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")
     if not folder.is_dir() or not any(folder.iterdir()) or ours.is_forced():
         return
-    listed = _listed(folder)
+    listed = _read_manifest(folder)
     for path in _files(folder):
         name = str(path.relative_to(folder))
         if name == MANIFEST or _is_built(name, is_crate=_CRATE in listed):
@@ -107,8 +107,8 @@ def _is_built(name: str, is_crate: bool) -> bool:
     return path.suffix in _BUILT or (is_crate and path.parts[0] in _BUILT_BY_CARGO)
 
 
-def _listed(folder: Path) -> dict[str, str]:
-    """Hash by name, from the folder's manifest; empty if it has none."""
+def _read_manifest(folder: Path) -> dict[str, str]:
+    """The hash of each file by name, from the folder's manifest; empty if it has none."""
     try:
         lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generated folder linked once for all that is read from it: code sizes, and calls at worst."""
+"""A generated folder linked once for all that is read from it: code sizes and worst cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heapfit.sweep.threads import map_in_threads
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """Programs of all functions of the header; None where a compiler is not here, or cannot."""
+    """The linked programs of all functions of the header; None where linking was not possible."""
 
     plain: Path | None = None  # for a Cortex-M4
     marked: Path | None = None  # the same with its loops marked
@@ -24,8 +24,8 @@ class Images:
 
 
 @contextmanager
-def linked_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Images]:
-    """Images that are there while the context is; nothing is left in the folder."""
+def link_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Images]:
+    """Links a folder's images outside of it; they exist until the context ends."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
 
         def link(name: str) -> Path | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generated folder holds for languages other than C: the same heap under their own names.
+"""A generated folder's files for languages other than C: the same heap under their own names.
 
-The C stays as it is; these files stand beside it and call the functions of its header.
+The C stays as it is; these files are added and call the functions of its header.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text
-from heapfit.generate.tables import Design
+from heapfit.generate.tables import HeapDesign
 
 _RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
 
@@ -36,13 +36,13 @@ _FILES = {
 }
 
 
-def templates_of(language: Language, prefix: Text) -> dict[str, str]:
+def language_templates(language: Language, prefix: Text) -> dict[str, str]:
     """The templates of a language's own files, by file name."""
     return {name.format(prefix): template for name, template in _FILES[language].items()}
 
 
-def language_named(name: str) -> Language:
-    """HeapfitError if there is no such language."""
+def find_language(name: str) -> Language:
+    """The language of this name; HeapfitError if there is none."""
     try:
         return Language(name)
     except ValueError:
@@ -50,9 +50,8 @@ def language_named(name: str) -> Language:
         raise HeapfitError(f"language {name[:40]!a}: must be one of {known}") from None
 
 
-def require_fit(design: Design, language: Language) -> None:
-    """HeapfitError if the design's prefix makes no good names of the language, or if its heap
-    cannot be made by the first request, as other languages than C make it.
+def require_fit(design: HeapDesign, language: Language) -> None:
+    """HeapfitError if the design's prefix or its region does not suit the language.
 
     No keyword is made of a prefix: each name has more behind it.
     """

@@ -17,7 +17,7 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections")
 FREESTANDING = (*_PLAIN[:-1], _GCC_ONLY)  # what gcc is given, but for what makes no code
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
-_PATIENCE = 60  # seconds for one command
+_COMMAND_SECONDS = 60  # seconds for one command
 
 FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
 
@@ -31,20 +31,20 @@ class Compiler:
 
     @property
     def options(self) -> Text:
-        """What it is called with, as pages tell it."""
+        """The options that it compiles with, as pages print them."""
         return Text(" ".join(("-Os", *self.target)))
 
     def about(self, folder: Path) -> Text:
-        """Name, version and machine."""
-        said = run_here(folder, self._command, "--version").splitlines()[0]
-        machine = run_here(folder, self._command, "-dumpmachine").strip()
+        """The compiler's name, version and machine."""
+        said = run_in_folder(folder, self._command, "--version").splitlines()[0]
+        machine = run_in_folder(folder, self._command, "-dumpmachine").strip()
         return printable(f"{said}, {machine}")
 
     def link(self, folder: Path, header: Path, image: Path, *options: str) -> None:
         """Links all functions of the header and what they call."""
-        own = () if "clang" in run_here(folder, self._command, "--version") else (_GCC_ONLY,)
+        own = () if "clang" in run_in_folder(folder, self._command, "--version") else (_GCC_ONLY,)
         functions = functions_of(header)
-        run_here(
+        run_in_folder(
             folder,
             self._command,
             *(*self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options),
@@ -62,12 +62,12 @@ OWN = Compiler("")
 
 
 def functions_of(header: Path) -> list[str]:
-    """What a generated header declares."""
+    """The names of the functions that a generated header declares."""
     return _FUNCTION.findall(header.read_text(encoding="utf-8"))
 
 
-def run_here(folder: Path, *command: str) -> str:
-    """What a command prints; one of FAILURES if it does not end with 0."""
+def run_in_folder(folder: Path, *command: str) -> str:
+    """The output of a command that runs in `folder`; one of FAILURES unless it ends with 0."""
     return subprocess.run(
         command,
         cwd=folder,
@@ -75,5 +75,5 @@ def run_here(folder: Path, *command: str) -> str:
         check=True,
         capture_output=True,
         text=True,
-        timeout=_PATIENCE,
+        timeout=_COMMAND_SECONDS,
     ).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names become code only here.
+"""The only place where names become code.
 
 A plan's name or a trace's may hold anything: the end of a comment, a newline, a trigraph. Templates
 take nothing but numbers and `Text`, and only the functions below make `Text`.
@@ -25,7 +25,7 @@ class Text(str):
     __slots__ = ()
 
 
-def checked_prefix(prefix: str) -> Text:
+def parse_prefix(prefix: str) -> Text:
     """The word every generated name begins with; HeapfitError if it is not fit for one."""
     if not _PREFIX.fullmatch(prefix) or prefix.startswith("hfit"):
         raise HeapfitError(
@@ -35,23 +35,23 @@ def checked_prefix(prefix: str) -> Text:
     return Text(prefix)
 
 
-def identifier(prefix: Text, name: str) -> Text:
-    """A C identifier that tells `name` to a reader and differs between any two names."""
+def make_identifier(prefix: Text, name: str) -> Text:
+    """A C identifier that reads like `name` and differs between any two names."""
     slug = re.sub(r"[^a-z0-9]+", "_", name.lower())[:_LONGEST_SLUG].strip("_")
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Text("_".join(part for part in (prefix, slug, digest) if part))
 
 
 def printable(text: str) -> Text:
-    """`text` for a comment or a page: what could end either, or mean something there, becomes _."""
+    """`text` for a comment or a page; each character with a meaning there becomes _."""
     harmless = _HARMLESS.sub("_", text) or "unnamed"
     return Text(
         harmless if len(harmless) <= _LONGEST_TEXT else harmless[: _LONGEST_TEXT - 3] + "..."
     )
 
 
-def word(name: str) -> Text:
-    """A name of core's own, such as an allocator's or a tunable's, which is an identifier."""
+def core_word(name: str) -> Text:
+    """An identifier of core's own, such as the name of an allocator or a tunable."""
     if not _WORD.fullmatch(name):
         raise ValueError(f"not an identifier: {name!a}")
     return Text(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generated folder's C in one file: every include of ours replaced by what it names.
+"""A generated folder's C in one file: each of our includes replaced by the file it names.
 
 app_heap.c
   hfit/*.h, app_plan.h    what all sources share
@@ -43,21 +43,23 @@ _BEFORE_PLAN = """
 _BEHIND_PLAN = "#undef HFIT_THIS\n"
 
 
-def in_one_file(texts: Mapping[str, str], wrapper: str, sources: Sequence[str]) -> str:
+def join_sources(texts: Mapping[str, str], wrapper: str, sources: Sequence[str]) -> str:
     """The C of a folder whose files are `texts`, as the text of one file named `wrapper`.
 
     `sources` are the allocators', from the outermost inwards; the wrapper calls the first.
     """
     common: dict[str, str] = {}
     sections = [_section(texts, source, common) for source in reversed(sources)]
-    calls = _title(wrapper) + _expanded(texts, wrapper, common, set())
+    calls = _title(wrapper) + _expand_includes(texts, wrapper, common, set())
     shared = "".join(text for name, text in common.items() if name.startswith("src/"))
     core = "".join([_BEFORE_PLAN, *common.values(), _BEHIND_PLAN, *sections])
-    return "".join([_head(texts[wrapper]), _renamed(core, shared), _ended(shared), calls])
+    return "".join(
+        [_head(texts[wrapper]), _rename_definitions(core, shared), _undefine_macros(shared), calls]
+    )
 
 
 def _head(wrapper: str) -> str:
-    """What stands above the wrapper's first line of code: licence, and whose heap it is."""
+    """The text above the wrapper's first line of code: the licence, and whose heap it is."""
     return wrapper[: wrapper.index("\n#include")]
 
 
@@ -66,52 +68,58 @@ def _title(source: str) -> str:
 
 
 def _section(texts: Mapping[str, str], source: str, common: dict[str, str]) -> str:
-    """An allocator, with names of its own for what it defines."""
-    ours = _expanded(texts, source, common, set())
+    """The section of an allocator, in which what it defines has names of its own."""
+    ours = _expand_includes(texts, source, common, set())
     place = f"_in_{source.rpartition('/')[2].removesuffix('.c')}"
     known = _COMMENT.sub("", "".join(common.values()))
     fields = set(re.findall(r"\w+", known))  # of structs that all know
-    named = _PASTED.sub(rf"hfit_\1##operation##{place}", _renamed(ours, ours, place, fields))
-    return "".join([_title(source), named, _ended(ours)])
+    named = _PASTED.sub(
+        rf"hfit_\1##operation##{place}", _rename_definitions(ours, ours, place, fields)
+    )
+    return "".join([_title(source), named, _undefine_macros(ours)])
 
 
-def _renamed(text: str, definitions: str, place: str = "", fields: Collection[str] = ()) -> str:
-    """A text in which what the other one defines has names that tell whose it is."""
-    names = _defined(definitions)
+def _rename_definitions(
+    text: str, definitions: str, place: str = "", fields: Collection[str] = ()
+) -> str:
+    """A text whose names that `definitions` defines are prefixed and end with `place`."""
+    names = _find_definitions(definitions)
 
-    def named(match: re.Match[str]) -> str:
+    def rename(match: re.Match[str]) -> str:
         access, name = match.groups()
         is_operation = access.startswith("HFIT_")
         is_as_it_was = name not in names or is_operation or (access and name in fields)
         return match[0] if is_as_it_was else f"{access}hfit_{name}{place}"
 
-    return _NAME.sub(named, text)
+    return _NAME.sub(rename, text)
 
 
-def _ended(text: str) -> str:
-    """Ends the macros of a text."""
+def _undefine_macros(text: str) -> str:
+    """The lines that undefine the macros of a text."""
     return "".join(f"#undef {name}\n" for name in sorted(set(_MACRO.findall(text))))
 
 
-def _expanded(texts: Mapping[str, str], name: str, common: dict[str, str], seen: set[str]) -> str:
-    """A file with what it includes in its place, but for what is in `common`, or comes to be."""
+def _expand_includes(
+    texts: Mapping[str, str], name: str, common: dict[str, str], seen: set[str]
+) -> str:
+    """A file with its includes expanded, except those that are in `common` or now go there."""
     seen.add(name)
 
-    def included(match: re.Match[str]) -> str:
+    def expand(match: re.Match[str]) -> str:
         wanted = match[1]
         if wanted in common or wanted in seen:
             return ""
-        text = _expanded(texts, wanted, common, seen)
+        text = _expand_includes(texts, wanted, common, seen)
         if wanted.startswith("src/") and wanted not in _FOR_ALL:
             return text
         common[wanted] = text
         return ""
 
-    return _INCLUDE.sub(included, texts[name])
+    return _INCLUDE.sub(expand, texts[name])
 
 
-def _defined(text: str) -> set[str]:
-    """Functions, tables, types and constants that a text defines, but those of hfit's own name."""
+def _find_definitions(text: str) -> set[str]:
+    """The functions, tables, types and constants a text defines, but those named hfit_."""
     plain = _COMMENT.sub("", text)
     constants = (
         re.match(r"\s*(\w+)", item) for body in _ENUM.findall(plain) for item in body.split(",")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may want of a generated folder beside the plan's calls."""
+"""Options of a generated folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heapfit.plan.plan_file import PlanFile
 
 @dataclass(frozen=True, slots=True)
 class GenerateOptions:
-    """What a heap is to have beside its calls."""
+    """The options of a generated heap."""
 
     platforms: tuple[str, ...] = ()  # that it gets files for (heapfit.generate.platforms)
     counts: bool = False  # it keeps what calls have done
@@ -21,12 +21,12 @@ class GenerateOptions:
 
 
 def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:
-    """The plan with a region of a user's choice, of which no margin is known; None: as it is."""
+    """The plan with the user's region, whose margin is unknown; unchanged if that is None."""
     return plan_file if region is None else replace(plan_file, region=region, margin=None)
 
 
 def region_warning(plan_file: PlanFile, region: int | None) -> str | None:
-    """What is to be said of a region in which the recordings did not run, else None."""
+    """A warning about a region in which the recordings do not run, else None."""
     if region is None or plan_file.r_safe is None or region >= plan_file.r_safe:
         return None
     return f"the recordings needed a region of {plan_file.r_safe:,} B; {region:,} B are too few"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a folder of ours consists of, as SPDX 2.3: each file with its licence and hashes.
+"""A folder's software bill of materials (SPDX 2.3): each file with its licence and hashes.
 
 So a firmware's own list of parts can take it in. Nothing in it depends on when it was made.
 """
@@ -21,8 +21,8 @@ _PACKAGE = "SPDXRef-heap"
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """A package of others that a folder's code needs when it runs."""
+class RequiredPackage:
+    """Another project's package that a folder's code needs when it runs."""
 
     name: str
     version: str
@@ -30,25 +30,25 @@ class Needed:
 
 
 def write_parts_list(folder: Path, prefix: str, stamp: str) -> None:
-    """Lists every file that is in `folder` by now; `stamp` is the design's."""
+    """Lists every file that is now in `folder`; `stamp` is the design's."""
     document = parts_list(folder, f"{prefix}_heap", f"{prefix}:{stamp}")
     (folder / PARTS_LIST).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 def parts_list(
-    folder: Path, name: str, stamp: str, needed: Sequence[Needed] = ()
+    folder: Path, name: str, stamp: str, needed: Sequence[RequiredPackage] = ()
 ) -> dict[str, object]:
-    """Every file below `folder`, and what it needs, as an SPDX document.
+    """Every file below `folder`, and the packages it needs, as an SPDX document.
 
     Args:
-        folder: What is listed; paths are told from here.
+        folder: What is listed; paths are relative to it.
         name: Of the package that the files are.
         stamp: Tells this list from those of other contents.
         needed: Packages that are not in the folder.
     """
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [_file(path, folder, number) for number, path in enumerate(paths)]
-    others = [_needed_package(one, number) for number, one in enumerate(needed)]
+    files = [_file_entry(path, folder, number) for number, path in enumerate(paths)]
+    others = [_other_package(one, number) for number, one in enumerate(needed)]
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -56,7 +56,7 @@ def parts_list(
         "name": name,
         "documentNamespace": f"urn:heapfit:{_engine.version}:{stamp}",
         "creationInfo": {"created": _NO_DATE, "creators": [f"Tool: heapfit-{_engine.version}"]},
-        "packages": [_package(name, paths), *others],
+        "packages": [_own_package(name, paths), *others],
         "files": files,
         "relationships": [
             _relation("SPDXRef-DOCUMENT", "DESCRIBES", _PACKAGE),
@@ -66,7 +66,7 @@ def parts_list(
     }
 
 
-def _package(name: str, paths: list[Path]) -> dict[str, object]:
+def _own_package(name: str, paths: list[Path]) -> dict[str, object]:
     digests = "".join(sorted(hashlib.sha1(path.read_bytes()).hexdigest() for path in paths))
     code = hashlib.sha1(digests.encode()).hexdigest()  # as SPDX 2.3, 7.9 has it
     return {
@@ -83,7 +83,7 @@ def _package(name: str, paths: list[Path]) -> dict[str, object]:
     }
 
 
-def _needed_package(needed: Needed, number: int) -> dict[str, object]:
+def _other_package(needed: RequiredPackage, number: int) -> dict[str, object]:
     return {
         "SPDXID": f"SPDXRef-needed-{number}",
         "name": needed.name,
@@ -103,7 +103,7 @@ def _needed_package(needed: Needed, number: int) -> dict[str, object]:
     }
 
 
-def _file(path: Path, folder: Path, number: int) -> dict[str, object]:
+def _file_entry(path: Path, folder: Path, number: int) -> dict[str, object]:
     content = path.read_bytes()
     hashes = {"SHA1": hashlib.sha1(content), "SHA256": hashlib.sha256(content)}
     return {

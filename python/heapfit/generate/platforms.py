@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generated folder holds for a platform: files of its own that call the heap or build it.
+"""A generated folder's files for platforms: they call the heap or build it.
 
 The C of the heap stays as it is. A platform's files are templates in templates/PLATFORM; each says
 at its head what it does for that platform.
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.tables import Design
+from heapfit.generate.tables import HeapDesign
 
 
 class Platform(StrEnum):
-    """What a heap can be generated for."""
+    """The platforms that a heap can be generated for."""
 
     FREERTOS = "freertos"
     LWIP = "lwip"
@@ -32,13 +32,13 @@ class Platform(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlatformForm:
-    """What a platform asks of the folder."""
+    """The files and properties that a platform needs of a folder."""
 
     title: str  # as its users write it
     files: dict[str, str]  # names, and the templates they are filled from
     pool_files: dict[str, str] = field(default_factory=dict)  # likewise, of plans with pools alone
     is_one_file: bool = False  # it compiles the sources of one folder alone
-    counts: bool = False  # its functions tell what a heap that counts knows
+    counts: bool = False  # its functions report figures that only a heap with counts has
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
 
@@ -101,8 +101,8 @@ FORMS = {
 }
 
 
-def platform_named(name: str) -> Platform:
-    """HeapfitError if there is no such platform."""
+def find_platform(name: str) -> Platform:
+    """The platform of this name; HeapfitError if there is none."""
     try:
         return Platform(name)
     except ValueError:
@@ -111,16 +111,16 @@ def platform_named(name: str) -> Platform:
 
 
 def needs_counts(platforms: Iterable[Platform]) -> bool:
-    """Whether one of them tells what only a heap that counts knows."""
+    """True if one of the platforms reports figures that only a heap with counts has."""
     return any(FORMS[platform].counts for platform in platforms)
 
 
 def needs_one_file(platforms: Iterable[Platform]) -> bool:
-    """Whether one of them compiles the sources of one folder alone."""
+    """True if one of the platforms compiles the sources of only one folder."""
     return any(FORMS[platform].is_one_file for platform in platforms)
 
 
-def templates_for(platforms: Iterable[Platform], *, has_pools: bool) -> dict[str, str]:
+def platform_templates(platforms: Iterable[Platform], *, has_pools: bool) -> dict[str, str]:
     """The templates of the platforms' own files for a plan with pools or without, by file name.
 
     HeapfitError if two of them have different files of one name.
@@ -137,8 +137,8 @@ def templates_for(platforms: Iterable[Platform], *, has_pools: bool) -> dict[str
     return found
 
 
-def require_served(design: Design, platforms: Iterable[Platform]) -> None:
-    """HeapfitError if the plan's heap must be told each size at free and a platform tells none."""
+def require_sized_frees(design: HeapDesign, platforms: Iterable[Platform]) -> None:
+    """HeapfitError if the plan's heap needs a block's size at free and a platform has none."""
     for platform in platforms:
         function = FORMS[platform].frees_without_size
         if function and design.needs_size:

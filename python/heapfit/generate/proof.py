@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What proofs/ states of a folder's C, proven of that text as it lies there, by Frama-C's WP.
+"""Proofs of a generated folder's C, of its very text, by Frama-C's WP: what proofs/ states.
 
 The contracts are beside the text, in proofs/linked_blocks.c, what follows for any sequence of calls
 in proofs/budget.c and proofs/live_block.c, and proofs/model stands for the region. They hold for
@@ -44,14 +44,14 @@ _MUTANT_SECONDS = 8  # the same where a goal is to stay open
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How many goals there are, and the names of those that no prover proved."""
+    """The number of goals of a proof, and the names of those that no prover proved."""
 
     goals: int
     left: tuple[str, ...]
 
     @property
     def proven(self) -> int:
-        """Goals that a prover proved."""
+        """The number of goals that a prover proved."""
         return self.goals - len(self.left)
 
 
@@ -63,7 +63,7 @@ def require_provers() -> None:
 
 
 def prove_folder(folder: Path) -> Proof:
-    """Proves a folder that `generate` wrote, with its own counts, sizes and places: two minutes.
+    """Proves a folder that `generate` wrote, with its own counts, sizes and offsets: two minutes.
 
     HeapfitError if the tools are not installed, or nothing in the folder has a proof.
     """
@@ -76,14 +76,14 @@ def prove_folder(folder: Path) -> Proof:
 
 
 def prove_numbers(folder: Path) -> Proof:
-    """That the pools of a generated folder are such as the contracts are of: a few seconds."""
+    """Proves that the pools of a folder meet the premises of the contracts: a few seconds."""
     pools = pools_of(folder)
     with tempfile.TemporaryDirectory() as scratch:
         numbers = Path(scratch) / "numbers.c"
         goals = (pool.goal(number) for number, pool in enumerate(pools))
         numbers.write_text("\n".join([f'#include "{_own_proofs() / "linked_blocks.c"}"', *goals]))
         names = ",".join(f"pool_{number}" for number in range(len(pools)))
-        return _proof(_own_proofs(), [folder], (str(numbers), "-wp-fct", names))
+        return _prove_part(_own_proofs(), [folder], (str(numbers), "-wp-fct", names))
 
 
 def _own_proofs() -> Path:
@@ -91,16 +91,16 @@ def _own_proofs() -> Path:
 
 
 def prove(proofs: Path, includes: Sequence[Path]) -> Proof:
-    """The lemmas, then the functions, with the contracts of `proofs`, of the text in `includes`."""
+    """Proves the lemmas, then the functions in `includes`, by the contracts of `proofs`."""
     parts = (_OF_LEMMAS, _OF_FUNCTIONS, _OF_BUDGET, _OF_LIVE_BLOCK)
-    proven = [_proof(proofs, includes, part) for part in parts]
+    proven = [_prove_part(proofs, includes, part) for part in parts]
     left = tuple(name for part in proven for name in part.left)
     return Proof(sum(part.goals for part in proven), left)
 
 
-def _proof(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof:
-    """One run of WP."""
-    text = "".join(_wp(proofs, includes, what, _SECONDS))
+def _prove_part(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof:
+    """The result of one run of WP."""
+    text = "".join(_run_wp(proofs, includes, what, _SECONDS))
     found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
     if found is None:
         raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
@@ -108,12 +108,12 @@ def _proof(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof
 
 
 def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SECONDS) -> bool:
-    """True if the functions keep their contracts; ends at the first goal that is left.
+    """True if the functions keep their contracts; ends at the first goal that stays open.
 
     `seconds`: that a prover may take for a goal.
     """
     said = False
-    for line in _wp(proofs, includes, _OF_FUNCTIONS, seconds):
+    for line in _run_wp(proofs, includes, _OF_FUNCTIONS, seconds):
         said = said or "Proved goals" in line
         if "[Failed]" in line:
             return False
@@ -127,7 +127,7 @@ def _last_line(text: str) -> str:
 
 @contextmanager
 def _provers() -> Iterator[dict[str, str]]:
-    """An environment in which the provers were found anew, so nobody's settings are used."""
+    """An environment in which the provers were detected anew, free of a user's settings."""
     with tempfile.TemporaryDirectory() as scratch:
         environment = {"WHY3CONFIG": f"{scratch}/why3.conf", "PATH": "/usr/bin:/bin"}
         subprocess.run(
@@ -136,8 +136,10 @@ def _provers() -> Iterator[dict[str, str]]:
         yield environment
 
 
-def _wp(proofs: Path, includes: Sequence[Path], what: Sequence[str], seconds: int) -> Iterator[str]:
-    """The lines that one run of WP prints. It ends when the caller wants no more."""
+def _run_wp(
+    proofs: Path, includes: Sequence[Path], what: Sequence[str], seconds: int
+) -> Iterator[str]:
+    """The lines that one run of WP prints; it ends when the caller takes no more."""
     flags = " ".join(f'-I"{path.resolve()}"' for path in [proofs / "model", *includes])
     command = ["frama-c", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
                "-wp-timeout", str(seconds), "-wp-par", "2", *what[1:],

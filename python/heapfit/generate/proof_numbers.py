@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a generated folder's tables tell of its pools, as goals: they meet the proof's premises.
+"""Proof goals from a generated folder's tables: its pools meet the premises of the proof.
 
 The contracts in proofs/ hold for all pools that are laid out as the predicate `laid_out` says. For
 each pool of a plan its numbers are read from the folder's own C, and that predicate is a goal.
@@ -21,8 +21,8 @@ _FIXED_POOL_BITS = 8  # offset of fixed_pool's used bits: USED_BITS of src/pools
 
 
 @dataclass(frozen=True, slots=True)
-class LaidOut:
-    """Where one pool's blocks, their used bits and its free list lie."""
+class PoolLayout:
+    """The offsets of one pool's blocks, of their used bits and of its free list."""
 
     list: int  # offset of its free list
     base: int  # offset of its first block
@@ -31,7 +31,7 @@ class LaidOut:
     size: int  # bytes from one block to the next
 
     def goal(self, number: int) -> str:
-        """A function whose contract is what the proof asks of a pool."""
+        """A C function whose contract states what the proof requires of a pool."""
         return (
             f"/*@ requires \\valid_read(run) && run->base == {self.base} && run->bits == 0 &&\n"
             f"        run->count == {self.count} && run->first == {self.first};\n"
@@ -41,7 +41,7 @@ class LaidOut:
         )
 
 
-def pools_of(folder: Path) -> list[LaidOut]:
+def pools_of(folder: Path) -> list[PoolLayout]:
     """The pools of a generated folder whose free blocks are linked; HeapfitError if it has none."""
     tables = [
         (kind, name, body)
@@ -49,35 +49,35 @@ def pools_of(folder: Path) -> list[LaidOut]:
         for kind, name, body in _TABLE.findall(path.read_text())
     ]
     by_bits = [body for _, _, body in tables if _numbers(body).get("search") == 0]
-    found = [pool for table in tables for pool in _pools(*table, by_bits)]
+    found = [pool for table in tables for pool in _lay_out_table(*table, by_bits)]
     if not found:
         reason = "free blocks are found by their bits (search = 0)" if by_bits else "it has none"
         raise HeapfitError(f"{folder}: proofs exist for linked pools only: {reason}")
     return found
 
 
-def _pools(kind: str, name: str, body: str, by_bits: list[str]) -> Iterator[LaidOut]:
-    """Those of one table; none of a table that is no list of pools."""
+def _lay_out_table(kind: str, name: str, body: str, by_bits: list[str]) -> Iterator[PoolLayout]:
+    """The pools of one table, none if it is no list of pools."""
     if kind == "hfit_fixed_pool_plan":
-        yield from _fixed_pool(_numbers(body))
+        yield from _lay_out_fixed_pool(_numbers(body))
     if kind != "hfit_pool" or any(f".items = {name}," in plan for plan in by_bits):
         return
     for index, pool in enumerate(map(_numbers, _POOL.findall(body))):
         if pool["count"] > 0:
             at = (pool["base"], pool["count"], pool["used_bit"])
-            yield LaidOut(4 * index, *at, pool["block_size"])
+            yield PoolLayout(4 * index, *at, pool["block_size"])
 
 
-def _fixed_pool(plan: dict[str, int]) -> Iterator[LaidOut]:
-    """As stride_of and base_for of src/pools/fixed_pool.c; a count of 0 is the region's matter."""
+def _lay_out_fixed_pool(plan: dict[str, int]) -> Iterator[PoolLayout]:
+    """The layout by stride_of and base_for of src/pools/fixed_pool.c; none for a count of 0."""
     if plan["blocks"] > 0:
         alignment, count = plan["alignment"], plan["blocks"]
         base = _FIXED_POOL_BITS + 4 * -(-count // 32)
-        stride = _rounded(plan["block_size"] + plan["overhead"], alignment)
-        yield LaidOut(0, _rounded(base, alignment), count, 8 * _FIXED_POOL_BITS, stride)
+        stride = _round_up(plan["block_size"] + plan["overhead"], alignment)
+        yield PoolLayout(0, _round_up(base, alignment), count, 8 * _FIXED_POOL_BITS, stride)
 
 
-def _rounded(size: int, alignment: int) -> int:
+def _round_up(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan as the const structs of core: what the templates print.
+"""A plan as the const structs of core, which the templates print.
 
 A plan that has a shared allocator becomes a chain of structs. An allocator's struct is named by its
 tunables, as core's headers do it: `hfit_plan` if it has the alignment alone, `hfit_pools_plan` if
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.generate.names import Text, identifier, printable, word
+from heapfit.generate.names import Text, core_word, make_identifier, printable
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
@@ -29,7 +29,7 @@ _OPERATIONS_WORDS = 12  # hfit_operations
 
 
 @dataclass(frozen=True, slots=True)
-class PoolRow:
+class PoolEntry:
     """One hfit_pool; sizes and offsets in bytes."""
 
     size: int
@@ -66,7 +66,7 @@ class IndexTable:
 
 @dataclass(frozen=True, slots=True)
 class PlanTable:
-    """One plan struct."""
+    """One plan struct of the generated C."""
 
     name: Text
     struct: Text
@@ -74,18 +74,18 @@ class PlanTable:
     alignment: int
     scalars: tuple[tuple[Text, int], ...]  # without the alignment
     takes_pools: bool
-    pools: tuple[PoolRow, ...]
+    pools: tuple[PoolEntry, ...]
     index: IndexTable | None
     shared: PlanTable | None
 
     @property
     def pointer(self) -> Text:
-        """C for the address of what it has in common with every plan."""
+        """A C expression for the address of the part that all plans have in common."""
         return Text(f"&{self.name}" if self.struct == "hfit_plan" else f"&{self.name}.common")
 
     @property
     def blocks(self) -> int:
-        """Blocks of all pools."""
+        """The number of blocks of all pools."""
         return sum(pool.count for pool in self.pools)
 
     @property
@@ -94,7 +94,7 @@ class PlanTable:
         return self.pools[-1].end
 
     def chain(self) -> Iterator[PlanTable]:
-        """This struct and those behind it; the innermost comes first, as C wants it."""
+        """The structs of a chain, this one last and the innermost first, as C requires."""
         if self.shared is not None:
             yield from self.shared.chain()
         yield self
@@ -112,8 +112,8 @@ class PlanTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
-    """All that a generated folder is about; sizes in bytes."""
+class HeapDesign:
+    """The data of all templates of a generated folder; sizes in bytes."""
 
     prefix: Text
     plan: PlanTable
@@ -122,51 +122,51 @@ class Design:
     events: int
     warning: Text  # what is to be said of the recording; mostly empty
     region: int  # what to set the heap to
-    r_safe: int  # what the recordings needed; 0: not told
-    peak: int  # live bytes that the region is for; 0: not told
-    margin: Text  # percent; empty: not told
+    r_safe: int  # what the recordings needed; 0: unknown
+    peak: int  # live bytes that the region is for; 0: unknown
+    margin: Text  # percent; empty: unknown
     runs: int  # recordings
     base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
-    header: int  # bytes in front of a block; of a heap behind pools none is told
+    header: int  # bytes in front of a block; 0 for a heap behind pools
     counts: bool  # it keeps what calls have done
     is_given: bool  # the program hands the region over when the heap is made
     is_one_file: bool  # its C is one file
 
     @property
     def has_own_sources(self) -> bool:
-        """Whether each allocator's source serves just one struct and can be built for it."""
+        """True if each allocator serves only one struct, so that its source can be built for it."""
         allocators = [table.allocator for table in self.plan.chain()]
         return len(set(allocators)) == len(allocators)
 
     @property
     def needs_size(self) -> bool:
-        """Whether callers hand the size over when they free or resize a block."""
+        """True if callers pass a block's size when they free or resize it."""
         (info,) = find_allocators([self.plan.allocator])
         return info.needs_size
 
 
-def design_of(
+def design_from_plan_file(
     plan_file: PlanFile,
     prefix: Text,
     counts: bool = False,
     is_given: bool = False,
     is_one_file: bool = False,
-) -> Design:
-    """The design a plan file holds; HeapfitError if it cannot become a heap."""
+) -> HeapDesign:
+    """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
     _require_shipped(plan_file)
-    region = _checked_region(plan_file, engine_plan)
-    name = identifier(Text(f"{prefix}_plan"), plan_file.name)
+    region = _require_region(plan_file, engine_plan)
+    name = make_identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = _table(engine_plan, name)
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
     holes = engine_plan.holes(1)
     options = [name for name, is_set in (("counts", counts), ("given", is_given)) if is_set]
-    figures = [prefix, region, plan_file.base_alignment, _figures(table), *sites, *options]
+    figures = [prefix, region, plan_file.base_alignment, _stamp_figures(table), *sites, *options]
     digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
-    return Design(
+    return HeapDesign(
         prefix=prefix,
         plan=table,
         plan_name=printable(plan_file.name),
@@ -193,7 +193,7 @@ def _warning(plan_file: PlanFile) -> Text:
 
 
 def _require_shipped(plan_file: PlanFile) -> None:
-    """Baselines are compared with and have no code to give away."""
+    """HeapfitError for a baseline, which is for comparison and has no code to generate."""
     shipped = [info.name for info in _engine.allocators() if info.ships]
     plan: Plan | None = plan_file.plan
     while plan is not None:
@@ -206,7 +206,7 @@ def _require_shipped(plan_file: PlanFile) -> None:
 
 
 def require_whole_blocks(plan_file: PlanFile) -> None:
-    """HeapfitError if blocks lie in pieces: what calls malloc writes its block from end to end."""
+    """HeapfitError if blocks lie in pieces: callers of malloc need each block in one piece."""
     allocator = plan_file.plan.allocator
     if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
         raise HeapfitError(
@@ -215,7 +215,7 @@ def require_whole_blocks(plan_file: PlanFile) -> None:
         )
 
 
-def _checked_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
+def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
     name = printable(plan_file.name)
     region, base = plan_file.region, plan_file.base_alignment
     if region is None:
@@ -240,18 +240,18 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
     kinds = {tunable.name: tunable.kind for tunable in _tunables(plan.allocator)}
     takes_pools = "pools" in kinds.values()
     scalars = tuple(
-        (word(tunable), plan.scalars[tunable])
+        (core_word(tunable), plan.scalars[tunable])
         for tunable, kind in kinds.items()
         if kind == "scalar" and tunable != "alignment"
     )
     return PlanTable(
         name=name,
         struct=_struct(plan.allocator, takes_pools, bool(scalars)),
-        allocator=word(plan.allocator),
+        allocator=core_word(plan.allocator),
         alignment=plan.alignment,
         scalars=scalars,
         takes_pools=takes_pools,
-        pools=tuple(PoolRow(*row) for row in plan.pool_rows),
+        pools=tuple(PoolEntry(*row) for row in plan.pool_rows),
         index=_index(plan),
         shared=None if plan.shared is None else _table(plan.shared, Text(f"{name}_shared")),
     )
@@ -271,10 +271,10 @@ def _tunables(allocator: str) -> list[_engine.Tunable]:
 def _struct(allocator: str, takes_pools: bool, has_scalars: bool) -> Text:
     if takes_pools:
         return Text("hfit_pools_plan")
-    return Text(f"hfit_{word(allocator)}_plan" if has_scalars else "hfit_plan")
+    return Text(f"hfit_{core_word(allocator)}_plan" if has_scalars else "hfit_plan")
 
 
-def _figures(table: PlanTable) -> list[object]:
+def _stamp_figures(table: PlanTable) -> list[object]:
     return [
         [
             each.allocator,

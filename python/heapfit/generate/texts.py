@@ -20,18 +20,18 @@ from heapfit.generate.core_files import (
     operation_names,
     source_names,
 )
-from heapfit.generate.languages import Language, templates_of
+from heapfit.generate.languages import Language, language_templates
 from heapfit.generate.names import Text, printable
-from heapfit.generate.one_file import in_one_file
+from heapfit.generate.one_file import join_sources
 from heapfit.generate.platforms import Platform
-from heapfit.generate.tables import Design
+from heapfit.generate.tables import HeapDesign
 from heapfit.generate.worst_calls import CallBounds
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _COUNTS_SIZE = 20  # bytes of what calls have done, on a 32-bit target
 
 
-def heap_texts(design: Design) -> dict[str, str]:
+def heap_texts(design: HeapDesign) -> dict[str, str]:
     """The header, the source and the stamp of core, by file name."""
     figures = {
         "contract": contract_number(),
@@ -47,53 +47,53 @@ def heap_texts(design: Design) -> dict[str, str]:
     }
 
 
-def language_texts(design: Design, language: Language) -> dict[str, str]:
-    """The files of a language beside the C, by file name."""
+def language_texts(design: HeapDesign, language: Language) -> dict[str, str]:
+    """The files of a language other than C, by file name."""
     sources = _heap_sources(design)
     return {
         name: _fill(template, design, sources=sources)
-        for name, template in templates_of(language, design.prefix).items()
+        for name, template in language_templates(language, design.prefix).items()
     }
 
 
-def platform_texts(design: Design, templates: Mapping[str, str]) -> dict[str, str]:
+def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
     """The files of platforms, by file name."""
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
     sources = [*_heap_sources(design), *own]
     return {name: _fill(template, design, sources=sources) for name, template in templates.items()}
 
 
-def _heap_sources(design: Design) -> list[Text]:
-    """What is compiled of the heap itself."""
+def _heap_sources(design: HeapDesign) -> list[Text]:
+    """The C files of the heap itself."""
     wrapper = Text(f"{design.prefix}_heap.c")
     return [wrapper] if design.is_one_file else [wrapper, *source_names(allocators_of(design))]
 
 
-def one_file_texts(design: Design, texts: Mapping[str, str]) -> dict[str, str]:
-    """The header, all the C as one file, and what is no C."""
+def one_file_texts(design: HeapDesign, texts: Mapping[str, str]) -> dict[str, str]:
+    """The header, all the C as one file, and all files that are no C."""
     wrapper = f"{design.prefix}_heap.c"
-    one = in_one_file(texts, wrapper, source_names(allocators_of(design)))
+    one = join_sources(texts, wrapper, source_names(allocators_of(design)))
     kept = {name: text for name, text in texts.items() if not name.endswith((".c", ".h"))}
     return kept | {header_name(design): texts[header_name(design)], wrapper: one}
 
 
-def header_name(design: Design) -> str:
-    """The file that a program includes."""
+def header_name(design: HeapDesign) -> str:
+    """The name of the header that a program includes."""
     return f"{design.prefix}_heap.h"
 
 
-def header_text(design: Design, bounds: CallBounds | None) -> str:
-    """What a program includes; `bounds` of its calls, if they are known, stand at its head."""
+def header_text(design: HeapDesign, bounds: CallBounds | None) -> str:
+    """The header; the `bounds` of its calls, if they are known, are in its first comment."""
     return _fill("heap.h.j2", design, bounds=bounds)
 
 
 def readme_text(
-    design: Design,
+    design: HeapDesign,
     sizes: Sequence[CodeSize],
     language: Language = Language.C,
     platforms: Sequence[Platform] = (),
 ) -> str:
-    """The page that tells a firmware engineer what the folder is, costs and wants."""
+    """The page that says what the folder is, what it costs and what it needs."""
     figures = {
         "version": printable(_engine.version),
         "language": Text(language),
@@ -104,7 +104,7 @@ def readme_text(
     return _fill("README.md.j2", design, sizes=sizes, **figures)
 
 
-def _fill(template: str, design: Design, **more: object) -> str:
+def _fill(template: str, design: HeapDesign, **more: object) -> str:
     return (
         _environment()
         .get_template(template)
@@ -117,7 +117,7 @@ def _fill(template: str, design: Design, **more: object) -> str:
     )
 
 
-def allocators_of(design: Design) -> list[Text]:
+def allocators_of(design: HeapDesign) -> list[Text]:
     """The names of the allocators a design uses, from the outermost inwards."""
     return list(dict.fromkeys(table.allocator for table in reversed([*design.plan.chain()])))
 
@@ -127,7 +127,7 @@ def _environment() -> Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         undefined=jinja2.StrictUndefined,
-        finalize=_only_checked,
+        finalize=_require_checked,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -138,8 +138,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _only_checked(value: object) -> object:
-    """Stops a name that did not pass heapfit.generate.names before it becomes code."""
+def _require_checked(value: object) -> object:
+    """TypeError for a name that heapfit.generate.names did not check, before it becomes code."""
     if not isinstance(value, int | Text):
         raise TypeError(f"a template was given {type(value).__name__} {value!r}")
     return value

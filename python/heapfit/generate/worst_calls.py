@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls of a generated heap cost at worst, read from its own code linked for a Cortex-M4."""
+"""The worst case of a generated heap's calls, from its own code linked for a Cortex-M4."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from heapfit.generate.linked_folder import (
     SECTIONS,
     functions_of,
 )
-from heapfit.generate.names import Text, word
+from heapfit.generate.names import Text, core_word
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
 
 # Not called while a program works.
-_LINEAR = ("_heap_init", "_heap_check", "_heap_footprint", "_heap_walk", "_heap_find_free")
+_UNBOUNDED_CALLS = ("_heap_init", "_heap_check", "_heap_footprint", "_heap_walk", "_heap_find_free")
 
 
 @dataclass(frozen=True, slots=True)
 class CallBound:
-    """The worst case of one function; callees included, locks of the build's own not."""
+    """The worst case of one function, callees included, the build's own locks not."""
 
     function: Text
     instructions: int
@@ -37,7 +37,7 @@ class CallBound:
 
 @dataclass(frozen=True, slots=True)
 class CallBounds:
-    """Of those functions of the generated header that have a bound, in its order."""
+    """The worst cases of the generated header's functions that have a bound, in its order."""
 
     compiler: Text
     target: Text  # options that choose the processor
@@ -47,18 +47,18 @@ class CallBounds:
 
     @property
     def width(self) -> int:
-        """Of the longest name."""
+        """The length of the longest function name."""
         return max(len(call.function) for call in self.calls)
 
 
 def call_bounds(folder: Path, header: Path, images: Images) -> CallBounds | None:
-    """None where the cross compiler is not here, cannot link the folder, or no call has a bound."""
+    """The worst case of each call; None without a cross compiler, a linked folder or any bound."""
     if images.plain is None or images.marked is None:
         return None
     try:
         require_equal_code(images.marked, images.plain)
         cases = WorstCases(LinkedCode(images.marked, CORTEX_M4.tools))
-        calls = tuple(_bounded(cases, functions_of(header)))
+        calls = tuple(_find_bounds(cases, functions_of(header)))
         compiler = CORTEX_M4.about(folder)
     except (*FAILURES, HeapfitError):
         return None
@@ -68,12 +68,12 @@ def call_bounds(folder: Path, header: Path, images: Images) -> CallBounds | None
     return CallBounds(compiler, target, options, sections, calls) if calls else None
 
 
-def _bounded(cases: WorstCases, functions: list[str]) -> Iterator[CallBound]:
+def _find_bounds(cases: WorstCases, functions: list[str]) -> Iterator[CallBound]:
     for function in functions:
-        if function.endswith(_LINEAR):
+        if function.endswith(_UNBOUNDED_CALLS):
             continue
         try:
-            worst = cases.of(function)
+            worst = cases.find(function)
         except UnboundedError:
             continue
-        yield CallBound(word(function), worst.instructions, worst.a_byte, worst.stack)
+        yield CallBound(core_word(function), worst.instructions, worst.a_byte, worst.stack)

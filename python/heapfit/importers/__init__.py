@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, Source
 from heapfit.importers.stream import ByteStream
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
@@ -24,7 +24,7 @@ __all__ = [
     "import_file",
     "import_frames",
     "open_any",
-    "opened_trace",
+    "open_trace",
 ]
 
 _STEP = "import"
@@ -34,11 +34,11 @@ def import_file(
     source: Path,
     output: Path,
     options: ImportOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Trace:
     """Stores the events of `source`, of any known format, as a trace at `output`.
 
-    docs/import-formats.md lists the formats. HeapfitError tells the line, packet or event at which
+    docs/import-formats.md lists the formats. HeapfitError names the line, packet or event at which
     a source breaks the rules of a trace; then nothing is written.
     """
     with ByteStream(source) as stream:
@@ -47,24 +47,24 @@ def import_file(
         return _import(stream, output, options or ImportOptions(), progress)
 
 
-def import_frames(source: Path, output: Path, progress: Progress = no_progress) -> Trace:
-    """Stores what the frames in a target's log tell as a trace at `output`.
+def import_frames(source: Path, output: Path, progress: Progress = ignore_progress) -> Trace:
+    """Stores the events of the frames in a target's log as a trace at `output`.
 
     As `import_file`, for a log with so much before its first frame that it is not known by it.
     """
     with ByteStream(source) as stream:
         incoming = FRAMES.open(stream, ImportOptions())
-        return _stored(incoming, stream, output, ImportOptions(), progress)
+        return _store(incoming, stream, output, ImportOptions(), progress)
 
 
 def open_any(
     source: Path,
     options: ImportOptions,
     folder: Path,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     name: str | None = None,
 ) -> Trace:
-    """A stored trace as it is; any other known file imported to a trace in `folder`.
+    """Opens a stored trace; any other known file is imported to a trace in `folder`.
 
     `name` is that trace's, without its ending; the source's own if none is given.
     """
@@ -76,10 +76,10 @@ def open_any(
 
 
 @contextmanager
-def opened_trace(
-    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = no_progress
+def open_trace(
+    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> Iterator[Trace]:
-    """A trace as it is; any other known file imported for the time, and gone afterwards."""
+    """Opens a trace; any other known file is imported for the time, and deleted afterwards."""
     if isinstance(source, Trace):
         yield source
         return
@@ -88,10 +88,10 @@ def opened_trace(
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
-    return _stored(format_of(stream).open(stream, options), stream, output, options, progress)
+    return _store(format_of(stream).open(stream, options), stream, output, options, progress)
 
 
-def _stored(
+def _store(
     incoming: Source,
     stream: ByteStream,
     output: Path,
@@ -111,11 +111,11 @@ def _stored(
             ),
         )
 
-    return write_trace(output, _watched(incoming, stream, progress), info, incoming.chains)
+    return write_trace(output, _read_columns(incoming, stream, progress), info, incoming.chains)
 
 
-def _watched(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
-    """The columns of a source, whose errors tell a place, with the file's name before it."""
+def _read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
+    """Reads a source's columns with progress; errors get the file's name before their place."""
     progress(_STEP, 0.0)
     try:
         for columns in incoming.columns():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs compilers and emulators, each within a time, and tells in one line what went wrong."""
+"""Runs compilers and emulators, each within a time limit; errors become one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 300  # seconds for one command; a million events take about 30, count
 
 
 def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE) -> str:
-    """What the command prints; HeapfitError with its last words if it does not end with 0."""
+    """The command's output; HeapfitError with its last lines if its status is not 0."""
     words = [str(word) for word in command]
     try:
         done = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formats that can be imported, listed once, and how a file's content tells its format."""
+"""The formats that can be imported, listed once, and how a file's format is detected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One kind of file: how it is told, and the source it becomes."""
+    """One kind of file: how it is detected, and the source that reads it."""
 
     name: str
     title: str
@@ -66,12 +66,12 @@ def _is_lifetimes(head: bytes) -> bool:
 
 
 def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """Opens a file for a reader, which is given whether to drop events of unknown objects."""
+    """Opens a file for a reader, which may drop events of unknown objects or raise an error."""
     return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream)
 
 
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """As `_read_by`, of a file that may begin with blocks live, whose frees it cannot know.
+    """Opens a file for a reader that drops frees of blocks that were live before the file began.
 
     A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
     lost. Events of unknown objects are always dropped, and counted.
@@ -124,7 +124,7 @@ FORMATS = (
 
 
 def format_of(stream: ByteStream) -> Format:
-    """The format of a file's content; HeapfitError names those known if it is none of them."""
+    """The format of a file's content; HeapfitError lists the known formats if it is none."""
     if not stream.head:
         raise HeapfitError(f"{stream.path}: is empty")
     for known in FORMATS:

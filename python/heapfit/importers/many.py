@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many files imported side by side, by the workers of a sweep."""
+"""Imports many files at once, by the workers of a sweep."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.importers.formats import STORED_MAGIC
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 
@@ -26,7 +26,7 @@ class Import(NamedTuple):
 
 
 def import_files(
-    imports: Sequence[Import], sweep: Sweep, progress: Progress = no_progress
+    imports: Sequence[Import], sweep: Sweep, progress: Progress = ignore_progress
 ) -> list[Trace]:
     """The traces in the order of their files; each appears whole or not at all.
 
@@ -35,9 +35,9 @@ def import_files(
     shared out.
     """
     if not (sweep.is_on_this_machine and all(one.source.is_file() for one in imports)):
-        return [_imported(one) for one in imports]
+        return [_import_one(one) for one in imports]
     jobs = [
-        Job(f"import {one.source.name}", _imported, one, events=_events_in(one.source))
+        Job(f"import {one.source.name}", _import_one, one, events=_events_in(one.source))
         for one in imports
     ]
     return sweep.run(_STEP, jobs, progress)
@@ -48,9 +48,9 @@ def open_all(
     options: ImportOptions,
     folder: Path,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> list[Trace]:
-    """As `open_any`, of each file under its name; without a sweep one after the other."""
+    """Opens each file under its name like `open_any`; without a sweep one after the other."""
     if sweep is None or len(sources) == 1 or not all(source.is_file() for source, _ in sources):
         return [open_any(source, options, folder, progress, name) for source, name in sources]
     to_import = [
@@ -64,7 +64,7 @@ def open_all(
     ]
 
 
-def _imported(one: Import) -> Trace:
+def _import_one(one: Import) -> Trace:
     return import_file(one.source, one.output, one.options)
 
 

@@ -22,7 +22,7 @@ from heapfit.trace.stored import Columns, TraceInfo
 
 
 def is_packets(head: bytes) -> bool:
-    """Whether a file that begins so is a capture or a packet table."""
+    """True if a file that begins so is a capture or a packet table."""
     return _engine.is_capture(head) or _engine.is_packet_table(head)
 
 
@@ -41,7 +41,7 @@ class PacketReader(Protocol):
 
 
 class PacketSource:
-    """A capture or packet table on its way to a trace, by a queue model like `fill-drain:1000`."""
+    """Reads a capture or packet table as a trace, by a queue model like `fill-drain:1000`."""
 
     def __init__(self, stream: ByteStream, options: ImportOptions) -> None:
         self._stream = stream
@@ -59,7 +59,7 @@ class PacketSource:
         yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:
-        """What the trace is of, with the oddities counted so far."""
+        """The trace's metadata, with the oddities counted so far."""
         return TraceInfo(
             program=source_name(self._stream.path),
             kind="packets",
@@ -68,7 +68,7 @@ class PacketSource:
         )
 
     def chains(self) -> Chains:
-        """Packets are asked for by nobody."""
+        """No chains: packets have no callers."""
         return {}
 
 

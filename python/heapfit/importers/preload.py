@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library that records a program, and whether the loader would load it into one."""
+"""The library that records a program, and the test if the loader would load it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PT_INTERP = 3  # the program header of a dynamically linked program
 
 
 def library_for(program: Path) -> Path:
-    """The recorder of the program's own class; a script's interpreter is taken for a 64-bit one."""
+    """The recorder of the program's pointer size; scripts count as 64-bit programs."""
     with program.open("rb") as file:
         head = file.read(5)
     return LIBRARY_32 if head == b"\x7fELF" + bytes([_ELF_32_BIT]) else LIBRARY
 
 
-def recording_into(folder: Path, depth: int = 1) -> dict[str, str]:
-    """What tells the library where to record, and how many callers of each request."""
+def recorder_settings(folder: Path, depth: int = 1) -> dict[str, str]:
+    """The variables that set where the library records, and how many callers of each request."""
     return {
         "HEAPFIT_RECORD": str(folder),
         **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
@@ -37,23 +37,23 @@ def recording_into(folder: Path, depth: int = 1) -> dict[str, str]:
 
 
 def environment(folder: Path, program: str | None = None, depth: int = 1) -> dict[str, str]:
-    """What a program's environment needs for it to record itself into `folder`.
+    """The environment in which a program records itself into `folder`.
 
     For programs that others start, as services; `program` is named as for a shell. HeapfitError if
     that cannot be.
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise HeapfitError(f"{folder}: is not a folder (create it, writable by the program's user)")
-    library = LIBRARY if program is None else library_for(recordable(program))
+        raise HeapfitError(f"{folder}: is no folder (create it, writable by the program's user)")
+    library = LIBRARY if program is None else library_for(find_program(program))
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
-    return {"LD_PRELOAD": str(library), **recording_into(folder, depth)}
+    return {"LD_PRELOAD": str(library), **recorder_settings(folder, depth)}
 
 
-def recordable(name: str) -> Path:
-    """The program a shell would run, if the recorder can be loaded into it."""
+def find_program(name: str) -> Path:
+    """Finds the program that a shell would run; HeapfitError if it cannot be recorded."""
     path = shutil.which(name)
     if path is None:
         raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")
@@ -68,7 +68,7 @@ def recordable(name: str) -> Path:
 
 
 def _obstacle(program: Path) -> str | None:
-    """Why the loader would not load the recorder into this program, as far as its file tells."""
+    """The reason why the loader would not load the recorder, as far as the file shows it."""
     status = program.stat()
     is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
     is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
@@ -96,7 +96,7 @@ def _obstacle(program: Path) -> str | None:
     return None
 
 
-def preloadable(library: Path, stack: ExitStack) -> Path:
+def preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording what a Linux program asks of its heap, by a library preloaded into it.
+"""Records the heap requests of a Linux program, by a library preloaded into it.
 
 The library writes one file for each process, and for each program a process runs by exec
 (recorder/WIRE.md). They lie in a temporary folder beside the output and become stored traces here.
@@ -21,8 +21,8 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, import_file
-from heapfit.importers.preload import library_for, preloadable, recordable, recording_into
-from heapfit.progress import Progress, no_progress
+from heapfit.importers.preload import find_program, library_for, preload_path, recorder_settings
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
 _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
@@ -32,8 +32,8 @@ GRACE = 5.0  # seconds that a program has to end after a SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
-    """A program's trace, with what became of the program."""
+class ProgramRecording:
+    """A program's trace, and how the program ended."""
 
     trace: Trace
     status: int  # its exit status; below 0: the signal that ended it, negated
@@ -55,35 +55,35 @@ def record(
     command: Sequence[str],
     output: Path,
     keep_children: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     depth: int = 1,
-) -> Recording:
+) -> ProgramRecording:
     """Runs a program, with its input and output untouched, and stores its trace at `output`.
 
     Children are kept beside it, as <output>.<process>.parquet. A program that dies by a signal
     leaves the trace of its life, and so does one whose recorder is sent a SIGTERM, which is passed
     on. A process that outlives the program is recorded until then. `depth`: callers of each
-    request that are told, 1 or 4 (docs/recording.md has the cost).
+    request that are recorded, 1 or 4 (docs/recording.md has the cost).
     """
-    program = recordable(command[0])
+    program = find_program(command[0])
     _require_place(output)
     try:
         folder = tempfile.TemporaryDirectory(prefix=f".{output.stem[:40]}-", dir=output.parent)
     except OSError as error:
         raise HeapfitError(f"{output}: cannot be written: {error.strerror or error}") from error
-    with folder as name, _terminations_passed_on() as ending:
-        environment = recording_into(Path(name).resolve(), depth)
+    with folder as name, _pass_terminations_on() as ending:
+        environment = recorder_settings(Path(name).resolve(), depth)
         process, status = _run(command, program, environment, ending)
         images = _images(Path(name))
         own = [image for image in images if image.process == process]
         if not own:
-            raise HeapfitError(_unrecorded(program, status))
+            raise HeapfitError(_explain_missing_recording(program, status))
         main = own[-1]  # of a shell that ends in exec, the program it became
         is_confined = _is_confined(main.path)
         trace = import_file(main.path, output, ImportOptions(), progress)
         others = [image for image in images if image != main]
         kept = [_keep(image, output, progress) for image in others] if keep_children else []
-    return Recording(trace, status, is_confined, len(others), tuple(kept))
+    return ProgramRecording(trace, status, is_confined, len(others), tuple(kept))
 
 
 def _require_place(output: Path) -> None:
@@ -94,12 +94,12 @@ def _require_place(output: Path) -> None:
 
 
 def _run(
-    command: Sequence[str], program: Path, environment: Mapping[str, str], ending: _Ending
+    command: Sequence[str], program: Path, environment: Mapping[str, str], ending: _Termination
 ) -> tuple[int, int]:
-    """The process's number and how it ended."""
+    """Runs the program; the result is its process number and its exit status."""
     with ExitStack() as stack:
-        stack.enter_context(_interrupts_left_to_the_program())
-        preload = [str(preloadable(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
+        stack.enter_context(_leave_interrupts())
+        preload = [str(preload_path(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
         loaded = {"LD_PRELOAD": ":".join(filter(None, preload))}
         recorded = {**os.environ, **loaded, **environment}
         try:
@@ -110,21 +110,21 @@ def _run(
         return process.pid, process.wait()
 
 
-class _Ending:
-    """A SIGTERM passed on to the program, which is killed if it lives on; its recording is kept."""
+class _Termination:
+    """Passes a SIGTERM on to the program, which is killed if it lives on; its recording is kept."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_asked = False
 
     def begin(self, process: subprocess.Popen[bytes]) -> None:
-        """From now on the program is this."""
+        """Sets the program that a SIGTERM is passed on to."""
         self._process = process
         if self._is_asked:
             self.ask()
 
     def ask(self, *_: object) -> None:
-        """The signal's handler."""
+        """Handles the signal: asks the program to end, and kills it later."""
         self._is_asked = True
         if self._process is not None:
             self._process.terminate()
@@ -134,23 +134,23 @@ class _Ending:
 
 
 @contextmanager
-def _interrupts_left_to_the_program() -> Iterator[None]:
-    """Ctrl-C reaches both: the program acts on it, and what it did is kept."""
-    with _handled(signal.SIGINT, signal.default_int_handler, lambda *_: None):
+def _leave_interrupts() -> Iterator[None]:
+    """Leaves Ctrl-C to the program, which it reaches, too; what it did is kept."""
+    with _handle_signal(signal.SIGINT, signal.default_int_handler, lambda *_: None):
         yield
 
 
 @contextmanager
-def _terminations_passed_on() -> Iterator[_Ending]:
-    """A SIGTERM ends the program; what it did until then is kept."""
-    ending = _Ending()
-    with _handled(signal.SIGTERM, signal.SIG_DFL, ending.ask):
+def _pass_terminations_on() -> Iterator[_Termination]:
+    """Passes a SIGTERM on to the program; what it did until then is kept."""
+    ending = _Termination()
+    with _handle_signal(signal.SIGTERM, signal.SIG_DFL, ending.ask):
         yield ending
 
 
 @contextmanager
-def _handled(number: int, ours: object, handler: Callable[..., None]) -> Iterator[None]:
-    """Handles a signal unless somebody else does already.
+def _handle_signal(number: int, ours: object, handler: Callable[..., None]) -> Iterator[None]:
+    """Handles a signal within the context, unless it has a handler already.
 
     A handler, unlike one that ignores the signal, is not inherited by the program.
     """
@@ -177,7 +177,7 @@ def _images(folder: Path) -> list[_Image]:
 
 
 def _has_records(path: Path) -> bool:
-    """Whether the first chunk's first record is committed: its tag is not 0."""
+    """True if the first chunk's first record is committed: its tag is not 0."""
     with path.open("rb") as file:
         head = file.read(16)
         if len(head) < 16:
@@ -188,7 +188,7 @@ def _has_records(path: Path) -> bool:
 
 
 def _is_confined(path: Path) -> bool:
-    """As the recorder saw it: a flag of the header."""
+    """True if the program gave up system calls or rights: a flag of the header."""
     with path.open("rb") as file:
         (flags,) = struct.unpack_from("<I", file.read(28), 24)
     return bool(flags & _CONFINED)
@@ -200,7 +200,7 @@ def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
     return import_file(image.path, path, ImportOptions(), progress)
 
 
-def _unrecorded(program: Path, status: int) -> str:
+def _explain_missing_recording(program: Path, status: int) -> str:
     ending = f"status {status}" if status >= 0 else f"signal {-status}"
     return (
         f"{program}: ended with {ending} and left no recording (it asked for no memory, the disk "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a device says over a serial line, kept in a file until it is to end."""
+"""Stores what a device sends over a serial line in a file."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LOOKS_EACH = 0.25  # s, for the end of the time
 
 
 def listen(device: Path, rate: int, log: Path, seconds: float | None) -> str:
-    """Writes to `log` what comes over a line, as it comes, and tells how that ended.
+    """Writes what comes over a line to `log`; the result says how that ended.
 
     It ends after `seconds`, by Ctrl-C, or when the device goes. HeapfitError if there is no line.
     """
     end = float("inf") if seconds is None else time.monotonic() + seconds
-    with _opened(device, rate) as line, log.open("wb", buffering=0) as kept:
+    with _open_line(device, rate) as line, log.open("wb", buffering=0) as kept:
         try:
             return _listen(line, kept, end)
         except KeyboardInterrupt:
@@ -50,7 +50,7 @@ def _listen(line: int, kept: RawIOBase, end: float) -> str:
 
 
 def _read(line: int) -> bytes:
-    """Nothing where the other end is gone, which ends a pseudo-terminal by an error."""
+    """Reads bytes; none where the other end is gone, which ends a pseudo-terminal by an error."""
     try:
         return os.read(line, _AT_ONCE)
     except OSError:
@@ -58,7 +58,7 @@ def _read(line: int) -> bytes:
 
 
 @contextmanager
-def _opened(device: Path, rate: int) -> Iterator[int]:
+def _open_line(device: Path, rate: int) -> Iterator[int]:
     if rate not in RATES:
         near = min(RATES, key=lambda known: abs(known - rate))
         raise HeapfitError(f"--baud {rate}: is not a rate of this system (nearest: {near})")
@@ -74,7 +74,7 @@ def _opened(device: Path, rate: int) -> Iterator[int]:
 
 
 def _make_raw(device: Path, line: int, rate: int) -> None:
-    """Eight bits, no parity, and no byte changed on its way."""
+    """Sets eight bits, no parity, and bytes that arrive unchanged."""
     speed = getattr(termios, f"B{rate}")
     try:
         attributes = termios.tcgetattr(line)

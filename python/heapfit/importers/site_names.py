@@ -25,4 +25,6 @@ def site_names(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, str]:
         for site in np.unique(loaded.sites).tolist()
     }
     places = places_in(programs, set(callers.values()))
-    return {site: places[caller].told for site, caller in callers.items() if caller in places}
+    return {
+        site: places[caller].description for site, caller in callers.items() if caller in places
+    }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every importer offers and takes, what every reader does, and the importer made of one."""
+"""The interface of importers and of readers, and the importer made of a reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STANDARD_QUEUE = "fill-drain:1000"
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Choices for an import; each format uses those that mean something to it."""
+    """Choices for an import; each format uses those that apply to it."""
 
     drop_unknown: bool = False  # drop and count events of unknown objects instead of refusing
     queue: str | None = (
@@ -26,16 +26,16 @@ class ImportOptions:
 
 
 class Source(Protocol):
-    """A trace on its way in."""
+    """A file that is read as a trace."""
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, in batches of bounded size."""
 
     def info(self) -> TraceInfo:
-        """What the source tells of itself; complete once `columns` is exhausted."""
+        """The metadata of the trace; complete once `columns` is exhausted."""
 
     def chains(self) -> Chains:
-        """The callers of sites that stand for several; likewise."""
+        """The callers of sites that stand for several; complete once `columns` is exhausted."""
 
 
 class Reader(Protocol):
@@ -96,7 +96,7 @@ class ReaderSource:
             yield self._reader.take()
 
     def info(self) -> TraceInfo:
-        """What the file's header says, with the oddities counted so far."""
+        """The metadata of the file's header, with the oddities counted so far."""
         return TraceInfo(
             program=self._reader.program,
             source=self._reader.source,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which line of which function a call site is, from the program's own file.
+"""The function and line of a call site, from the program's own file.
 
 A site is a hash of where the call returns to, from the beginning of the file's mapping, and of the
 mapping's length (recorder/site.c). So all offsets in its code are hashed, and those looked up that
@@ -33,17 +33,17 @@ _UNKNOWN = "??"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a call site is in the code."""
+class SourcePlace:
+    """The place of a call site in the code."""
 
     file: str  # the program's, or the library's
     address: int  # where the call returns to, as the file counts
-    function: str | None  # where the file tells
+    function: str | None  # None where the file does not name it
     line: str | None  # "source.c:12", where the file has debugging information
 
     @property
-    def told(self) -> str:
-        """As people read it: "function, source.c:12", or the address in its file."""
+    def description(self) -> str:
+        """The place as text: "function, source.c:12", or the address in its file."""
         where = self.line or f"{self.file}+{self.address:#x}"
         return f"{self.function}, {where}" if self.function else where
 
@@ -56,38 +56,39 @@ class _Mapping:
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
 
-def places_of(program: Path, sites: Collection[int]) -> dict[int, Place]:
-    """The place of each site that lies in this program or library; others are left out.
+def places_of(program: Path, sites: Collection[int]) -> dict[int, SourcePlace]:
+    """The place of each site that is in this program or library; others are skipped.
 
     HeapfitError if the file cannot be read or is no ELF file.
     """
     mapping = _mapping_of(program)
     addresses = _addresses(mapping, sites)
-    answers = _looked_up(program, list(addresses.values()))
+    answers = _look_up(program, list(addresses.values()))
     return {
-        site: Place(program.name, address, function if _is_within(address, mapping) else None, line)
+        site: SourcePlace(
+            program.name, address, function if _is_within(address, mapping) else None, line
+        )
         for (site, address), (function, line) in zip(addresses.items(), answers, strict=True)
     }
 
 
-def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Place]:
-    """As `places_of` for a program and its libraries; the first that has a site names it."""
-    places: dict[int, Place] = {}
+def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, SourcePlace]:
+    """The places in a program and its libraries; the first file that has a site gives its place."""
+    places: dict[int, SourcePlace] = {}
     for program in programs:
         places = {**places_of(program, sites), **places}
     return places
 
 
 def _is_within(address: int, mapping: _Mapping) -> bool:
-    """Whether a named function makes the call. In a stripped file the name that is looked up is
-    that of the last function before which still has one."""
+    """True if a named function makes the call; stripped files name the last function before it."""
     return any(start < address <= end for start, end in mapping.functions)
 
 
 def _mapping_of(program: Path) -> _Mapping:
     try:
         with program.open("rb") as file:
-            mapping = _mapped(ELFFile(file))
+            mapping = _read_mapping(ELFFile(file))
     except OSError as error:
         raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
     except (ELFError, UnicodeDecodeError, ValueError) as error:
@@ -97,8 +98,8 @@ def _mapping_of(program: Path) -> _Mapping:
     return mapping
 
 
-def _mapped(elf: ELFFile) -> _Mapping:
-    """As glibc's loader maps it: from the first segment's page to the last one's last byte."""
+def _read_mapping(elf: ELFFile) -> _Mapping:
+    """The mapping that glibc's loader makes, from the first segment's page to the last byte."""
     loaded = [one.header for one in elf.iter_segments("PT_LOAD")]
     if not loaded:
         raise ValueError("nothing in it is loaded")
@@ -112,7 +113,7 @@ def _mapped(elf: ELFFile) -> _Mapping:
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
-    """Of the whole symbol table, or of what is left of it in a stripped file."""
+    """The start and end of each function in the symbol tables that the file still has."""
     tables = (one for one in elf.iter_sections() if isinstance(one, SymbolTableSection))
     for entry in (symbol.entry for table in tables for symbol in table.iter_symbols()):
         if entry.st_info.type == "STT_FUNC":
@@ -132,7 +133,7 @@ def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
 
 
 def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Every address a call can return to, in pieces: the first, and one behind the last."""
+    """Every address a call can return to, in pieces: the first, and the one after the last."""
     for address, size in code:
         for at in range(0, size + 1, _HASHED_AT_ONCE):
             yield address + at, address + min(at + _HASHED_AT_ONCE, size + 1)
@@ -147,8 +148,8 @@ def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
     return np.maximum(hashes, np.uint32(1))
 
 
-def _looked_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
-    """Function and line of the call before each address."""
+def _look_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
+    """The function and line of the call before each address."""
     if addresses and shutil.which(_TOOL) is None:
         raise HeapfitError(f"{_TOOL}: not found (install binutils)")
     answers: list[tuple[str | None, str | None]] = []

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 
-from heapfit.errors import HeapfitError, why_unread
+from heapfit.errors import HeapfitError, read_error_reason
 
-CHUNK = 1 << 20  # bytes handed on at a time
-HEAD = 1 << 16  # bytes a format is told by
+CHUNK = 1 << 20  # bytes passed on at a time
+HEAD = 1 << 16  # bytes by which a format is detected
 
 # Real traces pack 5 to 30 times, a bomb up to 1,032 times. A file that unpacks to more than this
 # many times its own size, and this many bytes beyond, is refused: counted, so everywhere alike.
@@ -38,8 +38,8 @@ class _CountedFile(io.FileIO):
         return read
 
 
-def _unpacked(plain: BinaryIO, head: bytes) -> BinaryIO | gzip.GzipFile:
-    """The content of a file whose first bytes are these."""
+def _unpack(plain: BinaryIO, head: bytes) -> BinaryIO | gzip.GzipFile:
+    """Opens the content of a file whose first bytes are `head`, unpacked if it is packed."""
     if head.startswith(_GZIP_MAGIC):
         return gzip.GzipFile(fileobj=plain)
     if head.startswith(_ZSTD_MAGIC):
@@ -49,7 +49,7 @@ def _unpacked(plain: BinaryIO, head: bytes) -> BinaryIO | gzip.GzipFile:
 
 
 class ByteStream:
-    """The content of a file, opened by `with`. `chunks` gives all of it, `head` included."""
+    """The content of a file, opened by `with`. `chunks` yields all of it, `head` included."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -63,11 +63,11 @@ class ByteStream:
                 self._size = self.path.stat().st_size
                 plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
                 first = plain.peek(len(_ZSTD_MAGIC))
-                self._content = _unpacked(plain, first)
+                self._content = _unpack(plain, first)
                 stack.enter_context(self._content)
                 self.head = self._read(HEAD)
             except OSError as error:
-                raise HeapfitError(f"{self.path}: {why_unread(error)}") from error
+                raise HeapfitError(f"{self.path}: {read_error_reason(error)}") from error
             except HeapfitError as error:
                 raise HeapfitError(f"{self.path}: {error}") from error
             self._open_files = stack.pop_all()

@@ -18,7 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.serial_line import listen
 from heapfit.outputs import ours
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
 _FRAMES = "heapfit.frames"  # recorder/target/sinks/semihosting.c writes there
@@ -34,7 +34,7 @@ _QUIET = ("-display", "none", "-monitor", "none", "-parallel", "none")
 
 @dataclass(frozen=True, slots=True)
 class TargetRecording:
-    """What frames told, and how that ended."""
+    """The trace of a target's frames, and how the recording ended."""
 
     trace: Trace
     ending: str  # in words
@@ -65,7 +65,11 @@ class Emulation:
 
 
 def record_serial(
-    device: Path, rate: int, seconds: float | None, output: Path, progress: Progress = no_progress
+    device: Path,
+    rate: int,
+    seconds: float | None,
+    output: Path,
+    progress: Progress = ignore_progress,
 ) -> TargetRecording:
     """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
     _require_folder(output)
@@ -73,12 +77,15 @@ def record_serial(
     ours.require_replaceable(log)
     ending = listen(device, rate, log, seconds)
     ours.mark_ours(log)
-    ours.note(log)
+    ours.add_output(log)
     return TargetRecording(import_frames(log, output, progress), ending, log)
 
 
 def record_emulated(
-    emulation: Emulation, output: Path, progress: Progress = no_progress, log: Path | None = None
+    emulation: Emulation,
+    output: Path,
+    progress: Progress = ignore_progress,
+    log: Path | None = None,
 ) -> TargetRecording:
     """Runs an image in QEMU and imports the frames it wrote to a file or to its first UART.
 
@@ -133,7 +140,7 @@ def _command(emulation: Emulation) -> list[str]:
 
 
 def _machine_of(image: Path) -> int:
-    """Of an ELF file's header."""
+    """The machine number in the header of an ELF file."""
     try:
         with image.open("rb") as file:
             head = file.read(20)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocators side by side over a set of recordings: ours, baselines, and those of others.
+"""Allocators compared over a set of recordings: ours, baselines, and those of others.
 
-    recordings --> jobs, each with a key of all that decides it --> rows, kept by that key
+    recordings --> jobs, each with a key of all that decides it --> rows, cached by that key
                --> standings --> Parquet, CSV and a page
 
-Nothing in a result tells when or how fast it was made: the same inputs, tools and flags give the
+No result depends on when or how fast it was made: the same inputs, tools and flags give the
 same bytes.
 """
 
-from heapfit.league.recordings import Opening, Recording, opened_recordings
+from heapfit.league.recordings import LeagueRecording, OpeningOptions, open_recordings
 from heapfit.league.rows import LeagueRow
 from heapfit.league.run import League, LeagueOptions, run_league
 from heapfit.league.standings import Standing, standings_of
@@ -17,11 +17,11 @@ from heapfit.league.tables import save_league
 __all__ = [
     "League",
     "LeagueOptions",
+    "LeagueRecording",
     "LeagueRow",
-    "Opening",
-    "Recording",
+    "OpeningOptions",
     "Standing",
-    "opened_recordings",
+    "open_recordings",
     "run_league",
     "save_league",
     "standings_of",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured on an emulated board, from a checkout: `python -m harness league` there.
+"""Figures measured on an emulated board, from a checkout: `python -m harness league` there.
 
     board.json    rows      whole rows, of heaps of C libraries that run on boards alone
                   figures   instructions, code and stack of plug-ins that the host measures
@@ -18,10 +18,10 @@ from typing import TypeVar
 
 from heapfit.errors import HeapfitError
 from heapfit.league.others import entrant_name
-from heapfit.league.recordings import Recording
-from heapfit.league.rows import PLUGIN, LeagueRow, from_plain, to_plain
+from heapfit.league.recordings import LeagueRecording
+from heapfit.league.rows import PLUGIN, LeagueRow, row_from_dict, row_to_dict
 from heapfit.league.stamps import sources_stamp
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.plugin import Plugin, PluginRow
 
 _SCHEMA_VERSION = 2
@@ -30,7 +30,7 @@ _Row = TypeVar("_Row", LeagueRow, PluginRow)
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """Whose code a stamp is of."""
+    """An entrant's name, and the stamp of its code."""
 
     name: str
     stamp: str
@@ -39,7 +39,7 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class BoardFigures:
-    """One plug-in on one recording, on the board."""
+    """The figures of one plug-in on one recording, on the board."""
 
     entrant: str
     sources: str  # its sources_stamp
@@ -52,32 +52,32 @@ class BoardFigures:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All that such a file has."""
+    """The content of a board file."""
 
     rows: tuple[LeagueRow, ...] = ()
     figures: tuple[BoardFigures, ...] = ()
     entrants: tuple[Entrant, ...] = ()
 
     def save(self, path: Path) -> None:
-        """Writes it, whole or not at all."""
+        """Writes the file, whole or not at all."""
         values = {
             "schema_version": _SCHEMA_VERSION,
-            "rows": [to_plain(row) for row in self.rows],
+            "rows": [row_to_dict(row) for row in self.rows],
             "figures": [asdict(one) for one in self.figures],
             "entrants": [asdict(one) for one in self.entrants],
         }
-        with staged_file(path) as staging:
+        with stage_file(path) as staging:
             staging.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 def read_board(path: Path) -> Board:
-    """HeapfitError if it is no such file, or of another version."""
+    """Reads a board file; HeapfitError if it is none, or of another version."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values["schema_version"] != _SCHEMA_VERSION:
             raise ValueError("another version")
         return Board(
-            tuple(from_plain(one) for one in values["rows"]),
+            tuple(row_from_dict(one) for one in values["rows"]),
             tuple(BoardFigures(**one) for one in values["figures"]),
             tuple(
                 Entrant(one["name"], one["stamp"], tuple(one["made_with"]))
@@ -93,7 +93,7 @@ def read_board(path: Path) -> Board:
 
 
 def require_same_sources(board: Board, plugins: Iterable[Plugin]) -> None:
-    """HeapfitError if the board measured a plug-in that has changed since."""
+    """HeapfitError if a plug-in has changed since the board measured it."""
     measured = {one.entrant: one.sources for one in board.figures}
     for plugin in plugins:
         name = entrant_name(plugin)
@@ -104,35 +104,37 @@ def require_same_sources(board: Board, plugins: Iterable[Plugin]) -> None:
             )
 
 
-def counted_rows(board: Board, rows: Iterable[tuple[Plugin, str, PluginRow]]) -> list[PluginRow]:
-    """Rows of plug-ins on recordings of these contents, with the board's figures where it has them.
+def add_board_figures(
+    board: Board, rows: Iterable[tuple[Plugin, str, PluginRow]]
+) -> list[PluginRow]:
+    """Plug-in rows with the board's figures for the recording's content, where it has them.
 
     HeapfitError if it has none.
     """
-    by_entrant = _by_entrant(board)
+    by_entrant = _index_figures(board)
     asked = [(row, (entrant_name(one), content, row.alignment)) for one, content, row in rows]
     if asked and not any(key in by_entrant for _, key in asked):
         raise HeapfitError("--board: has none of these plug-ins on these whole traces")
-    return [_with(row, by_entrant.get(key)) for row, key in asked]
+    return [_add_figures(row, by_entrant.get(key)) for row, key in asked]
 
 
-def joined(
+def join_board_rows(
     rows: Iterable[LeagueRow],
     board: Board,
-    recordings: Sequence[Recording],
+    recordings: Sequence[LeagueRecording],
     alignments: Sequence[int],
 ) -> list[LeagueRow]:
-    """The host's rows with the board's figures, and the board's own of the same recordings.
+    """The host's rows with the board's figures, and the board's own rows of the recordings.
 
     HeapfitError if it has nothing of any of them.
     """
     names = {one.content: one.name for one in recordings}
-    told = {row.content for row in board.rows} | {one.content for one in board.figures}
-    if told and not told & names.keys():
+    contents = {row.content for row in board.rows} | {one.content for one in board.figures}
+    if contents and not contents & names.keys():
         raise HeapfitError("--board: has none of these recordings (give both the same --events)")
-    figures = _by_entrant(board)
+    figures = _index_figures(board)
     found = [
-        _with(row, figures.get((row.entrant, row.content, row.alignment)))
+        _add_figures(row, figures.get((row.entrant, row.content, row.alignment)))
         if row.kind == PLUGIN
         else row
         for row in rows
@@ -144,11 +146,11 @@ def joined(
     ]
 
 
-def _by_entrant(board: Board) -> dict[tuple[str, str, int], BoardFigures]:
+def _index_figures(board: Board) -> dict[tuple[str, str, int], BoardFigures]:
     return {(one.entrant, one.content, one.alignment): one for one in board.figures}
 
 
-def _with(row: _Row, figures: BoardFigures | None) -> _Row:
+def _add_figures(row: _Row, figures: BoardFigures | None) -> _Row:
     if figures is None:
         return row
     return replace(row, instructions=figures.instructions, code=figures.code, stack=figures.stack)

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 
 from heapfit.bounds.trace_bounds import quick_bounds
-from heapfit.league.recordings import Recording
+from heapfit.league.recordings import LeagueRecording
 from heapfit.league.rows import PLAIN, PLUGIN, SIZED, UNSIZED, LeagueRow
-from heapfit.league.stamps import built_stamp
+from heapfit.league.stamps import plugin_stamp
 from heapfit.plugin import INCLUDE, Built, Plugin, PluginRow, measure, plugin_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -17,10 +17,10 @@ from heapfit.trace.stored import Trace
 
 @dataclass(frozen=True, slots=True)
 class PluginJob:
-    """One plug-in, built, on one recording."""
+    """A job: one plug-in, built, on one recording."""
 
     built: Built
-    recording: Recording
+    recording: LeagueRecording
     alignment: int
 
 
@@ -31,7 +31,7 @@ def crates(bits: int) -> list[Plugin]:
 
 
 def entrant_name(plugin: Plugin) -> str:
-    """Its name, of letters that every table and page takes; builds of 64 bit say so.
+    """A plug-in's name in letters that every table and page takes, marked if it is of 64 bit.
 
     >>> entrant_name(Plugin("my heap<1>", ()))
     'my_heap_1_'
@@ -41,7 +41,7 @@ def entrant_name(plugin: Plugin) -> str:
 
 
 def plugin_rows(job: PluginJob) -> list[LeagueRow]:
-    """One row; a plug-in with faults has their names, and figures only where they can be told."""
+    """The one row of a job; with faults it names them, and has the figures that are known."""
     loaded = load_trace(Trace.open(job.recording.path), job.alignment)
     measured = measure(job.built, loaded.trace, job.alignment)
     return [
@@ -70,7 +70,7 @@ def plugin_rows(job: PluginJob) -> list[LeagueRow]:
             faults="; ".join(sorted({fault.name for fault in measured.faults})),
             note=_note(measured),
             events_replayed=measured.events_replayed,
-            stamp=built_stamp(job.built),
+            stamp=plugin_stamp(job.built),
         )
     ]
 

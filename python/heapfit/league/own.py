@@ -12,11 +12,11 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row
 from heapfit.design.placement.tailored_plans import layouts
-from heapfit.design.portfolio import named_portfolio, standard_portfolio
-from heapfit.league.recordings import Recording
+from heapfit.design.portfolio import build_portfolio, standard_portfolio
+from heapfit.league.recordings import LeagueRecording
 from heapfit.league.rows import (
     BASELINE,
     CORE,
@@ -41,43 +41,43 @@ _BITS = 32  # metadata are 32-bit offsets on every machine
 
 @dataclass(frozen=True, slots=True)
 class PlainJob:
-    """Every allocator of ours that is named, as it is, on one recording."""
+    """A job: the named allocators of ours, with standard plans, on one recording."""
 
-    recording: Recording
+    recording: LeagueRecording
     alignment: int
     allocators: tuple[str, ...]  # that take no pools
 
 
 @dataclass(frozen=True, slots=True)
 class DesignJob:
-    """Every design that one run of a program gives, on that run and on others."""
+    """A job: the designs made from one run of a program, on that run and on others."""
 
-    learned_from: Recording
-    others: tuple[Recording, ...]
+    learned_from: LeagueRecording
+    others: tuple[LeagueRecording, ...]
     alignment: int
     allocators: tuple[str, ...]  # whose designs are wanted
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
+class _LoadedRecording:
     """A recording that plans are measured on."""
 
-    recording: Recording
+    recording: LeagueRecording
     loaded: LoadedTrace
     packing: int
 
     @classmethod
-    def of(cls, recording: Recording, alignment: int) -> _Ground:
+    def load(cls, recording: LeagueRecording, alignment: int) -> _LoadedRecording:
         loaded = load_trace(Trace.open(recording.path), alignment)
         return cls(recording, loaded, quick_bounds(loaded).packing)
 
-    def measured(self, candidate: Candidate) -> Row:
+    def measure(self, candidate: Candidate) -> Row:
         base = self.loaded.trace.base_alignment_for(candidate.plan.alignment)
         ground = Ground(self.loaded.profile.u_max, base)
         return measure_candidate(candidate, self.loaded.events_for(candidate.plan), ground)
 
     def row(self, measured: Row, learned: str, learned_from: str) -> LeagueRow:
-        """A measured plan as the league has it."""
+        """The league's row of a measured plan."""
         (info,) = find_allocators([measured.plan.allocator])
         base = self.loaded.trace.base_alignment_for(measured.plan.alignment)
         figures = measures_of(measured, self.loaded, load_sram(None), base)
@@ -124,41 +124,41 @@ def _interface(info: _engine.AllocatorInfo) -> str:
 
 def plain_rows(job: PlainJob) -> list[LeagueRow]:
     """A row for each allocator, and for each layout of tailored."""
-    ground = _Ground.of(job.recording, job.alignment)
-    named = named_portfolio(ground.loaded, job.allocators, []).candidates
+    ground = _LoadedRecording.load(job.recording, job.alignment)
+    named = build_portfolio(ground.loaded, job.allocators, []).candidates
     wanted = {one.plan.allocator for one in named}
     more = [
         Candidate(name, plan, "a layout", trained_on_this_trace=False)
         for name, plan in layouts(job.alignment).items()
         if plan.allocator in wanted and name not in {one.name for one in named}
     ]
-    return [ground.row(ground.measured(one), PLAIN, "") for one in [*named, *more]]
+    return [ground.row(ground.measure(one), PLAIN, "") for one in [*named, *more]]
 
 
 def design_rows(job: DesignJob) -> list[LeagueRow]:
-    """What was learned from one run, measured there and on runs that it has not seen."""
-    first = _Ground.of(job.learned_from, job.alignment)
-    measured = [first.measured(one) for one in _candidates(first.loaded, job.allocators)]
+    """The designs made from one run, measured on it and on the program's other runs."""
+    first = _LoadedRecording.load(job.learned_from, job.alignment)
+    measured = [first.measure(one) for one in _candidates(first.loaded, job.allocators)]
     designs = [row for row in measured if row.trained_on_this_trace]
-    chosen = _chosen(first, measured)
+    chosen = _choose_for_fit(first, measured)
     taken = [*designs, *([] if chosen is None else [chosen])]
     name = job.learned_from.name
     rows = [first.row(row, THIS_RUN, name) for row in taken]
     for recording in job.others:
-        other = _Ground.of(recording, job.alignment)
-        again = (other.measured(_as_candidate(row)) for row in taken)
+        other = _LoadedRecording.load(recording, job.alignment)
+        again = (other.measure(_make_candidate(row)) for row in taken)
         rows += [other.row(row, OTHER_RUN, name) for row in again]
     return rows
 
 
 def _candidates(loaded: LoadedTrace, allocators: Sequence[str]) -> list[Candidate]:
-    """Those of fit, then those made for allocators of pools by name; each plan once."""
+    """The candidates of fit, then those of allocators of pools by name; each plan once."""
     pools = [info.name for info in find_allocators(allocators) if takes_pools(info)]
-    made = [*standard_portfolio(loaded).candidates, *named_portfolio(loaded, pools, []).candidates]
-    return list(_each_once(one for one in made if one.plan.allocator in allocators))
+    made = [*standard_portfolio(loaded).candidates, *build_portfolio(loaded, pools, []).candidates]
+    return list(_drop_duplicates(one for one in made if one.plan.allocator in allocators))
 
 
-def _each_once(made: Iterable[Candidate]) -> Iterable[Candidate]:
+def _drop_duplicates(made: Iterable[Candidate]) -> Iterable[Candidate]:
     known: list[Candidate] = []
     for one in made:
         if all(other.plan != one.plan and other.name != one.name for other in known):
@@ -166,16 +166,16 @@ def _each_once(made: Iterable[Candidate]) -> Iterable[Candidate]:
     return known
 
 
-def _chosen(ground: _Ground, measured: Sequence[Row]) -> Row | None:
-    """What fit would take of these, under a name of its own."""
+def _choose_for_fit(ground: _LoadedRecording, measured: Sequence[Row]) -> Row | None:
+    """The row that fit would choose of these, under a name of its own."""
     shipped = [row for row in measured if find_allocators([row.plan.allocator])[0].ships]
     unsized = [row for row in shipped if not row.needs_size and not row.is_in_pieces]
     if not unsized:
         return None
     info, u_max = ground.loaded.trace.info, ground.loaded.profile.u_max
-    comparison = Comparison(info, u_max, ground.loaded.alignment, ranked(unsized), ())
-    return replace(chosen_row(comparison), name=FIT)
+    comparison = Comparison(info, u_max, ground.loaded.alignment, rank_rows(unsized), ())
+    return replace(select_row(comparison), name=FIT)
 
 
-def _as_candidate(row: Row) -> Candidate:
+def _make_candidate(row: Row) -> Candidate:
     return Candidate(row.name, row.plan, row.reason, trained_on_this_trace=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings of a league: files and folders of them, and which are runs of one program."""
+"""The recordings of a league: files and folders of them, and which are of the same program."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import content_hash
-from heapfit.trace.names import different_names
+from heapfit.trace.names import distinct_source_names
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 _RUN = re.compile(r"(.+)-\d+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
-    """A stored trace by the name that the league has for it."""
+class LeagueRecording:
+    """A stored trace under its name in the league."""
 
     name: str
     path: Path
@@ -30,43 +30,43 @@ class Recording:
 
     @property
     def program(self) -> str:
-        """Runs of one program differ in a number at their name's end.
+        """The program's name; its runs differ in a number at the end of theirs.
 
-        >>> Recording("nginx-2", Path("nginx-2.parquet"), "", 0).program
+        >>> LeagueRecording("nginx-2", Path("nginx-2.parquet"), "", 0).program
         'nginx'
         """
-        told = _RUN.fullmatch(self.name)
-        return told[1] if told else self.name
+        match = _RUN.fullmatch(self.name)
+        return match[1] if match else self.name
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """How recordings are taken."""
+class OpeningOptions:
+    """Options of opening recordings."""
 
     importing: ImportOptions = field(default_factory=ImportOptions)  # of what is not stored
     events: int | None = None  # only the first so many of each
 
 
-def opened_recordings(
+def open_recordings(
     sources: Sequence[Path],
     folder: Path,
-    opening: Opening | None = None,
-    progress: Progress = no_progress,
-) -> tuple[Recording, ...]:
+    opening: OpeningOptions | None = None,
+    progress: Progress = ignore_progress,
+) -> tuple[LeagueRecording, ...]:
     """All recordings of the files and folders, imported to `folder` where they are not stored.
 
     HeapfitError names the file that is none.
     """
-    opening = opening or Opening()
+    opening = opening or OpeningOptions()
     events = opening.events
     files = [file for source in sources for file in _files_of(source)]
     found = []
-    for number, (file, name) in enumerate(zip(files, different_names(files), strict=True)):
+    for number, (file, name) in enumerate(zip(files, distinct_source_names(files), strict=True)):
         progress("open recordings", number / len(files))
         trace = open_any(file, opening.importing, folder, name=f"whole-{name}")
         if events is not None and trace.info.events > events:
-            trace = _first(trace, events, folder / f"{name}.parquet")
-        found.append(Recording(name, trace.path, content_hash(trace), trace.info.events))
+            trace = _cut_trace(trace, events, folder / f"{name}.parquet")
+        found.append(LeagueRecording(name, trace.path, content_hash(trace), trace.info.events))
     progress("open recordings", 1.0)
     return tuple(found)
 
@@ -82,7 +82,7 @@ def _files_of(source: Path) -> list[Path]:
     return files
 
 
-def _first(trace: Trace, events: int, path: Path) -> Trace:
+def _cut_trace(trace: Trace, events: int, path: Path) -> Trace:
     def batches() -> Iterator[dict[str, Any]]:
         left = events
         for batch in trace.batches(tuple(COLUMNS)):
@@ -93,9 +93,11 @@ def _first(trace: Trace, events: int, path: Path) -> Trace:
     return write_trace(path, batches(), replace(trace.info, notes=()))
 
 
-def other_runs(recordings: Sequence[Recording]) -> dict[Recording, tuple[Recording, ...]]:
-    """Of each program its first run, with the others."""
-    programs: dict[str, list[Recording]] = {}
+def group_by_program(
+    recordings: Sequence[LeagueRecording],
+) -> dict[LeagueRecording, tuple[LeagueRecording, ...]]:
+    """The first run of each program, with the program's other runs."""
+    programs: dict[str, list[LeagueRecording]] = {}
     for one in recordings:
         programs.setdefault(one.program, []).append(one)
     return {runs[0]: tuple(runs[1:]) for runs in programs.values()}

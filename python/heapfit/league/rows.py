@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One figure set of the league: an entrant on a recording, as it is or learned from a run."""
+"""A row of the league: the figures of one entrant on one recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNSIZED, SIZED, IN_PIECES = "unsized", "told sizes", "in pieces"
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """Sizes in bytes. What is None was not measured, or there is none; `note` says which."""
+    """One entrant's figures on one recording; sizes in bytes, None where there is no figure."""
 
     recording: str
     content: str  # hash of what decides a replay
@@ -27,7 +27,7 @@ class LeagueRow:
     alignment: int  # of every block
     kind: str  # of KINDS
     entrant: str
-    interface: str  # what callers hand over or follow: UNSIZED, SIZED, IN_PIECES
+    interface: str  # what callers pass or follow: UNSIZED, SIZED, IN_PIECES
     bits: int  # of a pointer of the allocator's build; core's layout is that of 32
     learned: str  # PLAIN, THIS_RUN, OTHER_RUN
     learned_from: str  # that run's name; "" of plain ones
@@ -40,7 +40,7 @@ class LeagueRow:
     instructions: float | None  # a call on a Cortex-M4: ours modelled, others' emulated
     code: int | None  # of init, alloc, free on a Cortex-M4, linked; ours at safety level 1
     stack: int | None  # of the deepest call, emulated there; None of ours
-    worst_case: str  # of a call, in the allocator's own words; "" where it tells none
+    worst_case: str  # of a call, in the allocator's own words; "" where it states none
     faults: str  # of a plug-in, by name, parted by "; "
     note: str
     events_replayed: int  # by the search for its regions: what the row cost
@@ -48,7 +48,7 @@ class LeagueRow:
 
     @property
     def over_u_max(self) -> float | None:
-        """R_safe / U_max; no allocator can get below 1."""
+        """The ratio R_safe / U_max; no allocator can get below 1."""
         return None if self.r_safe is None else self.r_safe / max(self.u_max, 1)
 
 
@@ -56,18 +56,18 @@ FIELDS: Final = tuple(field.name for field in fields(LeagueRow))
 
 
 def row_order(row: LeagueRow) -> tuple[str, int, int, str, str, str]:
-    """Rows are told in this order, whoever measured them first."""
+    """The sort key of rows, independent of when they were measured."""
     kind = KINDS.index(row.kind)
     return (row.recording, row.alignment, kind, row.entrant, row.learned, row.learned_from)
 
 
-def to_plain(row: LeagueRow) -> dict[str, Any]:
-    """As JSON has it."""
+def row_to_dict(row: LeagueRow) -> dict[str, Any]:
+    """The row as a dictionary for JSON."""
     return asdict(row)
 
 
-def from_plain(values: dict[str, Any]) -> LeagueRow:
-    """Back; TypeError or ValueError if these are no row's values."""
+def row_from_dict(values: dict[str, Any]) -> LeagueRow:
+    """The row of a dictionary; TypeError or ValueError if it is not of a row."""
     if values.keys() != set(FIELDS):
         raise ValueError("not the fields of a row")
     return LeagueRow(**values)

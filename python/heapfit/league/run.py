@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The league run: jobs, those kept from before, and what all of them came to."""
+"""A run of the league: its jobs, those stored from earlier runs, and the results."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Final, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.league.board import Board, Entrant, joined, require_same_sources
+from heapfit.league.board import Board, Entrant, join_board_rows, require_same_sources
 from heapfit.league.others import PluginJob, entrant_name, plugin_rows
 from heapfit.league.own import DesignJob, PlainJob, design_rows, plain_rows
-from heapfit.league.recordings import Recording, other_runs
-from heapfit.league.row_cache import Kept
+from heapfit.league.recordings import LeagueRecording, group_by_program
+from heapfit.league.row_cache import RowCache
 from heapfit.league.rows import LeagueRow, row_order
-from heapfit.league.stamps import built_stamp, key_of, own_stamp, tool_version
+from heapfit.league.stamps import hash_parts, own_stamp, plugin_stamp, tool_version
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plugin import Built, Plugin, build
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 
 ALIGNMENTS: Final = (4, 8)
 NO_BOARD: Final = Board()
-_ORDINARY: Final = 200  # replays of a recording that a job is thought to take
+_USUAL_REPLAYS: Final = 200  # replays of a recording that a job is thought to take
 
 _Job: TypeAlias = PlainJob | DesignJob | PluginJob
 
 
 @dataclass(frozen=True, slots=True)
 class LeagueOptions:
-    """Who takes part, and how."""
+    """Who takes part in a league, and how."""
 
     alignments: tuple[int, ...] = ALIGNMENTS
     allocators: tuple[str, ...] = ()  # of ours; without any, all
@@ -43,24 +43,24 @@ class LeagueOptions:
 
 @dataclass(frozen=True, slots=True)
 class League:
-    """All rows, in their order, and what they are of."""
+    """All rows of a league, in their order, and the recordings and entrants they are of."""
 
     version: str  # of heapfit
     rows: tuple[LeagueRow, ...]
-    recordings: tuple[Recording, ...]
+    recordings: tuple[LeagueRecording, ...]
     entrants: tuple[Entrant, ...]
-    measured: int  # jobs that were done now; not part of what is saved
-    reused: int  # and those that were kept
+    measured: int  # jobs that were run now; not part of what is saved
+    reused: int  # jobs whose rows were in the cache
 
 
 def run_league(
-    recordings: Sequence[Recording],
+    recordings: Sequence[LeagueRecording],
     options: LeagueOptions,
-    kept: Kept,
+    cache: RowCache,
     sweep: Sweep,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> League:
-    """Does every job that is not kept, and keeps it.
+    """Runs every job whose rows are not stored, and stores them.
 
     HeapfitError if there is nothing to do, or a plug-in cannot be built.
     """
@@ -68,12 +68,14 @@ def run_league(
         raise HeapfitError("no recordings (give a folder with some)")
     require_same_sources(options.board, options.plugins)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        built = _built(options.plugins, Path(folder), progress)
-        jobs = {_key(job): job for job in _jobs(recordings, options, built)}
-        found = {key: rows for key in jobs if (rows := kept.rows(key)) is not None}
-        _measure({key: job for key, job in jobs.items() if key not in found}, kept, sweep, progress)
-        rows = [row for key in jobs for row in found.get(key) or kept.rows(key) or []]
-        rows = joined(rows, options.board, recordings, options.alignments)
+        built = _build_plugins(options.plugins, Path(folder), progress)
+        jobs = {_job_key(job): job for job in _list_jobs(recordings, options, built)}
+        found = {key: rows for key in jobs if (rows := cache.rows(key)) is not None}
+        _run_jobs(
+            {key: job for key, job in jobs.items() if key not in found}, cache, sweep, progress
+        )
+        rows = [row for key in jobs for row in found.get(key) or cache.rows(key) or []]
+        rows = join_board_rows(rows, options.board, recordings, options.alignments)
         ours = Entrant("heapfit", own_stamp(), ())
         entrants = (ours, *map(_entrant, built), *options.board.entrants)
     return League(
@@ -86,7 +88,7 @@ def run_league(
     )
 
 
-def _built(plugins: Sequence[Plugin], folder: Path, progress: Progress) -> list[Built]:
+def _build_plugins(plugins: Sequence[Plugin], folder: Path, progress: Progress) -> list[Built]:
     names = [entrant_name(one) for one in plugins]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -98,8 +100,8 @@ def _built(plugins: Sequence[Plugin], folder: Path, progress: Progress) -> list[
     return done
 
 
-def _jobs(
-    recordings: Sequence[Recording], options: LeagueOptions, built: Sequence[Built]
+def _list_jobs(
+    recordings: Sequence[LeagueRecording], options: LeagueOptions, built: Sequence[Built]
 ) -> Iterator[_Job]:
     infos = find_allocators(options.allocators)
     names = tuple(info.name for info in infos)
@@ -109,45 +111,47 @@ def _jobs(
             yield PlainJob(recording, alignment, without_pools)
             yield from (PluginJob(one, recording, alignment) for one in built)
         if options.has_designs:
-            for first, others in other_runs(recordings).items():
+            for first, others in group_by_program(recordings).items():
                 yield DesignJob(first, others, alignment, names)
 
 
-def _key(job: _Job) -> str:
-    """Names are in it, since rows have them."""
+def _job_key(job: _Job) -> str:
+    """The key of a job; names are part of it, since rows have them."""
     match job:
         case PlainJob():
-            return key_of("plain", own_stamp(), *_told(job.recording), job.alignment,
+            return hash_parts("plain", own_stamp(), *_recording_key(job.recording), job.alignment,
                           job.allocators)  # fmt: skip
         case DesignJob():
-            runs = [_told(one) for one in (job.learned_from, *job.others)]
-            return key_of("designs", own_stamp(), runs, job.alignment, job.allocators)
+            runs = [_recording_key(one) for one in (job.learned_from, *job.others)]
+            return hash_parts("designs", own_stamp(), runs, job.alignment, job.allocators)
         case PluginJob():
             who = entrant_name(job.built.plugin)
-            return key_of(who, built_stamp(job.built), *_told(job.recording), job.alignment)
+            return hash_parts(
+                who, plugin_stamp(job.built), *_recording_key(job.recording), job.alignment
+            )
 
 
-def _told(recording: Recording) -> tuple[str, str]:
+def _recording_key(recording: LeagueRecording) -> tuple[str, str]:
     return recording.name, recording.content
 
 
-def _measure(jobs: Mapping[str, _Job], kept: Kept, sweep: Sweep, progress: Progress) -> None:
-    """Each is kept as it comes, so that what was done before an interrupt is not lost."""
+def _run_jobs(jobs: Mapping[str, _Job], cache: RowCache, sweep: Sweep, progress: Progress) -> None:
+    """Runs jobs; each is stored at once, so that an interrupt loses no finished job."""
     keys = list(jobs)
     work = [
-        Job(f"league {number}", _done, job, events=_ORDINARY * _events(job))
+        Job(f"league {number}", _run_job, job, events=_USUAL_REPLAYS * _events(job))
         for number, job in enumerate(jobs.values(), 1)
     ]
 
     def keep(number: int, rows: list[LeagueRow]) -> Sequence[Job]:
-        kept.keep(keys[number], rows)
+        cache.store(keys[number], rows)
         return ()
 
     if work:
         sweep.run("league", work, progress, keep)
 
 
-def _done(job: _Job) -> list[LeagueRow]:
+def _run_job(job: _Job) -> list[LeagueRow]:
     match job:
         case PlainJob():
             return plain_rows(job)
@@ -168,4 +172,4 @@ def _entrant(built: Built) -> Entrant:
     tools: Callable[[str], str] = tool_version
     versions = [tools("gcc"), *([tools("rustc")] if plugin.is_crate else [])]
     flags = [flag for flag in plugin.cflags if not flag.startswith("-I")]
-    return Entrant(entrant_name(plugin), built_stamp(built), (*versions, *flags))
+    return Entrant(entrant_name(plugin), plugin_stamp(built), (*versions, *flags))

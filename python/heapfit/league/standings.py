@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rows come to: an entrant over all recordings, at one alignment, learned one way."""
+"""Standings: an entrant's figures over all recordings, by alignment and kind of learning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heapfit.league.rows import KINDS, LeagueRow
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Ratios are R_safe / U_max; medians leave out recordings without a figure."""
+    """An entrant over all recordings; ratios are R_safe / U_max, over recordings with a figure."""
 
     alignment: int
     kind: str
@@ -34,21 +34,21 @@ class Standing:
 
 
 def standings_of(rows: Sequence[LeagueRow]) -> tuple[Standing, ...]:
-    """By alignment, those with most figures first, and of these the lowest median first."""
+    """The standings by alignment; those with most figures first, then by the lowest median."""
     groups: dict[tuple[object, ...], list[LeagueRow]] = {}
     for row in rows:
-        groups.setdefault(_group(row), []).append(row)
+        groups.setdefault(_standing_key(row), []).append(row)
     least = _least(rows)
     standings = [_standing(group, least) for group in groups.values()]
     return tuple(sorted(standings, key=_order))
 
 
-def _group(row: LeagueRow) -> tuple[object, ...]:
+def _standing_key(row: LeagueRow) -> tuple[object, ...]:
     return (row.alignment, row.kind, row.entrant, row.interface, row.bits, row.learned)
 
 
-def _field(row: LeagueRow) -> tuple[object, ...]:
-    """Those who can be told apart by memory alone."""
+def _comparable_key(row: LeagueRow) -> tuple[object, ...]:
+    """The key of the entrants that can be compared by memory alone."""
     return (row.recording, row.alignment, row.interface, row.learned)
 
 
@@ -56,7 +56,9 @@ def _least(rows: Iterable[LeagueRow]) -> dict[tuple[object, ...], int]:
     least: dict[tuple[object, ...], int] = {}
     for row in rows:
         if row.r_safe is not None:
-            least[_field(row)] = min(row.r_safe, least.get(_field(row), row.r_safe))
+            least[_comparable_key(row)] = min(
+                row.r_safe, least.get(_comparable_key(row), row.r_safe)
+            )
     return least
 
 
@@ -75,7 +77,9 @@ def _standing(rows: Sequence[LeagueRow], least: dict[tuple[object, ...], int]) -
         served=len(ratios),
         median=statistics.median(ratios) if ratios else None,
         worst=max(ratios, default=None),
-        best_on=sum(row.r_safe is not None and row.r_safe == least[_field(row)] for row in rows),
+        best_on=sum(
+            row.r_safe is not None and row.r_safe == least[_comparable_key(row)] for row in rows
+        ),
         accesses=_median(rows, lambda row: row.accesses),
         instructions=_median(rows, lambda row: row.instructions),
         code=first.code,

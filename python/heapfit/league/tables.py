@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A league in files that others can read: every row, and what the rows are of.
+"""The files of a league: every row, and the stamps of what was measured.
 
 league.parquet   a column for each field of a row; the stamps are in its metadata
 league.csv       the same rows
@@ -16,9 +16,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from heapfit.league.rows import FIELDS, to_plain
+from heapfit.league.rows import FIELDS, row_to_dict
 from heapfit.league.run import League
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 
 SCHEMA_VERSION: Final = 2
 _METADATA_KEY: Final = b"heapfit league"
@@ -29,8 +29,8 @@ _TEXTS: Final = (
 _RATIOS: Final = ("accesses", "instructions")
 
 
-def stamps_of(league: League) -> dict[str, Any]:
-    """What the rows are of, as JSON has it; nothing in it tells when."""
+def collect_stamps(league: League) -> dict[str, Any]:
+    """The stamps for JSON: versions, code and recordings, but no time."""
     return {
         "schema_version": SCHEMA_VERSION,
         "heapfit": league.version,
@@ -46,14 +46,14 @@ def save_league(league: League, folder: Path) -> tuple[Path, ...]:
     """Writes the three files; each appears whole or not at all."""
     paths = tuple(folder / f"league.{ending}" for ending in ("parquet", "csv", "json"))
     for path, write in zip(paths, (_write_parquet, _write_csv, _write_json), strict=True):
-        with staged_file(path) as staging:
+        with stage_file(path) as staging:
             write(league, staging)
     return paths
 
 
 def _write_parquet(league: League, path: Path) -> None:
-    rows = [to_plain(row) for row in league.rows]
-    stamps = json.dumps(stamps_of(league), separators=(",", ":")).encode()
+    rows = [row_to_dict(row) for row in league.rows]
+    stamps = json.dumps(collect_stamps(league), separators=(",", ":")).encode()
     table = pa.Table.from_pylist(rows, schema=_schema().with_metadata({_METADATA_KEY: stamps}))
     pq.write_table(table, path)
 
@@ -70,8 +70,8 @@ def _write_csv(league: League, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(to_plain(row) for row in league.rows)
+        writer.writerows(row_to_dict(row) for row in league.rows)
 
 
 def _write_json(league: League, path: Path) -> None:
-    path.write_text(json.dumps(stamps_of(league), indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(collect_stamps(league), indent=2) + "\n", encoding="utf-8")

@@ -12,12 +12,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from heapfit.errors import HeapfitError, why_failed
+from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs import ours
 
 
 @contextlib.contextmanager
-def staged_file(
+def stage_file(
     path: Path, require: Callable[[Path], None] = ours.require_replaceable
 ) -> Iterator[Path]:
     """A path to write to, which becomes `path` at the end and vanishes on any exception.
@@ -28,16 +28,16 @@ def staged_file(
     require(path)
     is_new_folder = not path.parent.exists()
     try:
-        with _temporary_beside(path) as staging:
+        with _make_staging_file(path) as staging:
             yield staging
             staging.chmod(0o666 & ~_umask())
             ours.mark_ours(staging)
             require(path)
             staging.replace(path)
             ours.move_mark(staging, path)
-            ours.note(path)
+            ours.add_output(path)
     except OSError as error:
-        reason = why_failed(error)
+        reason = os_error_reason(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
     finally:
         if is_new_folder:
@@ -46,7 +46,7 @@ def staged_file(
 
 
 @contextlib.contextmanager
-def _temporary_beside(path: Path) -> Iterator[Path]:
+def _make_staging_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
     os.close(handle)

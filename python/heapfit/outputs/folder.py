@@ -10,46 +10,46 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.errors import HeapfitError, why_failed
+from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs import ours
 
 Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
 
 
 @contextlib.contextmanager
-def staged_folder(
+def stage_folder(
     folder: Path,
     require: Require = ours.require_replaceable,
     goes: Sequence[str] = (),
 ) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and is gone on any exception.
 
-    Where `folder` is there, what was written is moved into it, beside what else it holds; entries
+    Where `folder` is there, what was written is moved into it, other entries stay; entries
     named in `goes` go even if there are no new ones. An exception meanwhile, Ctrl-C included, puts
     back what was replaced. HeapfitError if an entry is not to be replaced; of `goes`, at once.
     """
     _require_entries(folder, goes, require)
-    is_there = folder.is_dir()  # beside it may be another disk
-    with _written(folder):
+    is_there = folder.is_dir()  # its parent may be another disk
+    with _explain_write_errors(folder):
         parent = folder if is_there else folder.parent
-        made = _missing(parent)
+        made = _find_missing(parent)
         parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".heapfit-", dir=parent))
     try:
         new, old = scratch / "new", scratch / "old"
         new.mkdir()
         old.mkdir()
-        with ours.noted(), _told_as(folder, new):  # what lies aside is not there yet
+        with ours.collect_outputs(), _name_target_in_errors(folder, new):
             yield new
         names = sorted(entry.name for entry in new.iterdir())
         _require_entries(folder, [*goes, *names], require)
         if names:
-            with _written(folder):
-                _put(new, folder, old, goes)
-            ours.note(folder)
+            with _explain_write_errors(folder):
+                _move_staged(new, folder, old, goes)
+            ours.add_output(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        _take_away(made)
+        _remove_empty(made)
 
 
 @contextlib.contextmanager
@@ -61,18 +61,18 @@ def new_folder(folder: Path) -> Iterator[None]:
     ours.require_no_link(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise HeapfitError(f"{folder}: is not empty (name another with -o)")
-    made = _missing(folder)
-    with _written(folder):
+    made = _find_missing(folder)
+    with _explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
-        _empty(folder)
-        _take_away(made)
+        _clear_folder(folder)
+        _remove_empty(made)
         raise
 
 
-def _empty(folder: Path) -> None:
+def _clear_folder(folder: Path) -> None:
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
@@ -90,8 +90,8 @@ def _require_entries(folder: Path, names: Sequence[str], require: Require) -> No
 
 
 @contextlib.contextmanager
-def _told_as(folder: Path, staging: Path) -> Iterator[None]:
-    """What cannot be done aside is told of where it would have come to lie."""
+def _name_target_in_errors(folder: Path, staging: Path) -> Iterator[None]:
+    """Makes errors raised inside name the final folder, not the staging folder."""
     try:
         yield
     except HeapfitError as error:
@@ -100,30 +100,30 @@ def _told_as(folder: Path, staging: Path) -> Iterator[None]:
         raise HeapfitError(str(error).replace(str(staging), str(folder))) from error
 
 
-def _missing(folder: Path) -> list[Path]:
-    """The folders on the way that are still to be made, the deepest first."""
+def _find_missing(folder: Path) -> list[Path]:
+    """The folders on the way to `folder`, itself included, that do not exist; the deepest first."""
     return [one for one in (folder, *folder.parents) if not one.exists()]
 
 
-def _take_away(made: Sequence[Path]) -> None:
-    """Of the folders on the way, those that have stayed empty."""
+def _remove_empty(made: Sequence[Path]) -> None:
+    """Removes the folders that are still empty."""
     for one in made:
         with contextlib.suppress(OSError):
             one.rmdir()
 
 
 @contextlib.contextmanager
-def _written(folder: Path) -> Iterator[None]:
+def _explain_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = why_failed(error)
+        reason = os_error_reason(error)
         raise HeapfitError(
             f"{folder}: cannot be written: {reason} (choose another place)"
         ) from error
 
 
-def _put(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+def _move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
     if folder.is_dir():
         exchange(new, folder, old, goes)
     else:
@@ -131,7 +131,7 @@ def _put(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
 
 
 def exchange(new: Path, folder: Path, old: Path, goes: Sequence[str] = ()) -> None:
-    """Moves each entry of `new` into `folder`, and what had its name, or goes, into `old`."""
+    """Moves each entry of `new` into `folder`; what had its name, or is in `goes`, into `old`."""
     made = sorted(entry.name for entry in new.iterdir())
     try:
         for name in sorted({*goes, *made}):

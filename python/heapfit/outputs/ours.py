@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an output may replace: only what the same command wrote and nobody edited since.
+"""The overwrite rule: an output replaces only what the same command wrote and nobody edited.
 
-The hash of a file's content stands beside it, with the command's name: in an attribute of the file
+The mark of a file is the hash of its content with the command's name: in an attribute of the file
 (user.heapfit.sha256), and where a file system has none, in a hidden file NAME.sha256 in its folder.
 A copy has neither, so it counts as its owner's. Plans and generated folders carry hashes of their
 own besides. What the library is asked for without a command may replace the output of any.
@@ -21,12 +21,12 @@ from heapfit.errors import HeapfitError
 _ATTRIBUTE = "user.heapfit.sha256"
 _forced: ContextVar[bool] = ContextVar("forced", default=False)
 _command: ContextVar[str] = ContextVar("command", default="")
-_noted: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
+_outputs: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
-def replacing_all(is_asked: bool = True) -> Iterator[None]:
-    """Within it, other people's files are replaced, too; links and folders are not."""
+def allow_replacing(is_asked: bool = True) -> Iterator[None]:
+    """Lets outputs written inside replace other people's files, but no links and no folders."""
     before = _forced.set(is_asked)
     try:
         yield
@@ -35,8 +35,8 @@ def replacing_all(is_asked: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def written_by(command: str) -> Iterator[None]:
-    """Within it, files are marked as this command's, and only its own are replaced."""
+def mark_outputs_of(command: str) -> Iterator[None]:
+    """Marks files written inside as this command's, and lets only its own be replaced."""
     before = _command.set(command)
     try:
         yield
@@ -45,7 +45,7 @@ def written_by(command: str) -> Iterator[None]:
 
 
 def is_forced() -> bool:
-    """Whether other people's files are to be replaced."""
+    """True if other people's files may be replaced."""
     return _forced.get()
 
 
@@ -70,40 +70,40 @@ def require_no_link(path: Path) -> None:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is, byte for byte, what this command wrote there."""
+    """True if a file is, byte for byte, what this command wrote there."""
     try:
-        told = os.getxattr(path, _ATTRIBUTE).decode("ascii", "replace")
+        mark = os.getxattr(path, _ATTRIBUTE).decode("ascii", "replace")
     except OSError:
-        beside = _beside(path)
-        told = beside.read_text("ascii", "replace") if beside.is_file() else ""
-    digest, _, command = told.partition(" ")
+        file = _mark_path(path)
+        mark = file.read_text("ascii", "replace") if file.is_file() else ""
+    digest, _, command = mark.partition(" ")
     return digest == _hash(path) and (not _command.get() or command in ("", _command.get()))
 
 
 def mark_ours(path: Path) -> None:
-    """Notes the file's content as written by this command."""
-    told = f"{_hash(path)} {_command.get()}"
+    """Marks the file's content as written by this command."""
+    mark = f"{_hash(path)} {_command.get()}"
     try:
-        os.setxattr(path, _ATTRIBUTE, told.encode())
+        os.setxattr(path, _ATTRIBUTE, mark.encode())
     except OSError:  # a file system without attributes
-        _beside(path).write_text(told, "ascii")
+        _mark_path(path).write_text(mark, "ascii")
 
 
 def move_mark(source: Path, target: Path) -> None:
-    """What is noted beside `source` stands beside `target` from now on, which it was renamed to."""
-    if _beside(source).is_file():
-        _beside(source).replace(_beside(target))
+    """Moves the mark of a file that was renamed from `source` to `target`."""
+    if _mark_path(source).is_file():
+        _mark_path(source).replace(_mark_path(target))
     else:
-        _beside(target).unlink(missing_ok=True)
+        _mark_path(target).unlink(missing_ok=True)
 
 
 def drop_mark(path: Path) -> None:
-    """Takes away what is noted beside a file that is gone."""
-    _beside(path).unlink(missing_ok=True)
+    """Removes the mark of a file that is gone."""
+    _mark_path(path).unlink(missing_ok=True)
 
 
 def is_mark(name: str) -> bool:
-    """Whether a file of this name is a note beside another one.
+    """True if a file of this name is the mark of another one.
 
     >>> is_mark(".report.html.sha256"), is_mark("report.html")
     (True, False)
@@ -111,7 +111,7 @@ def is_mark(name: str) -> bool:
     return name.startswith(".") and name.endswith(".sha256")
 
 
-def _beside(path: Path) -> Path:
+def _mark_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
 
@@ -121,18 +121,18 @@ def _hash(path: Path) -> str:
 
 
 @contextmanager
-def noted() -> Iterator[list[Path]]:
-    """The list of what is written within it, in order; of a folder written whole, the folder."""
+def collect_outputs() -> Iterator[list[Path]]:
+    """Collects the files, and whole folders, that are written inside, in order."""
     written: list[Path] = []
-    before = _noted.set(written)
+    before = _outputs.set(written)
     try:
         yield written
     finally:
-        _noted.reset(before)
+        _outputs.reset(before)
 
 
-def note(path: Path) -> None:
-    """Adds what is there now to the list."""
-    written = _noted.get()
+def add_output(path: Path) -> None:
+    """Adds a file or folder that was written to the outputs being collected."""
+    written = _outputs.get()
     if written is not None:
         written.append(path)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans, the allocators they name, and the files they are kept in."""
+"""Plans, the allocators they name, and plan files."""

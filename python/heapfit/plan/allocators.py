@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registered allocators and what each says of itself, with the one figure that is measured."""
+"""The registered allocators, their descriptors, and the one figure of them that is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.plan import Plan
 
 # Other names that allocators are known by.
@@ -24,7 +24,7 @@ _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 
 
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
-    """Those named, in the order of the names; without names all, core's first.
+    """The allocators of these names, in this order; without names all, core's first.
 
     Allocators that only a paper is reproduced with are found by name alone.
 
@@ -34,23 +34,23 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     known = {info.name: info for info in _engine.allocators()}
     unknown = [name for name in names if ALIASES.get(name, name) not in known]
     if unknown:
-        raise HeapfitError(f"{unknown[0]}: no such allocator ({meant(unknown[0], known)})")
+        raise HeapfitError(f"{unknown[0]}: no such allocator ({did_you_mean(unknown[0], known)})")
     offered = [name for name, info in known.items() if not info.is_of_papers]
     return [known[ALIASES.get(name, name)] for name in names or offered]
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:
-    """Whether a plan of this allocator needs pools made for a trace."""
+    """True if a plan of this allocator needs pools made for a trace."""
     return any(tunable.kind == "pools" for tunable in info.tunables)
 
 
 def takes_shared(info: _engine.AllocatorInfo) -> bool:
-    """Whether another allocator can serve what its pools do not."""
+    """True if another allocator can serve what this one's pools do not."""
     return any(tunable.kind == "shared" for tunable in info.tunables)
 
 
 def is_for_any_program(info: _engine.AllocatorInfo) -> bool:
-    """Whether it ships and any program can be given it.
+    """True if the allocator ships and can serve any program.
 
     Not if blocks lie in pieces, which callers must follow, or if callers must know sizes.
     """
@@ -69,18 +69,18 @@ def scalars_of(plan: Plan) -> dict[str, int]:
 
 
 def limit_of(plan: Plan) -> str:
-    """What is missing when the plan's allocator refuses a request (hfit/descriptor.h)."""
+    """What runs out first in a heap of this plan (hfit/descriptor.h lists the limits)."""
     (info,) = find_allocators([plan.allocator])
     return info.limit
 
 
 def counts_blocks(plan: Plan) -> bool:
-    """Whether a plan holds so many blocks of a size: pools, budgets, zones, stacks."""
+    """True if a plan sets how many blocks of a size there are: pools, budgets, zones, stacks."""
     return limit_of(plan) in _COUNTED
 
 
 def splits_blocks(plan: Plan) -> bool:
-    """Whether a plan's blocks may lie in pieces; R is for callers that follow them."""
+    """True if a plan's blocks may lie in pieces; R is for callers that follow them."""
     (info,) = find_allocators([plan.allocator])
     return info.in_pieces
 
@@ -103,7 +103,7 @@ def serving_region(name: str, alignment: int) -> int | None:
 
 
 def one_request(size: int) -> _engine.EventArray:
-    """The shortest trace: one block of so many bytes."""
+    """The shortest trace: one block of `size` bytes."""
     events = _engine.EventArray()
     events.append(np.zeros(1, np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64))
     return events

@@ -2,7 +2,7 @@
 """Energy of metadata accesses: their number times what one costs in a memory of the heap's size.
 
 The table behind it is sram.toml, or one of the user's (docs/energy.md). Such a model orders designs
-and gives ratios; it does not tell the joules of a product.
+and gives ratios; it does not give the joules of a product.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LEAST_PJ = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Sram:
-    """What an access costs, by the memory's size; sizes ascend."""
+    """The energy of an access by the memory's size; sizes ascend."""
 
     source: str  # where the figures are from
     sizes: tuple[int, ...]  # bytes
@@ -46,7 +46,7 @@ class Sram:
             return self.read_pj[0], self.write_pj[0]
         low, high = self.sizes[at - 1], self.sizes[at]
         share = math.log(size / low) / math.log(high / low)
-        return _between(self.read_pj, at, share), _between(self.write_pj, at, share)
+        return _interpolate(self.read_pj, at, share), _interpolate(self.write_pj, at, share)
 
     def energy(self, replay: _engine.ReplayResult, region_size: int) -> float | None:
         """Picojoules of a replay's metadata accesses in a memory of the region's size."""
@@ -66,13 +66,13 @@ def load_sram(path: Path | None = None) -> Sram:
     source = top.text("source", _LONGEST_SOURCE)
     rows = [_row(table) for table in top.tables("memory")]
     if not rows or any(one[0] >= following[0] for one, following in pairwise(rows)):
-        top.refuse("memory", "must be a list of one size or more, ascending")
+        top.reject("memory", "must be a list of one size or more, ascending")
     top.finish()
     sizes, reads, writes = zip(*rows, strict=True)
     return Sram(source, sizes, reads, writes)
 
 
-def _between(values: tuple[float, ...], at: int, share: float) -> float:
+def _interpolate(values: tuple[float, ...], at: int, share: float) -> float:
     return values[at - 1] * math.pow(values[at] / values[at - 1], share)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.toml_table import Table
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
@@ -29,7 +29,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One allocator and what is decided about it; what is left out has its standard value."""
+    """An allocator with its tunables, pools and shared allocator; a tunable not set is standard."""
 
     allocator: str
     scalars: Mapping[str, int] = field(default_factory=dict)
@@ -38,25 +38,25 @@ class Plan:
     sites: Mapping[int, int] = field(default_factory=dict)  # the tag of each call site with one
 
     def engine(self) -> _engine.Plan:
-        """The engine's form; HeapfitError on unknown names and values out of range."""
+        """The plan for the engine; HeapfitError on unknown names and values out of range."""
         pools = [(pool.size, pool.count, pool.is_exact) for pool in self.pools]
         shared = None if self.shared is None else self.shared.engine()
         try:
             return _engine.Plan(self.allocator, dict(self.scalars), pools, shared)
         except HeapfitError:
-            self._refuse_unknown()
+            self._reject_unknown()
             raise
 
-    def _refuse_unknown(self) -> None:
-        """Refuses an unknown name as the engine does, and suggests the one that may be meant."""
+    def _reject_unknown(self) -> None:
+        """HeapfitError for an unknown name, with the most similar known one."""
         known = {info.name: info for info in _engine.allocators()}
         if self.allocator not in known:
-            about = meant(self.allocator, known)
+            about = did_you_mean(self.allocator, known)
             raise HeapfitError(f"plan: {self.allocator}: no such allocator ({about})")
         tunables = [tunable.name for tunable in known[self.allocator].tunables]
         for name in self.scalars:
             if name not in tunables:
-                about = meant(name, tunables)
+                about = did_you_mean(name, tunables)
                 raise HeapfitError(f"plan: {self.allocator}: no such tunable as '{name}' ({about})")
 
     @property
@@ -91,15 +91,15 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
             continue
         if tunable.kind == "scalar":
             limits = (tunable.lowest, tunable.highest)
-            scalars[tunable.name] = table.tried(0, table.whole, tunable.name, *limits)
+            scalars[tunable.name] = table.read_or_note(0, table.whole, tunable.name, *limits)
         elif tunable.kind == "pools":
-            pools = tuple(map(_read_pool, table.tried([], table.tables, tunable.name)))
+            pools = tuple(map(_read_pool, table.read_or_note([], table.tables, tunable.name)))
         elif shared_left == 0:
-            table.refuse(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
+            table.reject(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
         else:
-            shared = table.tried(None, _read_shared, table, tunable.name, shared_left - 1)
+            shared = table.read_or_note(None, _read_shared, table, tunable.name, shared_left - 1)
     has_sites = known[allocator].takes_tags and table.has("sites")
-    sites = table.tried({}, _read_sites, table) if has_sites else {}
+    sites = table.read_or_note({}, _read_sites, table) if has_sites else {}
     table.finish()
     return Plan(allocator, scalars, pools, shared, sites)
 
@@ -112,19 +112,19 @@ def _read_sites(table: Table) -> dict[int, int]:
     listed = table.table("sites")
     sites = {}
     for key in list(listed.keys()):
-        tag = listed.tried(0, listed.whole, key, 1, MOST_TAGS)
+        tag = listed.read_or_note(0, listed.whole, key, 1, MOST_TAGS)
         if _SITE.fullmatch(key):
             sites[int(key, 16)] = tag
         else:
             reason = "must be the eight hexadecimal digits of a call site"
-            listed.tried(None, listed.refuse, key, reason)
+            listed.read_or_note(None, listed.reject, key, reason)
     listed.finish()
     return sites
 
 
 def _read_pool(table: Table) -> Pool:
-    size = table.tried(0, table.whole, "size", 1, LARGEST_REGION)
-    count = table.tried(0, table.whole, "count", 0, LARGEST_REGION)
-    is_exact = table.tried(False, table.truth, "exact")
+    size = table.read_or_note(0, table.whole, "size", 1, LARGEST_REGION)
+    count = table.read_or_note(0, table.whole, "count", 0, LARGEST_REGION)
+    is_exact = table.read_or_note(False, table.truth, "exact")
     table.finish()
     return Pool(size, count, is_exact)

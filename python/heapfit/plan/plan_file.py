@@ -17,7 +17,7 @@ import tomli_w
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
@@ -32,7 +32,7 @@ _SEALED = re.compile(rf"(?:#[^\n]*\n){{2}}#[^\n]*{_SEAL}([0-9a-f]{{64}})[^\n]*\n
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTrace:
+class TrainingTrace:
     """One of several recordings that a plan was made from."""
 
     trace: str  # its name, for people; printable
@@ -40,21 +40,21 @@ class SeenTrace:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainedOn:
-    """The recording a plan was made from; several stand for one, each after the other."""
+class TrainingRecord:
+    """The recording that a plan was made from; several count as one, each after the other."""
 
     trace: str  # its name, for people; printable
     content: str  # heapfit.trace.content.content_hash: equal for equal requests
     events: int
     kind: str = "heap"  # or "packets"
-    traces: tuple[SeenTrace, ...] = ()  # each of several
+    traces: tuple[TrainingTrace, ...] = ()  # each of several
 
     def has_seen(self, content: str) -> bool:
         """True if the plan was made from a trace of this content, alone or among others."""
         return content in {self.content, *(seen.content for seen in self.traces)}
 
 
-BY_HAND = TrainedOn("no recording (written by hand)", "", 0)
+BY_HAND = TrainingRecord("no recording (written by hand)", "", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +68,20 @@ class PlanFile:
     base_alignment: int  # of the region's start: at least the plan's and the trace's largest
     u_max: int  # most live bytes of the trace; 0 where the plan is of none
     pointer_bits: int  # of the recorded program: 32, 64 or 0 (unknown)
-    trained_on: TrainedOn
+    trained_on: TrainingRecord
     heapfit_version: str  # that wrote it; "": written by hand
-    r_safe: int | None = None  # R_safe on what it was trained on; None: not told
+    r_safe: int | None = None  # R_safe on what it was trained on; None: unknown
     peak: int | None = None  # live bytes that `region` is for; None: u_max
-    margin: float | None = None  # percent of `region` beyond what these need; None: not told
+    margin: float | None = None  # percent of `region` beyond what these need; None: unknown
 
     @property
     def runs(self) -> int:
-        """How many recordings it was made from."""
+        """The number of recordings that the plan was made from."""
         return 0 if self.trained_on == BY_HAND else max(len(self.trained_on.traces), 1)
 
 
 def plan_text(plan_file: PlanFile) -> str:
-    """What is written of a plan file: comments, with a hash of the rest, then TOML."""
+    """The text of a plan file: comments, with a hash of the rest, then TOML."""
     rest = tomli_w.dumps(_document(plan_file))
     return (
         "# A heapfit plan; docs/plan-schema.md describes every key. Sizes are in bytes.\n"
@@ -91,13 +91,13 @@ def plan_text(plan_file: PlanFile) -> str:
 
 
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
-    """Writes a plan file, aside and then renamed; HeapfitError if one is there that was edited."""
-    with staged_file(Path(path), require_unedited) as staging:
+    """Writes a plan file, staged and then renamed; HeapfitError if it would replace an edit."""
+    with stage_file(Path(path), require_unedited) as staging:
         staging.write_text(plan_text(plan_file), encoding="utf-8")
 
 
 def require_unedited(path: Path) -> None:
-    """Refuses a file that is there and is not, byte for byte, what `save_plan` once wrote."""
+    """HeapfitError if a file is there that is not, byte for byte, what `save_plan` wrote."""
     ours.require_no_link(path)
     if not path.exists() or ours.is_forced():
         return
@@ -114,9 +114,7 @@ def require_unedited(path: Path) -> None:
 
 
 def require_our_entry(entry: Path) -> None:
-    """Checks an entry of a folder of plans and other files: HeapfitError if it is not to be
-    replaced.
-    """
+    """HeapfitError if an entry of an output folder, a plan or another file, may not be replaced."""
     if entry.suffix == ".toml":
         require_unedited(entry)
     else:
@@ -128,23 +126,23 @@ def _hash(text: str) -> str:
 
 
 def load_plan(path: Path | str) -> PlanFile:
-    """Reads a plan file; HeapfitError tells all that is wrong: the file, the key and what to do."""
+    """Reads a plan file; HeapfitError lists every fault: the file, the key and what to do."""
     path = Path(path)
     top = Table(path, _KIND, "", read_document(path, _KIND))
     schema = top.whole("schema", 0, _LARGEST_COUNT) if top.has("schema") else SCHEMA
     if schema != SCHEMA:
-        top.refuse(
+        top.reject(
             "schema",
             f"the plan has version {schema}, heapfit {_engine.version} reads {SCHEMA} "
             "(make it anew with heapfit fit)",
         )
-    top.note_refusals()
+    top.collect_errors()
     plan_file = _read_plan_file(top, path)
     top.finish()
-    top.raise_noted()
-    plan_file = _with_alignment(top, plan_file)
+    top.raise_collected()
+    plan_file = _fill_alignment(top, plan_file)
     _check_region(top, plan_file)
-    top.raise_noted()
+    top.raise_collected()
     return plan_file
 
 
@@ -164,12 +162,12 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
         "base_alignment": plan_file.base_alignment,
         "u_max": plan_file.u_max,
         "pointer_bits": plan_file.pointer_bits,
-        **_trained_on_table(plan_file.trained_on),
+        **_training_table(plan_file.trained_on),
         "plan": plan_table(plan_file.plan),
     }
 
 
-def _trained_on_table(trained_on: TrainedOn) -> dict[str, Any]:
+def _training_table(trained_on: TrainingRecord) -> dict[str, Any]:
     if trained_on == BY_HAND:
         return {}
     table = {
@@ -177,41 +175,45 @@ def _trained_on_table(trained_on: TrainedOn) -> dict[str, Any]:
         "content": trained_on.content,
         "events": trained_on.events,
         "kind": trained_on.kind,
-        **_seen_tables(trained_on.traces),
+        **_training_trace_tables(trained_on.traces),
     }
     return {"trained_on": table}
 
 
-def _seen_tables(traces: tuple[SeenTrace, ...]) -> dict[str, Any]:
+def _training_trace_tables(traces: tuple[TrainingTrace, ...]) -> dict[str, Any]:
     tables = [{"trace": seen.trace, "content": seen.content} for seen in traces]
     return {"traces": tables} if tables else {}
 
 
 def _read_plan_file(top: Table, path: Path) -> PlanFile:
-    """What is left out has a value that says so; what is refused, any."""
+    """The plan file of a table; an absent key has its default, a rejected one a stand-in."""
 
     def whole(key: str, lowest: int, highest: int) -> int | None:
-        return top.tried(None, top.whole, key, lowest, highest) if top.has(key) else None
+        return top.read_or_note(None, top.whole, key, lowest, highest) if top.has(key) else None
 
-    trained_on = top.tried(BY_HAND, _read_trained_on, top) if top.has("trained_on") else BY_HAND
+    trained_on = (
+        top.read_or_note(BY_HAND, _read_training_record, top) if top.has("trained_on") else BY_HAND
+    )
     return PlanFile(
-        name=top.tried("", _read_name, top) if top.has("name") else _name_of(path),
-        plan=top.tried(Plan(""), _read_own_plan, top),
+        name=top.read_or_note("", _read_name, top) if top.has("name") else _name_of(path),
+        plan=top.read_or_note(Plan(""), _read_own_plan, top),
         region=whole("region", 1, LARGEST_REGION),
         r_min=whole("r_min", 1, LARGEST_REGION),
-        base_alignment=top.tried(0, _read_base_alignment, top) if top.has("base_alignment") else 0,
+        base_alignment=top.read_or_note(0, _read_base_alignment, top)
+        if top.has("base_alignment")
+        else 0,
         u_max=whole("u_max", 0, _LARGEST_COUNT) or 0,
-        pointer_bits=top.tried(0, _read_pointer_bits, top) if top.has("pointer_bits") else 0,
+        pointer_bits=top.read_or_note(0, _read_pointer_bits, top) if top.has("pointer_bits") else 0,
         trained_on=trained_on,
-        heapfit_version=top.tried("", top.text, "heapfit") if top.has("heapfit") else "",
+        heapfit_version=top.read_or_note("", top.text, "heapfit") if top.has("heapfit") else "",
         r_safe=whole("r_safe", 1, LARGEST_REGION),
         peak=whole("peak", 0, _LARGEST_COUNT),
-        margin=top.tried(None, _read_margin, top) if top.has("margin") else None,
+        margin=top.read_or_note(None, _read_margin, top) if top.has("margin") else None,
     )
 
 
 def file_name(name: str) -> str:
-    """A row's name as plans and their files may be named.
+    """A row's name as the name of a plan and its file: other characters become "-".
 
     >>> file_name("tlsf:second_level=5:probes=0")
     'tlsf-second_level-5-probes-0'
@@ -222,12 +224,12 @@ def file_name(name: str) -> str:
 def _read_name(top: Table) -> str:
     name = top.text("name")
     if not _NAME.fullmatch(name):
-        top.refuse("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
+        top.reject("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
     return name
 
 
 def _name_of(path: Path) -> str:
-    """The file's own name, as far as a plan may be called so.
+    """The plan name that the file's own name gives.
 
     >>> _name_of(Path("tlsf 8.toml")), _name_of(Path("8.toml"))
     ('tlsf_8', 'plan_8')
@@ -243,14 +245,14 @@ def _read_own_plan(top: Table) -> Plan:
 def _read_base_alignment(top: Table) -> int:
     alignment = top.whole("base_alignment", 4, 2**31)
     if alignment & (alignment - 1):
-        top.refuse("base_alignment", f"must be a power of two, not {alignment}")
+        top.reject("base_alignment", f"must be a power of two, not {alignment}")
     return alignment
 
 
 def _read_pointer_bits(top: Table) -> int:
     bits = top.whole("pointer_bits", 0, 64)
     if bits not in (0, 32, 64):
-        top.refuse("pointer_bits", f"must be 32, 64 or 0 (unknown), not {bits}")
+        top.reject("pointer_bits", f"must be 32, 64 or 0 (unknown), not {bits}")
     return bits
 
 
@@ -258,27 +260,27 @@ def _read_margin(top: Table) -> float | None:
     return top.number("margin", 0, MOST_MARGIN)
 
 
-def _read_trained_on(top: Table) -> TrainedOn:
+def _read_training_record(top: Table) -> TrainingRecord:
     table = top.table("trained_on")
-    trace = table.tried("", table.text, "trace")
-    content = table.tried("", _read_content, table)
-    events = table.tried(0, table.whole, "events", 0, _LARGEST_COUNT)
-    kind = table.tried("heap", _read_kind, table)
-    tables = table.tried([], table.tables, "traces") if table.has("traces") else []
+    trace = table.read_or_note("", table.text, "trace")
+    content = table.read_or_note("", _read_content, table)
+    events = table.read_or_note(0, table.whole, "events", 0, _LARGEST_COUNT)
+    kind = table.read_or_note("heap", _read_kind, table)
+    tables = table.read_or_note([], table.tables, "traces") if table.has("traces") else []
     table.finish()
-    return TrainedOn(trace, content, events, kind, tuple(map(_read_seen, tables)))
+    return TrainingRecord(trace, content, events, kind, tuple(map(_read_training_trace, tables)))
 
 
 def _read_kind(table: Table) -> str:
     kind = table.text("kind")
     if kind not in ("heap", "packets"):
-        table.refuse("kind", f'must be "heap" or "packets", not {show(kind)}')
+        table.reject("kind", f'must be "heap" or "packets", not {show(kind)}')
     return kind
 
 
-def _read_seen(table: Table) -> SeenTrace:
-    trace = table.tried("", table.text, "trace")
-    seen = SeenTrace(trace, table.tried("", _read_content, table))
+def _read_training_trace(table: Table) -> TrainingTrace:
+    trace = table.read_or_note("", table.text, "trace")
+    seen = TrainingTrace(trace, table.read_or_note("", _read_content, table))
     table.finish()
     return seen
 
@@ -286,18 +288,16 @@ def _read_seen(table: Table) -> SeenTrace:
 def _read_content(table: Table) -> str:
     content = table.text("content")
     if not _CONTENT.fullmatch(content):
-        table.refuse("content", "must be sha256: and 64 hexadecimal digits")
+        table.reject("content", "must be sha256: and 64 hexadecimal digits")
     return content
 
 
-def _with_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
-    """The plan file with the plan's own alignment where it gives none; HeapfitError if the plan is
-    none.
-    """
+def _fill_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
+    """The plan file with the plan's alignment if it sets none; HeapfitError on a bad plan."""
     try:
         alignment = plan_file.plan.engine().alignment
     except HeapfitError as error:
-        top.refuse("plan", str(error))
+        top.reject("plan", str(error))
     return replace(plan_file, base_alignment=plan_file.base_alignment or int(alignment))
 
 
@@ -305,7 +305,7 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
     engine_plan = plan_file.plan.engine()
     if plan_file.base_alignment < engine_plan.alignment:
         below = f"{plan_file.base_alignment} is below the plan's alignment"
-        top.tried(None, top.refuse, "base_alignment", f"{below} of {engine_plan.alignment}")
+        top.read_or_note(None, top.reject, "base_alignment", f"{below} of {engine_plan.alignment}")
     smallest = engine_plan.smallest_region
     sizes = {"region": plan_file.region, "r_safe": plan_file.r_safe, "r_min": plan_file.r_min}
     for key, size in sizes.items():
@@ -314,7 +314,7 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
                 f"{size} is below the {smallest} bytes this plan needs to start "
                 "(`heapfit compare TRACE --plan` prints the region it needs)"
             )
-            top.tried(None, top.refuse, key, reason)
+            top.read_or_note(None, top.reject, key, reason)
 
 
 def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, percents and shares as people type them, read alike wherever they stand."""
+"""Sizes, percents and shares as people type them, read the same way everywhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHARE = re.compile(r"((?:[0-9]{1,4}\.?[0-9]{0,17}|\.[0-9]{1,17})(?:e-[0-9]{1,2}
 
 
 def parse_size(text: str) -> int:
-    """Bytes.
+    """The bytes of a size.
 
     >>> parse_size("65536"), parse_size("64K"), parse_size("64KiB"), parse_size("1M")
     (65536, 65536, 65536, 1048576)
@@ -30,7 +30,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
-    """Bytes of each, with commas between.
+    """The bytes of each of several sizes, with commas between.
 
     >>> parse_sizes("64,512,2K")
     (64, 512, 2048)
@@ -39,7 +39,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def parse_percent(text: str) -> float:
-    """Percent, with its sign or without.
+    """The number of a percentage, with its sign or without.
 
     >>> parse_percent("5%"), parse_percent("2.5")
     (5.0, 2.5)
@@ -51,7 +51,7 @@ def parse_percent(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """A share of one, or in percent with its sign.
+    """The share of one, from such a number or a percentage with its sign.
 
     >>> parse_share("0.999"), parse_share("99.9%")
     (0.999, 0.999)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """TOML read strictly: every key is taken once and checked.
 
-What is wrong is refused with its file, its place and what to do: at once, or noted and told all
-together, where a reader of a document asks for that and reads by `tried`.
+An error names the file, the key and what to do. It is raised at once, or errors are collected
+and raised together, where a reader asks for that and reads by `read_or_note`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, SeveralFaultsError, meant, why_unread
+from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean, read_error_reason
 
 Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
@@ -36,19 +36,19 @@ _DEEP_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_P
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What a file should be, for messages."""
+    """The kind of a file, for error messages."""
 
     name: str  # "plan"
     page: str  # which lists its keys
 
 
 def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
-    """The file's content; HeapfitError if it cannot be read, is too large or no TOML."""
+    """The content of a TOML file; HeapfitError if it cannot be read, is too large or no TOML."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_FILE + 1)
     except OSError as error:
-        raise HeapfitError(f"{path}: {why_unread(error)}") from error
+        raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
     if len(content) > _LARGEST_FILE:
         raise HeapfitError(f"{path}: larger than {_LARGEST_FILE:,} bytes, so not a {kind.name}")
     try:
@@ -62,59 +62,61 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
 
 
 class Table:
-    """One TOML table while it is read: every key is taken once, and `finish` refuses the rest."""
+    """One TOML table while it is read: every key is taken once, and `finish` rejects the rest."""
 
     def __init__(self, path: Path, kind: FileKind, where: str, entries: dict[str, Any]) -> None:
         self._path = path
         self._kind = kind
         self._where = where
         self._entries = dict(entries)
-        self._left_out: list[str] = []  # keys asked for that are not there: may be misspelt
-        self._noted: list[str] | None = None
+        self._absent: list[str] = []  # keys asked for that are not there: may be misspelt
+        self._errors: list[str] | None = None
 
-    def note_refusals(self) -> None:
-        """Notes from now on what is refused while it is `tried`, here or further inside."""
-        self._noted = []
+    def collect_errors(self) -> None:
+        """Collects the errors of `read_or_note` from now on, here and in the tables inside."""
+        self._errors = []
 
-    def raise_noted(self) -> None:
-        """HeapfitError for all that was noted, if anything was."""
-        if self._noted:
+    def raise_collected(self) -> None:
+        """HeapfitError with all collected errors, if there are any."""
+        if self._errors:
             raise (
-                SeveralFaultsError(self._noted) if self._noted[1:] else HeapfitError(self._noted[0])
+                SeveralFaultsError(self._errors)
+                if self._errors[1:]
+                else HeapfitError(self._errors[0])
             )
 
-    def tried(
+    def read_or_note(
         self,
         otherwise: Value,
         read: Callable[Arguments, Value],
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Value:
-        """What is read; `otherwise` where that is refused and refusals are noted."""
-        if self._noted is None:
+        """The value that `read` returns; `otherwise` if that fails while errors are collected."""
+        if self._errors is None:
             return read(*args, **kwargs)
         try:
             return read(*args, **kwargs)
         except HeapfitError as error:
-            self._noted.append(str(error))
+            self._errors.append(str(error))
             return otherwise
 
-    def refuse(self, key: str, reason: str) -> NoReturn:
+    def reject(self, key: str, reason: str) -> NoReturn:
         """Raises HeapfitError for the key."""
         raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
 
     def require_version(self, known: int) -> None:
-        """Refuses a file whose `schema` is another."""
+        """HeapfitError unless the file's `schema` is the known one."""
         schema = self.whole("schema", 0, 2**63 - 1)
         if schema != known:
             reads = f"heapfit {_engine.version} reads {known}"
-            self.refuse("schema", f"the {self._kind.name} has version {schema}, {reads}")
+            self.reject("schema", f"the {self._kind.name} has version {schema}, {reads}")
 
     def has(self, key: str) -> bool:
         """True if the key is there and not yet taken."""
         is_there = key in self._entries
         if not is_there:
-            self._left_out.append(key)
+            self._absent.append(key)
         return is_there
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
@@ -137,60 +139,60 @@ class Table:
         """One line of text."""
         value = self._take(key)
         if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= longest:
-            self.refuse(key, f"must be 1 to {longest} printable characters, not {show(value)}")
+            self.reject(key, f"must be 1 to {longest} printable characters, not {show(value)}")
         return value
 
     def word(self, key: str, known: Iterable[str], what: str) -> str:
-        """One of the words that are known; `what` they name is told with a wrong one."""
+        """One of the known words; an error says `what` they name."""
         value, words = self.text(key), list(known)
         if value not in words:
-            self.refuse(key, f"no {what} {show(value)} ({meant(value, words)})")
+            self.reject(key, f"no {what} {show(value)} ({did_you_mean(value, words)})")
         return value
 
     def weights(self, key: str, count: int, what: str) -> tuple[float, ...]:
         """Numbers that are not all 0, one for each `what`, of which there are `count`."""
         weights = self.numbers(key, 0, 1e15)
         if len(weights) != count:
-            self.refuse(key, f"must be {count} numbers, one for each {what}")
+            self.reject(key, f"must be {count} numbers, one for each {what}")
         if not sum(weights) > 0:
-            self.refuse(key, "must not all be 0")
+            self.reject(key, "must not all be 0")
         return weights
 
     def file(self, key: str, folder: Path) -> Path:
         """A file that is there; its path is relative to `folder`."""
         path = folder / self.text(key)
         if not path.is_file():
-            self.refuse(key, f"no such file: {path}")
+            self.reject(key, f"no such file: {path}")
         return path
 
     def truth(self, key: str) -> bool:
         """True or false."""
         value = self._take(key)
         if not isinstance(value, bool):
-            self.refuse(key, f"must be true or false, not {show(value)}")
+            self.reject(key, f"must be true or false, not {show(value)}")
         return value
 
     def table(self, key: str) -> Table:
         """A table inside this one."""
         value = self._take(key)
         if not isinstance(value, dict):
-            self.refuse(key, f"must be a table, not {show(value)}")
+            self.reject(key, f"must be a table, not {show(value)}")
         return self._inside(self._place(key), value)
 
     def tables(self, key: str) -> list[Table]:
         """A list of tables inside this one."""
         value = self._take(key)
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self.refuse(key, f"must be a list of tables, not {show(value)}")
+            self.reject(key, f"must be a list of tables, not {show(value)}")
         return [self._inside(f"{self._place(key)}[{i}]", item) for i, item in enumerate(value)]
 
     def finish(self) -> None:
-        """Refuses what is left."""
+        """HeapfitError if a key was not taken."""
         for key in self._entries:
-            similar = difflib.get_close_matches(key, self._left_out, 1)
-            what_to_do = f"did you mean {show(similar[0])}?" if similar else "remove it;"
+            similar = difflib.get_close_matches(key, self._absent, 1)
+            what_to_do = f"is {show(similar[0])} meant?" if similar else "take it out;"
             reason = f"unknown key ({what_to_do} {self._kind.page} lists the keys)"
-            self.tried(None, self.refuse, key, reason)
+            self.read_or_note(None, self.reject, key, reason)
 
     def keys(self) -> list[str]:
         """The keys that are not yet taken."""
@@ -200,33 +202,33 @@ class Table:
         is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
         if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
             wanted = f"a whole number from {lowest} to {highest}"
-            self.refuse(key, f"must be {wanted}, not {show(value)}")
+            self.reject(key, f"must be {wanted}, not {show(value)}")
         return value
 
     def _number(self, key: str, value: object, lowest: float, highest: float) -> float:
         is_truth = isinstance(value, bool)
         if not isinstance(value, int | float) or is_truth or not lowest <= value <= highest:
             wanted = f"a number from {lowest:g} to {highest:g}"
-            self.refuse(key, f"must be {wanted}, not {show(value)}")
+            self.reject(key, f"must be {wanted}, not {show(value)}")
         return float(value)
 
     def items(self, key: str) -> list[object]:
-        """One or more of anything."""
+        """A list of at least one value of any kind."""
         value = self._take(key)
         if not isinstance(value, list) or not value:
-            self.refuse(key, f"must be a list of at least one, not {show(value)}")
+            self.reject(key, f"must be a list of at least one, not {show(value)}")
         return value
 
     def _inside(self, where: str, entries: dict[str, Any]) -> Table:
         inside = Table(self._path, self._kind, where, entries)
-        inside._noted = self._noted
+        inside._errors = self._errors
         return inside
 
     def _take(self, key: str) -> object:
         if key not in self._entries:
             similar = difflib.get_close_matches(key, self._entries, 1)
-            hint = f"did you mean {show(similar[0])}? " if similar else ""
-            self.refuse(key, f"missing ({hint}{self._kind.page} lists the keys)")
+            hint = f"is {show(similar[0])} meant? " if similar else ""
+            self.reject(key, f"missing ({hint}{self._kind.page} lists the keys)")
         return self._entries.pop(key)
 
     def _place(self, key: str) -> str:

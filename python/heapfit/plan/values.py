@@ -9,10 +9,10 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.quantities import parse_size
 
 
-def named_values(typed: str, settings: str, what: str) -> dict[str, int]:
+def parse_values(typed: str, settings: str, what: str) -> dict[str, int]:
     """The values in "coalesce=0,alignment=4", the part of `typed` after its colon.
 
-    >>> named_values("fixed_pool:block_size=2K", "block_size=2K", "TUNABLE")
+    >>> parse_values("fixed_pool:block_size=2K", "block_size=2K", "TUNABLE")
     {'block_size': 2048}
     """
     values = {}
@@ -40,12 +40,12 @@ def split_names(typed: str) -> list[str]:
     return names
 
 
-def all_or_named(typed: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The names in lists, in their order; "all" stands for every known one.
+def expand_names(typed: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names in lists, in their order; "all" means every known one.
 
-    >>> all_or_named(["lea,tlsf", "tlsf:alignment=4"], ["tlsf", "lea"])
+    >>> expand_names(["lea,tlsf", "tlsf:alignment=4"], ["tlsf", "lea"])
     ['lea', 'tlsf', 'tlsf:alignment=4']
-    >>> all_or_named(["all"], ["tlsf", "lea"])
+    >>> expand_names(["all"], ["tlsf", "lea"])
     ['tlsf', 'lea']
     """
     named = [one for text in typed for one in split_names(text)]

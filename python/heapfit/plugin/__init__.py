@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocators of others: built with an adapter, and measured in a process of their own.
+"""Third-party allocators: built with an adapter, and measured in a process of their own.
 
     plugin = plugin_of(Path("mine.c"))
     row = measure(build(plugin, folder), trace, alignment=8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plug-in built: one object in which only the adapter's functions are seen, linked with the host.
+"""Builds a plug-in: one object that exports only the adapter's functions, linked with the host.
 
     sources -> objects -> one object, without what nothing calls -> names settled -> host program
 
@@ -68,13 +68,13 @@ class Built:
     plugin: Plugin
     program: Path
     metered: Path | None  # that counts loads and stores; None for what comes compiled
-    statics_bytes: int  # of all variables together, gaps included; part of every region told
+    statics_bytes: int  # of all variables together, gaps included; part of every reported region
     statics: tuple[Static, ...]  # those that have names
 
 
 @dataclass(frozen=True, slots=True)
-class Compiler:
-    """A gcc, with its binary tools beside it."""
+class BinaryTools:
+    """A gcc and its binary tools."""
 
     program: str
     flags: tuple[str, ...]  # that choose a processor
@@ -112,7 +112,7 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     folder.mkdir(exist_ok=True)
     parts = list(_parts(plugin, folder, flags))
     _require_adapter(plugin, parts)
-    joined = join(parts, folder, Compiler("gcc", (f"-m{plugin.bits}", "-no-pie")))
+    joined = join(parts, folder, BinaryTools("gcc", (f"-m{plugin.bits}", "-no-pie")))
     settled = folder / "plugin.o"
     names = _TO_HOST | (_COPIES if flags else {})
     called = _read_undefined("nm", joined)
@@ -126,8 +126,8 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     return settled
 
 
-def join(parts: Sequence[Path], folder: Path, compiler: Compiler) -> Path:
-    """One object of what the adapter's functions need, of which these alone are seen."""
+def join(parts: Sequence[Path], folder: Path, compiler: BinaryTools) -> Path:
+    """Links what the adapter's functions need into one object that exports only these."""
     made, joined = folder / "parts.o", folder / "joined.o"
     roots = [f"-Wl,-u,{name}" for name in ENTRIES]
     options = ("-nostdlib", "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
@@ -178,7 +178,7 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
 
 
 def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str = "3") -> Path:
-    """What cargo makes of a crate of the type staticlib; levels are 0 to 3, s and z."""
+    """The archive that cargo makes of a staticlib crate; levels are 0 to 3, s and z."""
     (crate,) = plugin.sources
     level = optimisation if optimisation.isdigit() else f'"{optimisation}"'
     settings = (
@@ -206,7 +206,7 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
 
 
 def _read_undefined(nm: str, joined: Path) -> set[str]:
-    """The names that an object leaves to others."""
+    """The undefined names of an object."""
     return set(run([nm, "--undefined-only", "-j", joined.name], joined.parent).split())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found wrong with a plug-in, by name."""
+"""The faults of a plug-in, by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One finding; the plug-in was not asked for anything after it."""
+    """One fault; nothing was asked of the plug-in after it."""
 
     name: str  # of FAULT_NAMES
     where: str  # which event of the recording or which attack
@@ -73,6 +73,6 @@ class Fault:
 
 
 def fault_of(kind: int, detail: int, other: int, where: str, region: int) -> Fault:
-    """What host/answer.h tells by numbers."""
+    """The fault that a number of host/answer.h stands for."""
     name = FAULT_NAMES[kind - 1] if kind <= len(FAULT_NAMES) else CRASH  # it wrote there itself
     return Fault(name, where, region, _FAULTS[name].format(detail=detail, other=other))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plug-in measured on a recording: the regions that it needs, its accesses, and its faults."""
+"""Measures a plug-in on a recording: the regions that it needs, its accesses, and its faults."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from heapfit import _engine
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
 from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
-from heapfit.plugin.running import Answer, Process, start_process
-from heapfit.progress import Progress, no_progress
+from heapfit.plugin.running import HostAnswer, Process, start_process
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -69,7 +69,7 @@ class PluginRow:
 
 @dataclass(slots=True)
 class _Findings:
-    """What replays found and took, the first fault of each name."""
+    """The findings of replays and their events; of each fault the first."""
 
     statics: int
     faults: dict[str, Fault] = field(default_factory=dict)
@@ -87,8 +87,8 @@ class _Findings:
         if fault is not None:
             self.faults.setdefault(fault.name, fault)
 
-    def replay(self, process: Process, what: str, size: int) -> Answer | None:
-        """Replays in so many bytes, statics included; None if they leave none, or after a fault."""
+    def replay(self, process: Process, what: str, size: int) -> HostAnswer | None:
+        """Replays in `size` bytes, statics included; None without room, or after a fault."""
         if self.is_over or size <= self.statics:
             return None
         answer, fault = process.ask(what, size - self.statics)
@@ -99,8 +99,8 @@ class _Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """What is measured, and on what."""
+class _Measurement:
+    """The plug-in that is measured, and the trace that it is measured on."""
 
     built: Built
     trace: Trace
@@ -108,17 +108,17 @@ class _Ground:
     u_max: int
     events: Path  # as the host reads them
 
-    def started(self, program: Path) -> AbstractContextManager[Process]:
+    def start(self, program: Path) -> AbstractContextManager[Process]:
         return start_process(program, self.events, self.alignment)
 
 
-def _ends(fault: Fault | None, answer: Answer) -> bool:
-    """True if nothing that comes after can be trusted: not of an init that crashes in little."""
+def _ends(fault: Fault | None, answer: HostAnswer) -> bool:
+    """True if later answers cannot be trusted; not after an init that crashes in a tiny region."""
     return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
 
 
 def measure(
-    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = no_progress
+    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = ignore_progress
 ) -> PluginRow:
     """R_min and R_safe by the rules of every other allocator, then checked and metered replays.
 
@@ -129,12 +129,12 @@ def measure(
         events = Path(folder) / "events"
         save_events(stored, events)
         u_max = profile_trace(stored).u_max
-        return _measure_plugin(_Ground(built, stored, alignment, u_max, events), progress)
+        return _measure_plugin(_Measurement(built, stored, alignment, u_max, events), progress)
 
 
-def _measure_plugin(ground: _Ground, progress: Progress) -> PluginRow:
+def _measure_plugin(ground: _Measurement, progress: Progress) -> PluginRow:
     found = _Findings(ground.built.statics_bytes)
-    with ground.started(ground.built.program) as process:
+    with ground.start(ground.built.program) as process:
         _check(process, found, (2 * ground.u_max + _ROUGHLY,))
         search = _search_region(process, found, ground, progress)
         region = search.r_safe if search.r_safe is not None else search.r_min
@@ -148,7 +148,7 @@ def _measure_plugin(ground: _Ground, progress: Progress) -> PluginRow:
         )
     metered = None
     if region is not None and ground.built.metered is not None:
-        with ground.started(ground.built.metered) as process:
+        with ground.start(ground.built.metered) as process:
             metered = found.replay(process, "apart", region)
     return PluginRow(
         name=ground.built.plugin.name,
@@ -176,7 +176,7 @@ def _measure_plugin(ground: _Ground, progress: Progress) -> PluginRow:
 
 
 def _search_region(
-    process: Process, found: _Findings, ground: _Ground, progress: Progress
+    process: Process, found: _Findings, ground: _Measurement, progress: Progress
 ) -> _engine.RegionSearch:
     """Searches the region as the engine does for its own heaps; the first fault ends it."""
     step = f"compare {ground.built.plugin.name}"
@@ -202,7 +202,7 @@ def _attack_all(process: Process, names: Sequence[str]) -> _Tried:
 
 
 def _outcomes(names: Sequence[str], tried: _Tried) -> dict[str, str]:
-    """The outcome of every attack, also of those that were not tried."""
+    """The outcome of every attack, also of attacks that were not tried."""
     return {name: _outcome(*tried.get(name, (False, None))) for name in names}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plug-in's process asked: does the recording run in so many bytes, and what was wrong?"""
+"""The process of a plug-in: it replays the recording in a region and reports faults."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LONGEST_LINE = 400  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What host/answer.h tells, in its order."""
+class HostAnswer:
+    """The fields of host/answer.h, in their order."""
 
     runs: int  # 1: everything was served
     is_region: int  # 0: init took none of this size
@@ -48,8 +48,8 @@ class Process:
     answers: IO[str]
     is_sized: bool  # it is handed sizes back
 
-    def ask(self, what: str, size: int) -> tuple[Answer, Fault | None]:
-        """`places`, `apart` or `content` (host/replay.h): a replay in a region of so many bytes."""
+    def ask(self, what: str, size: int) -> tuple[HostAnswer, Fault | None]:
+        """Replays in `size` bytes; `what` is `places`, `apart` or `content` (host/replay.h)."""
         answer = self._ask_once(f"{what} {size}")
         if answer.fault == 0:
             return answer, None
@@ -66,15 +66,15 @@ class Process:
             return answer.runs == 1, None
         return True, fault_of(answer.fault, answer.detail, answer.other, name, size)
 
-    def _ask_once(self, question: str) -> Answer:
+    def _ask_once(self, question: str) -> HostAnswer:
         print(question, file=self.questions, flush=True)
         words = self.answers.readline(_LONGEST_LINE).split()
-        if len(words) != len(fields(Answer)) or not all(map(str.isdecimal, words)):
+        if len(words) != len(fields(HostAnswer)) or not all(map(str.isdecimal, words)):
             raise HeapfitError(
                 "plug-in: its process ended (memory for a replay may have run out, or the kernel "
                 "has no filters of system calls)"
             )
-        return Answer(*map(int, words))
+        return HostAnswer(*map(int, words))
 
 
 @contextmanager
@@ -107,6 +107,6 @@ def start_process(program: Path, events: Path, alignment: int) -> Iterator[Proce
 
 
 def _first_line(stream: IO[str]) -> str:
-    """What comes before it ends, or sleeps for too long; "": nothing."""
+    """The first line of a stream; "" if it ends or is silent for too long."""
     ready, _, _ = select.select([stream], [], [], PATIENCE)
     return stream.readline(_LONGEST_LINE).strip() if ready else ""

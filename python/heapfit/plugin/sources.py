@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plug-in is made of: C, C++, objects, archives, or a crate of Rust."""
+"""The sources of a plug-in: C, C++, objects, archives, or a crate of Rust."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN = (*C_SOURCES, *CXX_SOURCES, *COMPILED)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An allocator of somebody else's, with its adapter."""
+    """A third-party allocator with its adapter."""
 
     name: str
     sources: tuple[Path, ...]  # files, or one folder with a Cargo.toml
@@ -38,7 +38,7 @@ class Plugin:
 
 
 def plugin_of(path: Path, bits: int = 32, cflags: Sequence[str] = ()) -> Plugin:
-    """The plug-in that a file, a folder of files, or the folder of a crate is.
+    """The plug-in in a file, in a folder of files, or in the folder of a crate.
 
     HeapfitError if there is nothing to build.
     """

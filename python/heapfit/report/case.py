@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page is of: a recording, the heaps measured on it, and the one that is taken."""
+"""The case of a page: a recording, the heaps measured on it, and the chosen one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One recording, measured."""
+class ReportCase:
+    """A recording, the comparison of heaps on it, and the chosen heap."""
 
     shown: LoadedTrace
     comparison: Comparison  # on it
@@ -23,9 +23,9 @@ class Case:
     sites: Mapping[int, str] = field(default_factory=dict)  # call sites by name, where known
 
 
-def drawn_case(
+def make_case(
     shown: LoadedTrace, comparison: Comparison, winner: Row, sites: Mapping[int, str]
-) -> Case:
-    """A case whose winner is replayed once more, as a series over time, to be drawn."""
+) -> ReportCase:
+    """A case whose winner is replayed once more, as a series over time for charts."""
     comparison, winner = with_series(comparison, winner, shown)
-    return Case(shown, comparison, winner, sites=sites)
+    return ReportCase(shown, comparison, winner, sites=sites)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fitted heap saves, in the sentence that the screen and the page begin with."""
+"""The saving of a fitted heap, as the sentence with which the screen and the page begin."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def describe_saving(fit: Fit) -> Iterator[str]:
     if not is_alike:  # the others were not replayed on all of it, or serve every recording
         return
     found = [row for row in fit.references if row.is_in_saving]
-    told = [_compare_regions(region, row.region, row.title) for row in found if row.region]
-    if told:
-        each = ", each" if len(told) > 1 else ""
+    comparisons = [_compare_regions(region, row.region, row.title) for row in found if row.region]
+    if comparisons:
+        each = ", each" if len(comparisons) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(told)}{each} at the same {margin}."
+        yield f"That is {' and '.join(comparisons)}{each} with the same {margin}."
 
 
 def _compare_regions(region: int, other: int, title: str) -> str:
-    """A region beside another heap's.
+    """A region compared with another heap's.
 
     >>> _compare_regions(80, 80, "TLSF"), _compare_regions(80, 100, "TLSF")
     ('as much as TLSF', '20 B (20.0 %) less than TLSF')

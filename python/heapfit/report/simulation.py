@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, marked_line
+from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, line_with_marks
 from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, figure_text, percent
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 from heapfit.simulation.simulate import Result, SimulationResult
@@ -16,7 +16,7 @@ from heapfit.simulation.simulate import Result, SimulationResult
 _TEMPLATE = Path(__file__).with_name("simulation.html.j2")
 _MOST_CURVES = 24  # nobody reads a longer legend
 _MOST_OPEN = 40  # rows of numbers that are not folded
-_TOGETHER = "metrics"  # the charts that hide their curves together
+_CURVE_GROUP = "metrics"  # the charts that hide their curves together
 _MOST_RANKED = 4  # schemes in the verdict
 _SHARE = {"hovertemplate": "%{y:.4~g}"}
 _ADMITTED = {  # what a scheme admits a share of
@@ -27,7 +27,7 @@ _ADMITTED = {  # what a scheme admits a share of
 
 @dataclass(frozen=True, slots=True)
 class MetricFigure:
-    """A metric with its curve."""
+    """A metric with its chart."""
 
     name: str
     metric: Metric
@@ -35,8 +35,8 @@ class MetricFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A scheme at a point, as a row of the table."""
+class ResultLine:
+    """A row of the table: a scheme at a point."""
 
     scheme: str
     point: str  # "" where the grid has no axis
@@ -68,12 +68,12 @@ def render(simulation: SimulationResult) -> str:
         refusals=refusals,
         first_point=_point_text(simulation, simulation.results[0]),
         scenario=simulation.scenario,
-        lines=[_line(simulation, one) for one in shown],
+        lines=[_result_line(simulation, one) for one in shown],
         is_folded=len(shown) > _MOST_OPEN,
-        left=_left(simulation, shown),
+        left=_list_unknown_schemes(simulation, shown),
         schemes=sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results}),
         figures_shown=figures,
-        metrics=[METRICS[name] for name in _known(shown)],
+        metrics=[METRICS[name] for name in _find_known_metrics(shown)],
         undrawn=[METRICS[name] for name in METRICS if charts[name] is None],
         overhead_ratio=OVERHEAD_RATIO,
         requests=sum(result.requests for result in simulation.results),
@@ -83,7 +83,7 @@ def render(simulation: SimulationResult) -> str:
 
 
 def _verdict(simulation: SimulationResult) -> str:
-    """Which scheme admits the most at how many points, by the first metric that is known."""
+    """The sentence that ranks the schemes by the first metric that is known."""
     for name, metric in METRICS.items():
         known = [one for one in simulation.results if one.value(name) is not None]
         if metric.is_share and known:
@@ -92,14 +92,14 @@ def _verdict(simulation: SimulationResult) -> str:
 
 
 def _ranking(known: Sequence[Result], name: str) -> str:
-    """The scheme with the highest mean over its points, and those after it."""
+    """The scheme with the highest mean over its points, and the next ones."""
     values: dict[str, list[float]] = {}
     for one in known:
         values.setdefault(one.scheme.name, []).append(one.value(name) or 0.0)
     means = {scheme: sum(some) / len(some) for scheme, some in values.items()}
     best, *others = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
     admitted = _ADMITTED.get(name)
-    told = (
+    leader = (
         f"{best} has the highest {METRICS[name].title}: {percent(means[best])}"
         if admitted is None
         else f"{best} admits {'most: ' if others else ''}{percent(means[best])} of {admitted}"
@@ -107,18 +107,18 @@ def _ranking(known: Sequence[Result], name: str) -> str:
     rest = ", ".join(f"{scheme} {percent(means[scheme])}" for scheme in others)
     points = max(len(some) for some in values.values())
     over = f" Means over {points} points." if points > 1 else ""
-    return f"{told}{'; ' if rest else ''}{rest}.{over}"
+    return f"{leader}{'; ' if rest else ''}{rest}.{over}"
 
 
-def _known(shown: Sequence[Result]) -> list[str]:
-    """The metrics that some scheme has somewhere."""
+def _find_known_metrics(shown: Sequence[Result]) -> list[str]:
+    """The metrics that are known of some scheme at some point."""
     return [name for name in METRICS if any(one.value(name) is not None for one in shown)]
 
 
-def _line(simulation: SimulationResult, result: Result) -> Line:
-    cells = tuple(_cell(result, name) for name in _known(simulation.results))
+def _result_line(simulation: SimulationResult, result: Result) -> ResultLine:
+    cells = tuple(_cell(result, name) for name in _find_known_metrics(simulation.results))
     point = _point_text(simulation, result)
-    return Line(result.scheme.name, point, result.scheme.region, cells)
+    return ResultLine(result.scheme.name, point, result.scheme.region, cells)
 
 
 def _point_text(simulation: SimulationResult, result: Result) -> str:
@@ -126,8 +126,8 @@ def _point_text(simulation: SimulationResult, result: Result) -> str:
     return ", ".join(f"{name} {result.point.values[key]}{_unit(key)}" for key, name in keys.items())
 
 
-def _left(simulation: SimulationResult, shown: Sequence[Result]) -> str:
-    """The schemes of which nothing is known: without a closed form, and not simulated."""
+def _list_unknown_schemes(simulation: SimulationResult, shown: Sequence[Result]) -> str:
+    """The schemes of which no metric is known: not simulated, without a closed form."""
     known = {one.scheme.name for one in shown}
     return ", ".join(
         dict.fromkeys(one.scheme.name for one in simulation.results if one.scheme.name not in known)
@@ -135,7 +135,7 @@ def _left(simulation: SimulationResult, shown: Sequence[Result]) -> str:
 
 
 def _cell(result: Result, name: str) -> tuple[str, ...]:
-    """A metric as lines of a cell: the mean, its half-width, the exact value; what there is."""
+    """The lines of a cell: a metric's mean, its half-width and its exact value, where known."""
     decimals = 4 if METRICS[name].is_share else 0
     simulation, exact = result.estimates.get(name), result.exact.get(name)
     if simulation is None:
@@ -154,7 +154,7 @@ def _plan_text(result: Result) -> str:
     return ": ".join(filter(None, [plan.allocator, settings]))
 
 
-def _curves_of(simulation: SimulationResult) -> dict[str, list[Result]]:
+def _group_curves(simulation: SimulationResult) -> dict[str, list[Result]]:
     """The results along the first axis, by the scheme and what else differs."""
     short = simulation.scenario.short_keys()
     curves: dict[str, list[Result]] = {}
@@ -165,9 +165,9 @@ def _curves_of(simulation: SimulationResult) -> dict[str, list[Result]]:
 
 
 def _metric_chart(simulation: SimulationResult, metric: str) -> Chart | None:
-    """One metric over the first axis; None where nothing has it, or there is no axis."""
+    """The chart of a metric over the first axis; None without an axis or any value."""
     axes = simulation.scenario.axes
-    curves = _curves_of(simulation)
+    curves = _group_curves(simulation)
     if not axes or all(one.value(metric) is None for some in curves.values() for one in some):
         return None
     key = axes[0].key
@@ -186,7 +186,7 @@ def _metric_chart(simulation: SimulationResult, metric: str) -> Chart | None:
 
 
 def _refusal_chart(simulation: SimulationResult) -> Chart | None:
-    """What share of the requests of each size is refused at the first point."""
+    """The share of the requests of each size that is not served at the first point."""
     point = simulation.results[0].point
     shown = [one for one in simulation.results if one.point is point and one.observations]
     if not shown:
@@ -208,7 +208,7 @@ def _refusal_chart(simulation: SimulationResult) -> Chart | None:
 def _refusals(result: Result, colour: str) -> Trace:
     rows = result.refusals_by_size()
     bounds, shares = [bound for bound, _, _ in rows], [lost / offered for _, offered, lost in rows]
-    return marked_line(result.scheme.name, bounds, shares, colour) | _SHARE
+    return line_with_marks(result.scheme.name, bounds, shares, colour) | _SHARE
 
 
 def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: str) -> list[Trace]:
@@ -220,9 +220,11 @@ def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: 
         widths = [one.half_width or 0 if one else 0 for one in estimates]
         bars = {"type": "data", "array": widths, "color": colour, "thickness": 1.2}
         means = [one.mean if one else None for one in estimates]
-        traces.append(marked_line(name, x, means, colour) | _SHARE | {"error_y": bars})
+        traces.append(line_with_marks(name, x, means, colour) | _SHARE | {"error_y": bars})
     if any(metric in one.exact for one in results):
-        exact = marked_line(f"{name}, exact", x, [one.exact.get(metric) for one in results], colour)
+        exact = line_with_marks(
+            f"{name}, exact", x, [one.exact.get(metric) for one in results], colour
+        )
         diamonds = {"color": colour, "size": 12, "symbol": "diamond-open"}
         traces.append(exact | _SHARE | {"mode": "markers", "marker": diamonds})
     return traces
@@ -239,7 +241,7 @@ def _layout(axis: str, values: Sequence[object], metric: str) -> Layout:
     unit = _unit(axis).strip()
     is_share = METRICS[metric].is_share
     return {
-        "together": _TOGETHER,
+        "together": _CURVE_GROUP,
         "showlegend": False,
         "xaxis": {"title": {"text": f"{figure_text(axis)}{', ' if unit else ''}{unit}"}, **scale},
         "yaxis": {
@@ -251,5 +253,5 @@ def _layout(axis: str, values: Sequence[object], metric: str) -> Layout:
 
 
 def _unit(key: str) -> str:
-    """Of a setting of a scenario, for after its value."""
+    """The unit of a scenario's setting, to follow its value."""
     return f"{NO_BREAK}s" if key.rsplit(".", maxsplit=1)[-1] == "interval" else ""

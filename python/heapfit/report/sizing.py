@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, marked_line
+from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, line_with_marks
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
-from heapfit.sizing.separate_pools import AlonePools
-from heapfit.sizing.settings import share_told
+from heapfit.sizing.separate_pools import SeparatePools
+from heapfit.sizing.settings import share_text
 
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")
-_DASHES = ("solid", "dot", "dash")  # told apart where colours come again
+_DASHES = ("solid", "dot", "dash")  # to distinguish curves of the same colour
 
 
 def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command: str) -> None:
@@ -29,10 +29,10 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         subject=traffic.name,
         unit=sizing.aim.by,
         verdict=_least_memory(sizing.schemes),
-        admission=_admitted(sizing.aim.admission),
+        admission=_format_admission(sizing.aim.admission),
         schemes=sizing.schemes,
         pools=None,
-        told=share_told,
+        told=share_text,
         command=command,
     )
     rendering.write_page(path, text)
@@ -48,34 +48,36 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out for "
-        f"{share_told(sizing.refused) if sizing.refused else 'none'} of the trace's requests.",
-        admission=_admitted(sizing.admission),
+        verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
+        f"{share_text(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        admission=_format_admission(sizing.admission),
         schemes=None,
         pools=sizing,
-        judged_on=sizing.unseen.told,
-        told=share_told,
+        judged_on=sizing.unseen.description,
+        told=share_text,
         command=command,
     )
     rendering.write_page(path, text)
 
 
-def _admitted(share: float) -> str:
-    """A share of 1 in percent, to the last nine.
+def _format_admission(share: float) -> str:
+    """A share of 1 in percent, with all its nines.
 
-    >>> _admitted(0.99999).replace(NO_BREAK, " ")
+    >>> _format_admission(0.99999).replace(NO_BREAK, " ")
     '99.999 %'
     """
     return f"{share * 100:.10g}{NO_BREAK}%"
 
 
 def _least_memory(schemes: Sequence[SizedScheme]) -> str:
-    """The scheme that takes least, and the next."""
+    """The sentence that names the two schemes of least memory."""
     known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
     if not known:
-        return "No scheme serves such a share."
-    told = [f"{name} with {size(memory)}" for memory, name in known[:2]]
-    return f"Least memory: {told[0]}" + (f"; then {told[1]}." if len(told) > 1 else ".")
+        return "No scheme admits so much."
+    schemes_named = [f"{name} with {size(memory)}" for memory, name in known[:2]]
+    return f"Least memory: {schemes_named[0]}" + (
+        f"; then {schemes_named[1]}." if len(schemes_named) > 1 else "."
+    )
 
 
 def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:
@@ -96,7 +98,7 @@ def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:
 
 def _scheme_curve(name: str, known: Sequence[SizedScheme], place: int) -> Trace:
     memory = [one.memory or 0 for one in known]
-    curve = marked_line(
+    curve = line_with_marks(
         name, [1 - one.admission for one in known], memory, COLOURS[place % len(COLOURS)]
     )
     curve["line"]["dash"] = _DASHES[place // len(COLOURS) % len(_DASHES)]
@@ -111,7 +113,7 @@ def _scheme_curve(name: str, known: Sequence[SizedScheme], place: int) -> Trace:
 
 
 def _pool_chart(sizing: PoolSizing) -> Chart:
-    """The memory of pools that help each other out, and of each alone for other admissions.
+    """The memory of all pools by the share refused: with fall-back, and without it as a curve.
 
     Beyond what the trace shows the line is dashed.
     """
@@ -121,7 +123,7 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
     curves = [
         _pool_curve("each alone", shown, COLOURS[1], "solid"),
         _pool_curve("extrapolated", beyond, COLOURS[1], "dash"),
-        _together(sizing),
+        _mark_shared_pools(sizing),
     ]
     return Chart(
         identity="chart-memory",
@@ -132,7 +134,7 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
     )
 
 
-def _together(sizing: PoolSizing) -> Trace:
+def _mark_shared_pools(sizing: PoolSizing) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -144,9 +146,9 @@ def _together(sizing: PoolSizing) -> Trace:
     }
 
 
-def _pool_curve(name: str, sizings: Sequence[AlonePools], colour: str, dash: str) -> Trace:
+def _pool_curve(name: str, sizings: Sequence[SeparatePools], colour: str, dash: str) -> Trace:
     shares = [1 - one.admission for one in sizings]
-    curve = marked_line(name, shares, [one.memory for one in sizings], colour)
+    curve = line_with_marks(name, shares, [one.memory for one in sizings], colour)
     curve["line"]["dash"] = dash
     return curve | {"hovertemplate": "%{y:,d} B"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When requests arrive. Times are in seconds here and in whole nanoseconds in the engine."""
+"""The laws of arrivals. Times are in seconds here and in whole nanoseconds in the engine."""
 
 from __future__ import annotations
 
@@ -19,23 +19,21 @@ NS = 1_000_000_000  # in a second
 
 @dataclass(frozen=True, slots=True)
 class Poisson:
-    """Independent of each other, with this mean between two."""
+    """Independent arrivals with this mean interval in seconds."""
 
     interval: float
 
     def engine(self) -> _engine.Poisson:
-        """The engine's form."""
         return _engine.Poisson(mean_ns=nanoseconds(self.interval))
 
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """One every interval."""
+    """Arrivals at a fixed interval in seconds."""
 
     interval: float
 
     def engine(self) -> _engine.Periodic:
-        """The engine's form."""
         return _engine.Periodic(interval_ns=nanoseconds(self.interval))
 
 
@@ -48,7 +46,6 @@ class OnOff:
     interval: float  # while on
 
     def engine(self) -> _engine.OnOff:
-        """The engine's form."""
         return _engine.OnOff(
             on_mean_ns=nanoseconds(self.on),
             off_mean_ns=nanoseconds(self.off),
@@ -65,7 +62,6 @@ class MarkovModulated:
     weights: tuple[tuple[float, ...], ...]  # a row for each state
 
     def engine(self) -> _engine.MarkovModulated:
-        """The engine's form."""
         return _engine.MarkovModulated(
             interval_mean_ns=[nanoseconds(one) for one in self.intervals],
             stay_mean_ns=[nanoseconds(one) for one in self.stays],
@@ -74,26 +70,26 @@ class MarkovModulated:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedTraffic:
     """The times and sizes of a trace or capture, and its releases if holding is recorded too."""
 
     trace: Path
 
     def engine(self) -> _engine.RecordedArrivals:
-        """The engine's form; HeapfitError if the trace cannot be read or resizes."""
+        """The arrivals for the engine; HeapfitError if the trace cannot be read or resizes."""
         return load_recording(self.trace)
 
 
-ArrivalLaw: TypeAlias = Poisson | Periodic | OnOff | MarkovModulated | Recorded
+ArrivalLaw: TypeAlias = Poisson | Periodic | OnOff | MarkovModulated | RecordedTraffic
 
 
 def nanoseconds(seconds: float) -> int:
-    """Whole nanoseconds, at least one."""
+    """Seconds in whole nanoseconds, at least one."""
     return max(1, round(seconds * NS))
 
 
 def read_arrivals(table: Table, folder: Path) -> ArrivalLaw:
-    """A `[traffic.arrivals]` table; a trace's path is relative to `folder`."""
+    """Reads a `[traffic.arrivals]` table; a trace's path is relative to `folder`."""
     arrivals = _READERS[table.word("law", _READERS, "arrival law")](table, folder)
     table.finish()
     return arrivals
@@ -108,13 +104,13 @@ def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
     intervals, stays, weights = [], [], []
     states = table.tables("states")
     if not states:
-        table.refuse("states", "must be a list of at least one state")
+        table.reject("states", "must be a list of at least one state")
     for state in states:
         intervals.append(read_interval(state))
         stays.append(state.number("stay", SHORTEST, LONGEST))
         row = state.numbers("next", 0, 1e9)
         if len(row) != len(states) or sum(row) <= 0:
-            state.refuse("next", f"must be {len(states)} weights, one for each state, not all 0")
+            state.reject("next", f"must be {len(states)} weights, one for each state, not all 0")
         weights.append(row)
         state.finish()
     return MarkovModulated(tuple(intervals), tuple(stays), tuple(weights))
@@ -124,7 +120,7 @@ def read_interval(table: Table) -> float:
     """Mean seconds between arrivals, from `interval`, or from `rate`, which is per second."""
     if table.has("rate"):
         if table.has("interval"):
-            table.refuse("rate", "is the inverse of interval: give one of them")
+            table.reject("rate", "is the inverse of interval: give one of them")
         return 1 / table.number("rate", 1 / LONGEST, 1 / SHORTEST)
     return table.number("interval", SHORTEST, LONGEST)
 
@@ -134,5 +130,5 @@ _READERS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
     "periodic": lambda table, _: Periodic(read_interval(table)),
     "on_off": _read_on_off,
     "markov": _read_markov,
-    "recorded": lambda table, folder: Recorded(table.file("trace", folder)),
+    "recorded": lambda table, folder: RecordedTraffic(table.file("trace", folder)),
 }

@@ -24,7 +24,7 @@ from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
 from heapfit.simulation.traffic import Traffic
 
-_MOST_SIZES = 1 << 22  # different ones that are told apart
+_MOST_SIZES = 1 << 22  # different ones that are counted separately
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class SizeClasses:
     mean_size: NDArray[np.float64]  # of the requests of the class, in bytes
 
 
-def size_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
-    """The classes of a size law for units of so many bytes; None if it has no distribution.
+def unit_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
+    """The classes of a size law by units of `unit` bytes; None if it has no distribution.
 
     >>> from heapfit.simulation.sizes import UniformSize
-    >>> size_classes(UniformSize(80, 2000), 512).units.tolist()
+    >>> unit_classes(UniformSize(80, 2000), 512).units.tolist()
     [1, 2, 3, 4]
     """
     if not _is_listable(sizes):
@@ -76,7 +76,7 @@ def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Losses:
-    """The share of each class of requests that is refused."""
+    """The share of each class of requests that is lost."""
 
     share: NDArray[np.float64]  # of all requests
     mean_size: NDArray[np.float64]  # bytes
@@ -85,9 +85,9 @@ class _Losses:
 
 
 def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """Erlang-B, for the requests that fit a block."""
-    block = _aligned_size(scheme, "block_size")
-    classes = size_classes(sizes, block)
+    """The losses by Erlang-B, for the requests that fit a block."""
+    block = _round_up_tunable(scheme, "block_size")
+    classes = unit_classes(sizes, block)
     if classes is None:
         return None
     fits = classes.units == 1
@@ -102,9 +102,9 @@ def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | N
 
 
 def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """Kaufman and Roberts."""
-    partition = _aligned_size(scheme, "partition_size")
-    classes = size_classes(sizes, partition)
+    """The losses by the recurrence of Kaufman and Roberts."""
+    partition = _round_up_tunable(scheme, "partition_size")
+    classes = unit_classes(sizes, partition)
     if classes is None:
         return None
     units = scheme.capacity() // partition
@@ -114,7 +114,7 @@ def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | Non
 
 
 def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """Erlang-B for each pool, if a full one refuses."""
+    """The losses by Erlang-B for each pool, if there is no fall-back to larger pools."""
     plan = scheme.plan.engine()
     if plan.scalars.get("overflow") != _REFUSE or not _is_listable(sizes):
         return None
@@ -144,7 +144,7 @@ _SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
 }
 
 
-def _aligned_size(scheme: Scheme, tunable: str) -> int:
+def _round_up_tunable(scheme: Scheme, tunable: str) -> int:
     plan = scheme.plan.engine()
     return _round_up(plan.scalars[tunable], plan.alignment)
 

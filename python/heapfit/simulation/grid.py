@@ -26,13 +26,13 @@ _MOST_POINTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Keys that change together."""
+    """Keys of a scenario that change together, with their values."""
 
     values: Mapping[str, tuple[Value, ...]]
 
     @property
     def key(self) -> str:
-        """The first one, which names the axis."""
+        """The first key, which names the axis."""
         return next(iter(self.values))
 
     def __len__(self) -> int:
@@ -44,18 +44,18 @@ class Axis:
 
 
 def read_grid(top: Table) -> tuple[Axis, ...]:
-    """The `[[grid]]` of a scenario."""
+    """Reads the `[[grid]]` tables of a scenario."""
     tables = top.tables("grid") if top.has("grid") else []
     axes = tuple(_read_axis(table) for table in tables)
     keys = [key for axis in axes for key in axis.values]
     for key in keys:
         if keys.count(key) > 1:
-            top.refuse("grid", f"{key} is in two axes")
+            top.reject("grid", f"{key} is in two axes")
     points = 1
     for axis in axes:
         points *= len(axis)
     if points > _MOST_POINTS:
-        top.refuse("grid", f"{points:,} points are more than {_MOST_POINTS:,}")
+        top.reject("grid", f"{points:,} points are more than {_MOST_POINTS:,}")
     return axes
 
 
@@ -71,7 +71,7 @@ def steps(axes: Sequence[Axis]) -> Iterator[dict[str, Value]]:
 def with_values(
     document: Mapping[str, Any], values: Mapping[str, Value], top: Table
 ) -> dict[str, Any]:
-    """A copy of the document with these keys set; refuses a key whose table is not there."""
+    """A copy of the document with these keys set; rejects a key whose table does not exist."""
     changed = copy.deepcopy(dict(document))
     for path, value in values.items():
         *names, last = path.split(".")
@@ -82,7 +82,7 @@ def with_values(
             there_is_none = (
                 f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}"
             )
-            top.refuse("grid", there_is_none)
+            top.reject("grid", there_is_none)
         for table in tables:
             table[last] = value
     return changed
@@ -102,21 +102,21 @@ def _tables_of(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _read_axis(table: Table) -> Axis:
     keys = table.keys()
     if not keys:
-        table.refuse("", "must have a key with a list of values")
+        table.reject("", "must have a key with a list of values")
     values = {key: _read_values(table, key) for key in keys}
     lengths = {len(one) for one in values.values()}
     if len(lengths) > 1:
-        table.refuse(keys[-1], "must have as many values as the other keys of its axis")
+        table.reject(keys[-1], "must have as many values as the other keys of its axis")
     return Axis(values)
 
 
 def _read_values(table: Table, key: str) -> tuple[Value, ...]:
     if not key.startswith(("traffic.", "schemes.")):
-        table.refuse(key, 'a key of a grid begins with "traffic." or "schemes."')
+        table.reject(key, 'a key of a grid begins with "traffic." or "schemes."')
     values = table.items(key)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            table.refuse(key, "must be a list of numbers or words")
+            table.reject(key, "must be a list of numbers or words")
     if len({isinstance(value, str) for value in values}) > 1:
-        table.refuse(key, "must be numbers or words, not both")
+        table.reject(key, "must be numbers or words, not both")
     return tuple(values)  # type: ignore[arg-type]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a block is held, in seconds."""
+"""The laws of holding times, in seconds."""
 
 from __future__ import annotations
 
@@ -24,24 +24,22 @@ class ExponentialHolding:
     mean: float
 
     def engine(self) -> _engine.ExponentialHolding:
-        """The engine's form."""
         return _engine.ExponentialHolding(mean_ns=nanoseconds(self.mean))
 
 
 @dataclass(frozen=True, slots=True)
 class FixedHolding:
-    """Always the same."""
+    """A constant holding time in seconds."""
 
     mean: float
 
     def engine(self) -> _engine.FixedHolding:
-        """The engine's form."""
         return _engine.FixedHolding(ns=nanoseconds(self.mean))
 
 
 @dataclass(frozen=True, slots=True)
 class UniformHolding:
-    """Alike between two bounds."""
+    """Holding times uniform between two bounds, in seconds."""
 
     least: float
     most: float
@@ -52,7 +50,6 @@ class UniformHolding:
         return (self.least + self.most) / 2
 
     def engine(self) -> _engine.UniformHolding:
-        """The engine's form."""
         return _engine.UniformHolding(
             least_ns=nanoseconds(self.least), most_ns=nanoseconds(self.most)
         )
@@ -66,20 +63,18 @@ class LognormalHolding:
     sigma: float
 
     def engine(self) -> _engine.LognormalHolding:
-        """The engine's form."""
         return _engine.LognormalHolding(mean_ns=nanoseconds(self.mean), sigma=self.sigma)
 
 
 @dataclass(frozen=True, slots=True)
 class FifoService:
-    """Held until a server has sent what was admitted before, and then this."""
+    """Held until a server has sent everything that was admitted before, and then this."""
 
     bytes_per_second: float | None
     packets_per_second: float | None
     mean: ClassVar[None] = None  # depends on the queue
 
     def engine(self) -> _engine.FifoService:
-        """The engine's form."""
         if self.bytes_per_second is not None:
             return _engine.FifoService(bytes_per_second=self.bytes_per_second)
         return _engine.FifoService(packets_per_second=self.packets_per_second)
@@ -87,7 +82,7 @@ class FifoService:
 
 @dataclass(frozen=True, slots=True)
 class EmpiricalHolding:
-    """Times with weights, drawn independently."""
+    """Holding times drawn independently by their weights, in seconds."""
 
     times: tuple[float, ...]
     weights: tuple[float, ...]
@@ -99,7 +94,6 @@ class EmpiricalHolding:
         return math.fsum(t * w for t, w in pairs) / math.fsum(self.weights)
 
     def engine(self) -> _engine.EmpiricalHolding:
-        """The engine's form."""
         times = np.array([nanoseconds(one) for one in self.times], np.uint64)
         return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))
 
@@ -111,7 +105,6 @@ class RecordedHolding:
     mean: ClassVar[None] = None  # not known before it is read
 
     def engine(self) -> _engine.RecordedHolding:
-        """The engine's form."""
         return _engine.RecordedHolding()
 
 
@@ -127,7 +120,7 @@ HoldingLaw: TypeAlias = (
 
 
 def read_holding(table: Table, folder: Path) -> HoldingLaw:
-    """A `[traffic.holding]` table; a trace's path is relative to `folder`."""
+    """Reads a `[traffic.holding]` table; a trace's path is relative to `folder`."""
     holding = _READERS[table.word("law", _READERS, "holding law")](table, folder)
     table.finish()
     return holding
@@ -140,7 +133,7 @@ def _time(table: Table, key: str) -> float:
 def _read_uniform(table: Table, _folder: Path) -> HoldingLaw:
     least, most = _time(table, "least"), _time(table, "most")
     if least > most:
-        table.refuse("least", f"{least:g} is above most, which is {most:g}")
+        table.reject("least", f"{least:g} is above most, which is {most:g}")
     return UniformHolding(least, most)
 
 
@@ -148,7 +141,7 @@ def _read_fifo(table: Table, _folder: Path) -> HoldingLaw:
     keys = ("bytes_per_second", "packets_per_second")
     rates = [table.number(key, 1e-6, 1e15) if table.has(key) else None for key in keys]
     if rates.count(None) != 1:
-        table.refuse(keys[0], f"give this or {keys[1]}, and not both")
+        table.reject(keys[0], f"give this or {keys[1]}, and not both")
     return FifoService(*rates)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One replication or batch, its warm-up left out. Sizes in bytes."""
+    """The counts of one replication or batch after its warm-up. Sizes in bytes."""
 
     region: int
     capacity: int  # what the empty heap could hand out
@@ -43,7 +43,7 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _combined_utility(seen: Observation) -> float | None:
+def _utility(seen: Observation) -> float | None:
     admission = _share(seen.admitted_bytes, seen.requested_bytes)
     return None if admission is None else admission * seen.live / seen.region
 
@@ -74,7 +74,7 @@ METRICS = {
         "combined utility",
         "Bandwidth admission times memory utilisation. Elsayed and Galal plot a combined utility "
         "and do not define it: this is our reading.",
-        _combined_utility,
+        _utility,
     ),
     "internal_fragmentation": Metric(
         "internal fragmentation",
@@ -104,5 +104,5 @@ OVERHEAD_RATIO = (
 
 
 def overhead_ratio(region: int, capacity: int) -> float | None:
-    """See OVERHEAD_RATIO; None without a capacity."""
+    """The region over the capacity (OVERHEAD_RATIO); None without a capacity."""
     return _share(region - capacity, capacity)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What traffic takes from a recording: its arrivals, or only its sizes or holding times.
+"""Recordings as traffic: the arrivals, or only the sizes or holding times.
 
 A recording is a stored trace or any file that can be imported.
 """
@@ -26,7 +26,7 @@ _COLUMNS = ("op", "object", "size", "time")
 
 
 def load_recording(path: Path) -> _engine.RecordedArrivals:
-    """When each object was asked for, its size, and how long it was held.
+    """The time of each object's request, its size, and its holding time.
 
     HeapfitError if the file cannot be read, has a resize or no times.
     """
@@ -38,13 +38,13 @@ def load_recording(path: Path) -> _engine.RecordedArrivals:
 
 
 def count_sizes(path: Path) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The sizes of all requests, and how often each was asked for."""
+    """The sizes of all requests, and the number of requests of each."""
     sizes, counts = np.unique(_requests(_read(path)), return_counts=True)
     return tuple(sizes.tolist()), tuple(counts.astype(float).tolist())
 
 
 def count_holding_times(path: Path) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """How long objects were held, in seconds, and how often; those never freed are left out."""
+    """The holding times of freed objects in seconds, and how often each occurs."""
     _, holding = _lifetimes(path, _read(path))
     ended = holding[holding != _engine.HELD_FOREVER] // _NS_PER_US
     if len(ended) == 0:
@@ -69,7 +69,7 @@ def _requests(columns: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64]:
 def _lifetimes(
     path: Path, columns: Mapping[str, NDArray[Any]]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Microseconds at which each object was asked for, and nanoseconds that it was held."""
+    """The time of each object's request in microseconds, and its holding time in nanoseconds."""
     op, time = columns["op"], columns["time"].astype(np.uint64)
     if (op == RESIZE).any():
         raise HeapfitError(

@@ -20,7 +20,7 @@ _SLICE = 1 << 18  # requests
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is simulated, and which replication of it."""
+    """One replication of a simulation: its traffic, scheme, settings and number."""
 
     traffic: Traffic
     scheme: Scheme
@@ -62,7 +62,7 @@ def replicate(task: Task, *files: Path) -> list[Observation]:
 
 
 def _offer(simulation: _engine.Simulation, requests: int) -> None:
-    """Runs in slices, between which an interrupt is seen."""
+    """Offers the traffic in slices, between which an interrupt can end it."""
     while requests > 0:
         asked = min(requests, _SLICE)
         requests = requests - asked if simulation.run(asked) == asked else 0

@@ -40,7 +40,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One point of the grid."""
+    """One point of the grid: its values, its traffic and its schemes."""
 
     values: Mapping[str, Value]  # of the grid's keys
     traffic: Traffic
@@ -59,7 +59,7 @@ class Scenario:
     run: RunSettings
 
     def short_keys(self) -> dict[str, str]:
-        """The key of each axis, with as much of its end as tells it from the others."""
+        """The key of each axis, shortened to its end where that is unambiguous."""
         keys = [axis.key for axis in self.axes]
         return {key: _shortest_end(key, keys) for key in keys}
 
@@ -97,11 +97,11 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     table = top.table("schemes")
     names = table.keys()
     if not names:
-        top.refuse("schemes", "must have at least one scheme")
+        top.reject("schemes", "must have at least one scheme")
     schemes = tuple(read_scheme(name, table.table(name)) for name in names)
     for scheme in schemes:
         if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
-            offered.refuse(
+            offered.reject(
                 "sizes",
                 f"requests of {traffic.sizes.most} B, which {scheme.name} cannot serve "
                 "even when it is empty",
@@ -110,7 +110,7 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
 
 
 def _read_run(table: Table) -> RunSettings:
-    """What is not given has its standard value."""
+    """Reads the `[run]` table; missing keys have their standard values."""
     given = {key: read(table, key) for key, read in _RUN.items() if table.has(key)}
     table.finish()
     return RunSettings(**given)

@@ -16,14 +16,14 @@ _FEW = 4  # requests
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What the traffic is offered to."""
+    """A plan in a region, to which traffic is offered."""
 
     name: str
     plan: Plan
     region: int  # bytes
 
     def capacity(self) -> int:
-        """Bytes that the empty heap could hand out: its free blocks together."""
+        """Bytes that an empty heap can allocate: the sum of its free blocks."""
         idle = _engine.SlotWorkload(slots=1, least=1, most=1, seed=0)
         free = _engine.SlotBuffer(self.plan.engine(), self.region, idle).free_sizes()
         return int(free.sum(dtype="uint64"))
@@ -43,18 +43,18 @@ class Scheme:
 
 
 def read_scheme(name: str, table: Table) -> Scheme:
-    """A `[schemes.NAME]` table. Without a region it gets the least in which its plan starts."""
+    """Reads a `[schemes.NAME]` table. The standard region is the least in which its plan starts."""
     plan = read_plan(table.table("plan"))
     try:
         smallest = plan.engine().smallest_region
     except HeapfitError as error:
-        table.refuse("plan", str(error))
+        table.reject("plan", str(error))
     if smallest == 0:
-        table.refuse("plan", "no region is large enough for it")
+        table.reject("plan", "no region is large enough for it")
     region = smallest
     if table.has("region"):
         region = table.whole("region", 1, LARGEST_REGION)
         if region < smallest:
-            table.refuse("region", f"{region} is below the {smallest} bytes this plan needs")
+            table.reject("region", f"{region} is below the {smallest} bytes this plan needs")
     table.finish()
     return Scheme(name, plan, region)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
 from heapfit.simulation.replication import (
@@ -34,7 +34,7 @@ _STEP = "simulate"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One scheme at one point."""
+    """The result of one scheme at one point."""
 
     point: Point
     scheme: Scheme
@@ -50,7 +50,7 @@ class Result:
 
     @property
     def requests(self) -> int:
-        """Simulated, warm-ups left out."""
+        """The number of simulated requests, without warm-ups."""
         return sum(one.requests for one in self.observations)
 
     def value(self, metric: str) -> float | None:
@@ -59,7 +59,7 @@ class Result:
         return self.exact.get(metric) if estimate is None else estimate.mean
 
     def refusals_by_size(self) -> list[tuple[int, int, int]]:
-        """Largest size of a bin, requests in it, and how many of them were refused."""
+        """The largest size of each bin, the requests in it, and how many of them were lost."""
         first = self.observations[0] if self.observations else None
         if first is None:
             return []
@@ -126,7 +126,7 @@ class _Cell:
     asked: int = 0
 
     def plan_round(self) -> list[Task]:
-        """What to simulate next, once all that was asked for is there."""
+        """The tasks of the next round; none until the last round is done, or if none is needed."""
         if len(self.seen) < self.asked or not is_another_round(self.observations(), self.run):
             return []
         first, self.asked = self.asked, self.asked + self._round_length()
@@ -159,7 +159,7 @@ class _Cell:
 
 
 def simulate(
-    scenario: Scenario, sweep: Sweep | None = None, progress: Progress = no_progress
+    scenario: Scenario, sweep: Sweep | None = None, progress: Progress = ignore_progress
 ) -> SimulationResult:
     """Simulates all schemes at all points, in this process or as `sweep` says.
 
@@ -184,7 +184,7 @@ def simulate(
 
 
 def solve(scenario: Scenario) -> SimulationResult:
-    """The closed forms alone, at once."""
+    """The results of the closed forms alone, without simulation."""
     results = []
     for cell in _cells(scenario):
         exact = exact_metrics(cell.point.traffic, cell.scheme) or {}

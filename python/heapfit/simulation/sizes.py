@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large requests are, in bytes: each law with its exact distribution."""
+"""The laws of request sizes, in bytes: each with its exact distribution."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ LARGEST = 2**31  # bytes; no allocator serves more
 
 @dataclass(frozen=True, slots=True)
 class UniformSize:
-    """Every whole number of bytes alike."""
+    """Sizes uniform over every whole number of bytes between two bounds."""
 
     least: int
     most: int
 
     def engine(self) -> _engine.UniformSize:
-        """The engine's form."""
         return _engine.UniformSize(least=self.least, most=self.most)
 
     def distribution(self) -> Distribution:
@@ -45,7 +44,6 @@ class ExponentialSize:
     most: int
 
     def engine(self) -> _engine.ExponentialSize:
-        """The engine's form."""
         return _engine.ExponentialSize(least=self.least, most=self.most)
 
     def distribution(self) -> Distribution:
@@ -59,7 +57,7 @@ class ExponentialSize:
 
 @dataclass(frozen=True, slots=True)
 class BimodalSize:
-    """Acknowledgements and full packets, in percent; the rest between them alike."""
+    """Acknowledgements and full packets, in percent; the rest is uniform between them."""
 
     ack_size: int
     ack_percent: int
@@ -67,7 +65,6 @@ class BimodalSize:
     mtu_percent: int
 
     def engine(self) -> _engine.BimodalSize:
-        """The engine's form."""
         return _engine.BimodalSize(
             ack_size=self.ack_size,
             ack_percent=self.ack_percent,
@@ -93,13 +90,12 @@ class BimodalSize:
 
 @dataclass(frozen=True, slots=True)
 class EmpiricalSize:
-    """Sizes with weights, drawn independently."""
+    """Sizes drawn independently by their weights."""
 
     sizes: tuple[int, ...]
     weights: tuple[float, ...]
 
     def engine(self) -> _engine.EmpiricalSize:
-        """The engine's form."""
         return _engine.EmpiricalSize(
             size=np.array(self.sizes, np.uint64), weight=np.array(self.weights, float)
         )
@@ -118,12 +114,11 @@ class EmpiricalSize:
 
 @dataclass(frozen=True, slots=True)
 class ListedSizes:
-    """The list's sizes in turn, again and again."""
+    """The sizes of a list in turn, repeated."""
 
     sizes: tuple[int, ...]
 
     def engine(self) -> _engine.ListedSizes:
-        """The engine's form."""
         return _engine.ListedSizes(size=np.array(self.sizes, np.uint64))
 
     @property
@@ -137,7 +132,7 @@ SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
 def read_sizes(table: Table, folder: Path) -> SizeLaw:
-    """A `[traffic.sizes]` table; a trace's path is relative to `folder`."""
+    """Reads a `[traffic.sizes]` table; a trace's path is relative to `folder`."""
     sizes = _READERS[table.word("law", _READERS, "size law")](table, folder)
     table.finish()
     return sizes
@@ -147,7 +142,7 @@ def _read_range(table: Table) -> tuple[int, int]:
     least = table.whole("least", 1, LARGEST)
     most = table.whole("most", 1, LARGEST)
     if least > most:
-        table.refuse("least", f"{least} is above most, which is {most}")
+        table.reject("least", f"{least} is above most, which is {most}")
     return least, most
 
 
@@ -157,9 +152,9 @@ def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
     mtu_size = table.whole("mtu_size", 1, LARGEST)
     mtu_percent = table.whole("mtu_percent", 0, 100)
     if ack_percent + mtu_percent > 100:
-        table.refuse("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
+        table.reject("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
     if mtu_size < ack_size + 2:
-        table.refuse("mtu_size", f"must be at least {ack_size + 2}, ack_size and 2 more")
+        table.reject("mtu_size", f"must be at least {ack_size + 2}, ack_size and 2 more")
     return BimodalSize(ack_size, ack_percent, mtu_size, mtu_percent)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.simulation.simulate import SimulationResult
 
 SCHEMA = 1
@@ -25,5 +25,5 @@ def write_table(path: Path, simulation: SimulationResult) -> None:
         "run": asdict(simulation.scenario.run),
     }
     table = simulation.to_arrow().replace_schema_metadata({b"heapfit": json.dumps(origin).encode()})
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         pq.write_table(table, staging)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is offered to a heap: arrivals, sizes and holding times; the `[traffic]` of a scenario."""
+"""Traffic on a heap: arrivals, sizes and holding times; the `[traffic]` of a scenario."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.toml_table import FileKind, Table, read_document
-from heapfit.simulation.arrivals import ArrivalLaw, Recorded, read_arrivals
+from heapfit.simulation.arrivals import ArrivalLaw, RecordedTraffic, read_arrivals
 from heapfit.simulation.holding import (
     FifoService,
     FixedHolding,
@@ -24,14 +24,13 @@ SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Three laws, each drawn from a stream of its own."""
+    """Traffic by three laws, each with its own random stream."""
 
     arrivals: ArrivalLaw
     sizes: SizeLaw | None  # None: recorded with the arrivals
     holding: HoldingLaw
 
     def engine(self) -> _engine.Traffic:
-        """The engine's form."""
         return _engine.Traffic(
             arrivals=self.arrivals.engine(),
             sizes=None if self.sizes is None else self.sizes.engine(),
@@ -40,17 +39,17 @@ class Traffic:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What the engine's form is read from."""
-        return (self.arrivals.trace,) if isinstance(self.arrivals, Recorded) else ()
+        """The recordings that the laws are read from."""
+        return (self.arrivals.trace,) if isinstance(self.arrivals, RecordedTraffic) else ()
 
     def with_files(self, *files: Path) -> Traffic:
-        """The same, read from these."""
-        return replace(self, arrivals=Recorded(*files)) if files else self
+        """The same traffic, read from these files."""
+        return replace(self, arrivals=RecordedTraffic(*files)) if files else self
 
     @property
     def is_recorded(self) -> bool:
         """True if the arrivals come from a recording, which ends by itself."""
-        return isinstance(self.arrivals, Recorded)
+        return isinstance(self.arrivals, RecordedTraffic)
 
     @property
     def is_drawn(self) -> bool:
@@ -60,29 +59,29 @@ class Traffic:
 
 
 def read_traffic(table: Table, folder: Path) -> Traffic:
-    """A `[traffic]` table; paths in it are relative to `folder`."""
+    """Reads a `[traffic]` table; paths in it are relative to `folder`."""
     arrivals = read_arrivals(table.table("arrivals"), folder)
     sizes = None
-    if isinstance(arrivals, Recorded):
+    if isinstance(arrivals, RecordedTraffic):
         if table.has("sizes"):
-            table.refuse("sizes", "recorded arrivals bring their sizes (remove it)")
+            table.reject("sizes", "recorded arrivals bring their sizes (take it out)")
     else:
         sizes = read_sizes(table.table("sizes"), folder)
     holding = read_holding(table.table("holding"), folder)
-    if isinstance(holding, RecordedHolding) and not isinstance(arrivals, Recorded):
-        table.refuse("holding", "is recorded, but the arrivals are not")
+    if isinstance(holding, RecordedHolding) and not isinstance(arrivals, RecordedTraffic):
+        table.reject("holding", "is recorded, but the arrivals are not")
     table.finish()
     return Traffic(arrivals, sizes, holding)
 
 
 def load_traffic(path: Path) -> Traffic:
-    """The `[traffic]` of a scenario file, whatever else stands in it."""
+    """Reads the `[traffic]` of a scenario file; its other tables are ignored."""
     top = Table(path, SCENARIO, "", read_document(path, SCENARIO))
     return read_traffic(top.table("traffic"), path.parent)
 
 
 def is_traffic(path: Path) -> bool:
-    """Whether a file is TOML with `[traffic]`; one that is called .toml is read as such anyhow."""
+    """True if a file is TOML with `[traffic]`; a name that ends in .toml is enough."""
     if path.suffix == ".toml":
         return True
     try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory it takes that at most one request in N is refused: docs/sizing.md."""
+"""Sizes memory so that at most one request in N runs out of it: docs/sizing.md."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Demand, Integers, measure_demand
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.trace.stored import Trace
@@ -25,12 +25,12 @@ class Layout:
     memory: int  # that a buffer costs, its own bookkeeping included
 
     def holds_all_of(self, other: Layout) -> bool:
-        """True if a buffer holds what one of another layout holds, for the same bytes beside it."""
+        """True if a buffer holds as much as one of another layout, with equal overhead."""
         beyond = self.first >= other.first and self.later >= other.later
         return beyond and self.extra <= other.extra
 
     def buffers(self, sizes: Integers) -> Integers:
-        """How many a packet of each size takes."""
+        """The number of buffers that a packet of each size takes."""
         beyond = np.maximum(sizes + self.extra - self.first, 0)
         return 1 + (beyond + self.later - 1) // self.later
 
@@ -44,12 +44,12 @@ class BufferPool:
 
     @property
     def memory(self) -> int:
-        """Bytes of all of them."""
+        """Bytes of all buffers."""
         return self.layout.memory * self.run_out.count
 
 
 def size_buffers(
-    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = no_progress
+    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = ignore_progress
 ) -> tuple[BufferPool, ...]:
     """The least count for each layout, in the order given, smaller ones first: one pass each.
 
@@ -65,14 +65,14 @@ def size_buffers(
     return tuple(pools)
 
 
-def size_packets(trace: Trace, admission: float, progress: Progress = no_progress) -> RunOut:
-    """The least count of what each packet takes one of, whatever its size."""
+def size_packets(trace: Trace, admission: float, progress: Progress = ignore_progress) -> RunOut:
+    """The least count of a structure of which each packet takes one, whatever its size."""
     (demand,) = measure_demand(trace, 1, one_unit, progress)
     return least_count(demand, admission)
 
 
 def least_memory(pools: Sequence[BufferPool]) -> BufferPool:
-    """The one that costs least; of equal ones the larger buffer, which needs fewer chains."""
+    """The pool that costs least; of equal ones that with larger buffers, so with fewer chains."""
     return min(pools, key=lambda pool: (pool.memory, -pool.layout.buffer_size))
 
 

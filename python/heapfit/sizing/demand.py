@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace asks of pools that never run out: how many units each request needs.
+"""The demand of a trace on pools that never run out: the units that each request needs.
 
 A request that finds k units of its pool live and takes u needs a pool of k + u. The shares of needs
 above a count tell how often a pool of that count would have run out; docs/sizing.md defines it.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_end
 from heapfit.trace.stored import Trace
 
@@ -28,7 +28,7 @@ BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compare
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one pool is asked for. Index of `needs` and `time_us`: units."""
+    """The demand on one pool. Index of `needs` and `time_us`: units."""
 
     needs: Integers  # requests of each stretch (first index) that need just so many units
     time_us: Integers  # microseconds in which just so many units are live
@@ -36,7 +36,7 @@ class Demand:
 
     @property
     def requests(self) -> int:
-        """All requests to the pool."""
+        """The number of requests to the pool."""
         return int(self.needs.sum())
 
     @property
@@ -50,7 +50,7 @@ class Demand:
         return float(self.needs[:, count + 1 :].sum()) / max(self.requests, 1)
 
     def shares_above(self, count: int) -> NDArray[np.float64]:
-        """The same of each stretch that has requests."""
+        """The shares of `share_above` by stretch, of the stretches that have requests."""
         requests = self.needs.sum(axis=1)
         above = self.needs[:, count + 1 :].sum(axis=1)
         return np.asarray(above[requests > 0] / requests[requests > 0], dtype=np.float64)
@@ -87,7 +87,7 @@ def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 
 
 def measure_demand(
-    trace: Trace, pools: int, assign: Assign, progress: Progress = no_progress
+    trace: Trace, pools: int, assign: Assign, progress: Progress = ignore_progress
 ) -> tuple[Demand, ...]:
     """The demand on each pool, in one pass; memory grows with the objects, 8 B each."""
     counts = [_PoolCount() for _ in range(pools)]
@@ -125,7 +125,7 @@ class _Objects:
         self._units = np.zeros(1 << 16, dtype=np.int32)
 
     def steps(self, batch: dict[str, NDArray[np.generic]], assign: Assign) -> _Steps:
-        """What the events of a batch change; the objects are left as it leaves them."""
+        """The changes that the events of a batch make; also updates the objects."""
         op, time = batch["op"], batch["time"].astype(np.int64)
         named = batch["object"].astype(np.int64)
         size = batch["size"].astype(np.int64)
@@ -171,7 +171,7 @@ class _Objects:
 
 
 class _PoolCount:
-    """One pool's units while the trace goes by."""
+    """The units of one pool, counted along the trace."""
 
     def __init__(self) -> None:
         self._live = 0
@@ -182,7 +182,7 @@ class _PoolCount:
         self._found = 0  # live blocks, summed over requests
 
     def take(self, steps: _Steps, chosen: NDArray[np.bool_], stretch: Integers) -> None:
-        """The next changes of this pool."""
+        """Counts the next changes of this pool."""
         units, is_request, time = (
             steps.units[chosen],
             steps.is_request[chosen],
@@ -205,7 +205,7 @@ class _PoolCount:
         self._blocks = int(blocks[-1])
 
     def result(self, end: int) -> Demand:
-        """All that was counted, up to the time `end`."""
+        """The demand counted up to the time `end`."""
         last = _count_by_value(np.array([self._live]), np.array([end - self._last_time]))
         longest = max(len(one) for one in self._needs)
         needs = np.array([np.pad(one, (0, longest - len(one))) for one in self._needs])

@@ -35,7 +35,7 @@ _REGION_STEP = 64  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One kind of scheme; `make` gives the one of each number, larger for larger numbers."""
+    """One kind of scheme; `make` makes the scheme of a number, larger for larger numbers."""
 
     name: str
     make: Callable[[int], Scheme]
@@ -44,7 +44,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What traffic asks for on average, where that is known."""
+    """The mean load of a traffic, where it is known."""
 
     largest: int  # bytes
     offered: float | None  # erlangs: requests live at once if none were refused
@@ -78,13 +78,13 @@ def _mean_interval(arrivals: ArrivalLaw) -> float | None:
 def families_for(
     load: Load, overhead: int = 0, buffer_size: int | None = None
 ) -> tuple[Family, ...]:
-    """All kinds that suit the load; `overhead` is bookkeeping a buffer or partition, in bytes."""
+    """All families that suit the load; `overhead` is in bytes a buffer or partition."""
     if buffer_size is not None and buffer_size < load.largest:
         raise HeapfitError(
             f"buffer: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
         )
     below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
-    families = [_fixed_pool_family(buffer_size or load.largest, overhead)]
+    families = [_family_of_fixed_pools(buffer_size or load.largest, overhead)]
     families += [_partition_family("chained_pool", size, overhead) for size in below]
     families += [
         _partition_family("partition_pool", size, overhead)
@@ -93,7 +93,7 @@ def families_for(
     ]
     if load.sizes is not None and load.offered is not None:
         families.append(_class_pools(load))
-        budgeted = _budgeted_family(load)
+        budgeted = _family_with_budgets(load)
         families += [budgeted] if budgeted is not None else []
     return (*families, _any_size("tlsf"), _any_size("best_fit"))
 
@@ -102,7 +102,7 @@ def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:
     return Scheme(name, plan, plan.engine().smallest_region if region is None else region)
 
 
-def _fixed_pool_family(largest: int, overhead: int) -> Family:
+def _family_of_fixed_pools(largest: int, overhead: int) -> Family:
     def make(number: int) -> Scheme:
         scalars = {"block_size": largest, "blocks": number, "overhead": overhead}
         return _scheme("fixed_pool", Plan("fixed_pool", scalars))
@@ -148,7 +148,7 @@ def _class_pools(load: Load) -> Family:
 
 
 def _servers(offered: float, blocking: float) -> int:
-    """The least number of servers that Erlang-B refuses no more with."""
+    """The least number of servers whose Erlang-B blocking is at most `blocking`."""
     low, high = 1, 2 + int(offered)
     while _engine.erlang_b(high, offered) > blocking:
         low, high = high, 2 * high
@@ -161,8 +161,8 @@ def _servers(offered: float, blocking: float) -> int:
     return high
 
 
-def _budgeted_family(load: Load) -> Family | None:
-    """Dedicated blocks of the special sizes: as many as are live on average; none, no family."""
+def _family_with_budgets(load: Load) -> Family | None:
+    """A family with blocks for each special size, as many as live on average; None without any."""
     assert load.sizes is not None and load.shares is not None and load.offered is not None
     special = [
         (size, share)

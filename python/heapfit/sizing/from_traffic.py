@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.replication import Task, estimate_metric, replicate
 from heapfit.simulation.scenario import RunSettings
@@ -39,7 +39,7 @@ METRICS = {"bytes": "bandwidth_admission", "requests": "request_admission"}
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is to be admitted, and how hard to look."""
+    """The admission to reach, and the effort of the search."""
 
     admission: float = 0.999
     by: str = "bytes"  # or requests
@@ -68,7 +68,7 @@ class SizedScheme:
 
     @property
     def memory(self) -> int | None:
-        """Bytes, bookkeeping included."""
+        """Bytes of memory, bookkeeping included."""
         return None if self.scheme is None else self.scheme.region
 
     @property
@@ -91,7 +91,7 @@ class TrafficSizing(Tabular):
         return f"least memory for an admission of {self.aim.admission:g}: {least}"
 
     def to_arrow(self) -> pa.Table:
-        """A row for each scheme and admission, those of the curve last."""
+        """A row for each scheme and admission; the rows of the curve are last."""
         return arrow_table(
             [*self.schemes, *self.curve],
             {
@@ -106,7 +106,7 @@ class TrafficSizing(Tabular):
 
 
 def size_for(
-    traffic: Traffic, aim: Aim, workers: int = 1, progress: Progress = no_progress
+    traffic: Traffic, aim: Aim, workers: int = 1, progress: Progress = ignore_progress
 ) -> TrafficSizing:
     """Sizes every kind of scheme that suits the traffic."""
     check_admission(aim.admission)
@@ -123,7 +123,7 @@ def size_for(
     with ThreadPoolExecutor(workers) as executor:  # the engine lets other threads run
         for done, family in enumerate(families):
             progress("size", done / len(families))
-            search = _Search(traffic, family, aim, executor)
+            search = _FamilySearch(traffic, family, aim, executor)
             schemes.append(search.least(aim.admission))
             if aim.curve:
                 curve += [search.least(one) for one in curve_aims(aim.admission)]
@@ -133,7 +133,7 @@ def size_for(
 
 
 def curve_aims(admission: float) -> list[float]:
-    """Admissions that refuse 30 %, 10 %, 3 %, ... down to the one asked for.
+    """Admissions that refuse 30 %, 10 %, 3 %, ... down to the given admission.
 
     >>> curve_aims(0.99)
     [0.7, 0.9, 0.97, 0.99]
@@ -144,7 +144,7 @@ def curve_aims(admission: float) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Admission:
     """An admission; its half-width is None where it is exact."""
 
     admission: float
@@ -159,7 +159,7 @@ class _Found:
         return self.admission + (self.half_width or 0.0)
 
 
-class _Search:
+class _FamilySearch:
     """One family's schemes by number; each is measured once for a number of requests."""
 
     def __init__(self, traffic: Traffic, family: Family, aim: Aim, executor: Executor) -> None:
@@ -167,7 +167,7 @@ class _Search:
         self._family = family
         self._aim = aim
         self._executor = executor
-        self._known: dict[tuple[int, int], _Found] = {}
+        self._known: dict[tuple[int, int], _Admission] = {}
         self._is_exact = _is_exact(traffic, family)
 
     def least(self, admission: float) -> SizedScheme:
@@ -183,7 +183,7 @@ class _Search:
         if requests:
             ends = [
                 self._first(admission, requests, end) or number
-                for end in (_Found.highest, _Found.lowest)
+                for end in (_Admission.highest, _Admission.lowest)
             ]
         scheme = self._family.make(number)
         low, high = (self._family.make(end).region for end in ends)
@@ -199,8 +199,10 @@ class _Search:
     def _none(self, admission: float, why: str) -> SizedScheme:
         return SizedScheme(self._family.name, admission, None, 0, 0, 0.0, None, why)
 
-    def _first(self, admission: float, requests: int, of: Callable[[_Found], float]) -> int | None:
-        """The least number for which that reaches the admission, by doubling and bisection."""
+    def _first(
+        self, admission: float, requests: int, of: Callable[[_Admission], float]
+    ) -> int | None:
+        """The least number whose scheme reaches the admission, by doubling and bisection."""
         low, high = 0, 1
         while of(self._measure(high, requests)) < admission:
             if high == self._family.most:
@@ -214,29 +216,29 @@ class _Search:
                 low = middle
         return high
 
-    def _measure(self, number: int, requests: int) -> _Found:
+    def _measure(self, number: int, requests: int) -> _Admission:
         key = (number, requests)
         if key not in self._known:
             scheme = self._family.make(number)
             self._known[key] = self._simulate(scheme, requests) if requests else self._solve(scheme)
         return self._known[key]
 
-    def _solve(self, scheme: Scheme) -> _Found:
+    def _solve(self, scheme: Scheme) -> _Admission:
         estimate = exact_metrics(self._traffic, scheme)
         assert estimate is not None
-        return _Found(estimate[METRICS[self._aim.by]], None)
+        return _Admission(estimate[METRICS[self._aim.by]], None)
 
-    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> _Found:
-        """Simulates a scheme by as many replications as asked for, from number `first` on."""
+    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> _Admission:
+        """Simulates a scheme for about `requests` requests, from replication `first` on."""
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
         numbers = range(first, first + self._aim.replications)
         tasks = [Task(self._traffic, scheme, run, number) for number in numbers]
         seen = [one for some in self._executor.map(replicate, tasks) for one in some]
         estimate = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
         return (
-            _Found(0.0, 0.0)
+            _Admission(0.0, 0.0)
             if estimate is None
-            else _Found(estimate.mean, estimate.half_width or 0.0)
+            else _Admission(estimate.mean, estimate.half_width or 0.0)
         )
 
 
@@ -245,5 +247,5 @@ def _is_exact(traffic: Traffic, family: Family) -> bool:
 
 
 def _requests(admission: float) -> int:
-    """Requests of a replication, enough that some are refused."""
+    """The requests of a replication, so many that some run out of memory."""
     return min(max(math.ceil(_REFUSALS / (1 - admission)), _FEWEST), _MOST)

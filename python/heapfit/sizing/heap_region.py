@@ -13,16 +13,21 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of, without
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    remove_objects,
+    requests_of,
+)
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import BLOCKS, measure_demand
 from heapfit.sizing.run_out import RunOut, interval, looks, rarest_shown
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import Trace
 
-_RESOLUTION = 64  # bytes; regions closer than that are not told apart
+_RESOLUTION = 64  # bytes; closer regions are not distinguished
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,9 @@ def size_heap(
     heap: SystemHeap,
     admission: float,
     elsewhere: Collection[int] = (),
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> HeapSizing:
-    """The least memory by which so many requests are admitted; those of sizes `elsewhere` apart.
+    """The least memory that admits so many requests, without those of sizes `elsewhere`.
 
     Found by bisection between the smallest region and R_safe, each step an exact replay that goes
     on after a refusal. Where the trace is too short to show so rare a refusal, it is R_safe.
@@ -89,9 +94,9 @@ def _count_refusals(
 
 
 def _stretches(trace: Trace, heap: SystemHeap, without: frozenset[int]) -> list[_engine.EventArray]:
-    """The whole trace, then its BLOCKS pieces; blocks of the sizes `without` are left out."""
+    """The whole trace, then its BLOCKS pieces, all of them without blocks of the excluded sizes."""
     try:
-        served = as_served(heap, _drop_sizes(requests_of(trace), without))
+        served = adapt_requests(heap, _drop_sizes(requests_of(trace), without))
     except HeapfitError as error:
         raise HeapfitError(f"{trace.path}: {error}") from error
     events = len(served.op)
@@ -102,9 +107,9 @@ def _stretches(trace: Trace, heap: SystemHeap, without: frozenset[int]) -> list[
 
 
 def _drop_sizes(requests: Requests, sizes: frozenset[int]) -> Requests:
-    """The requests without the blocks that were asked for with one of these sizes."""
+    """The requests without the blocks of these sizes."""
     if not sizes:
         return requests
     asked = requests.size[is_allocation(requests.op)]
     elsewhere = np.isin(asked, np.array(sorted(sizes), dtype=np.uint64))
-    return without(requests, np.flatnonzero(elsewhere).tolist())
+    return remove_objects(requests, np.flatnonzero(elsewhere).tolist())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counts of pools that cost least and still do, found by replaying them.
+"""Chooses the counts of pools: the cheapest that meet a goal, found by replays.
 
     1  all counts are scaled down together, as far as that does        a ray, by bisection
     2  blocks are left out, pool by pool, the largest first            steps of 1/8 of the largest
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Integers
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
-from heapfit.sizing.separate_pools import AlonePools
+from heapfit.sizing.separate_pools import SeparatePools
 
 _SEARCHED = 1_500_000_000  # events replayed in search of counts: some seconds
 _FEWEST_TRIES, _MOST_TRIES = 200, 20_000
@@ -30,7 +30,7 @@ _FIRST_STEP = 8  # of the largest count: one part in so many
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What pools may refuse."""
+    """The share of requests that may find their pool empty."""
 
     refused: float  # share of the requests
     is_overall: bool  # of all together; else of those that each pool is the first choice of
@@ -44,8 +44,8 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """Where the search moves. Index of all: the pool."""
+class CountBounds:
+    """The bounds of the search. Index of all: the pool."""
 
     sizes: Integers  # bytes of a block
     least: Integers  # counts that are not gone below
@@ -55,12 +55,12 @@ class Room:
 
 def choose_counts(
     replay: PoolReplay,
-    alone: AlonePools,
+    alone: SeparatePools,
     goal: Goal,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     stretches: slice = slice(None),
 ) -> Integers:
-    """Counts that meet the goal in these stretches of the trace, which `alone` is of.
+    """Chooses counts that meet the goal in these stretches of the trace that `alone` belongs to.
 
     A pool that runs out too rarely for the trace to show it keeps all it ever needed, and what an
     extrapolation adds to that is added at the end, so that no other pool lives on it.
@@ -68,7 +68,7 @@ def choose_counts(
     peaks = np.array([pool.demand.peak for pool in alone.pools])
     counts = np.array([pool.run_out.count for pool in alone.pools])
     is_beyond = np.array([pool.run_out.is_beyond for pool in alone.pools])
-    room = Room(
+    room = CountBounds(
         sizes=np.array([pool.size for pool in alone.pools]),
         least=np.where(is_beyond, peaks, 0),
         start=np.minimum(counts, peaks),
@@ -83,8 +83,8 @@ def choose_counts(
     return np.asarray(chosen + np.maximum(counts - peaks, 0), dtype=np.int64)
 
 
-def least_counts(room: Room, does: Callable[[Integers], bool], most_tries: int) -> Integers:
-    """Counts that do, of as few bytes as are found in so many tries."""
+def least_counts(room: CountBounds, does: Callable[[Integers], bool], most_tries: int) -> Integers:
+    """The counts of fewest bytes that pass `does`, found in at most `most_tries` tries."""
     tries = _Tries(does, most_tries)
     counts = _scale_down(room, room.start if tries.do(room.start) else room.most, tries)
     step = max(1, int(counts.max()) // _FIRST_STEP)
@@ -99,7 +99,7 @@ def least_counts(room: Room, does: Callable[[Integers], bool], most_tries: int) 
 
 
 class _Tries:
-    """Counts tried; once they are used up, nothing does any more."""
+    """Limits the tries of a search: after the last one no counts pass."""
 
     def __init__(self, does: Callable[[Integers], bool], most: int) -> None:
         self._does = does
@@ -111,8 +111,8 @@ class _Tries:
         return self._left >= 0 and self._does(counts)
 
 
-def _scale_down(room: Room, counts: Integers, tries: _Tries) -> Integers:
-    """The counts scaled down as far as they do."""
+def _scale_down(room: CountBounds, counts: Integers, tries: _Tries) -> Integers:
+    """Scales the counts down as far as they meet the goal."""
     low, high = 0, _SCALES
     best = counts
     while high - low > 1:
@@ -125,7 +125,7 @@ def _scale_down(room: Room, counts: Integers, tries: _Tries) -> Integers:
     return best
 
 
-def _try_moves(room: Room, counts: Integers, step: int, tries: _Tries) -> Integers | None:
+def _try_moves(room: CountBounds, counts: Integers, step: int, tries: _Tries) -> Integers | None:
     """Applies each move of a step that keeps the goal, one after the other; None if none does."""
     found = None
     for move in _moves(room.sizes, step):
@@ -137,7 +137,7 @@ def _try_moves(room: Room, counts: Integers, step: int, tries: _Tries) -> Intege
 
 
 def _moves(sizes: Integers, step: int) -> Iterator[Integers]:
-    """Changes of the counts, each of which saves bytes."""
+    """Changes of the counts that save bytes, each a row of differences."""
     pools = np.eye(len(sizes), dtype=np.int64)
     descending = np.argsort(-sizes).tolist()
     for sold in descending:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What finite pools refuse that help each other out, replayed by class_pools' own rule."""
+"""Replays finite pools that fall back to larger ones, by the algorithm of class_pools."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Refusals:
         return Refusals(self.requests[chosen], self.refused[chosen])
 
     def sum_rows(self) -> Refusals:
-        """All rows as one."""
+        """The refusals of all rows in one row."""
         return Refusals(
             self.requests.sum(axis=0, keepdims=True), self.refused.sum(axis=0, keepdims=True)
         )
 
     def sum_pools(self) -> Refusals:
-        """All pools as one column."""
+        """The refusals of all pools in one column."""
         return Refusals(
             self.requests.sum(axis=1, keepdims=True), self.refused.sum(axis=1, keepdims=True)
         )
@@ -51,7 +51,7 @@ class Refusals:
 
 
 def stack_refusals(parts: Sequence[Refusals]) -> Refusals:
-    """Rows below each other."""
+    """Stacks the rows of several refusals."""
     return Refusals(
         np.concatenate([part.requests for part in parts]),
         np.concatenate([part.refused for part in parts]),
@@ -59,7 +59,7 @@ def stack_refusals(parts: Sequence[Refusals]) -> Refusals:
 
 
 class PoolReplay:
-    """A trace made ready to be replayed on pools of given sizes with any counts.
+    """A trace prepared for replays on pools of given sizes with any counts.
 
     8 bytes an event stay in memory. A pass costs some 3 ns an event, a twentieth of what the
     allocator itself takes, whose refusals are the same (a test compares them).
@@ -71,7 +71,7 @@ class PoolReplay:
         self.events = len(events)
 
     def run(self, counts: Integers) -> Refusals:
-        """What so many blocks of each pool refuse, by BLOCKS stretches, equal in events."""
+        """The refusals of pools with these counts, in BLOCKS stretches of equal events."""
         found = self._replay.run(counts.tolist())
         requests, refused = (
             values.astype(np.int64).reshape(BLOCKS, self._pools)

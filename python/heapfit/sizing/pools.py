@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools for a trace that help each other out: the least memory that admits a share of requests.
+"""Pools for a trace with fall-back to larger pools: the least memory for an admission.
 
 The counts are chosen by replaying the trace on finite pools, where a full pool's requests go to the
 next larger one, and then judged on what they were not chosen on. docs/sizing.md has the
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.buffers import one_unit
 from heapfit.sizing.demand import measure_demand
 from heapfit.sizing.pool_counts import Goal, choose_counts
 from heapfit.sizing.pool_replay import PoolReplay
-from heapfit.sizing.separate_pools import AlonePool, AlonePools, size_alone
-from heapfit.sizing.unseen import Chance, Judge, Unseen
+from heapfit.sizing.separate_pools import SeparatePool, SeparatePools, size_separately
+from heapfit.sizing.unseen import Chance, HoldoutCheck, HoldoutRefusals
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -28,7 +28,7 @@ from heapfit.trace.tabular import Tabular, arrow_table
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """What pools are asked for."""
+    """Options of `size_pools`."""
 
     sizes: Sequence[int] = ()  # bytes; none: those that `heapfit fit` would choose
     is_overall: bool = False  # the share is of all requests together, not of each pool's own
@@ -39,7 +39,7 @@ class PoolOptions:
 class SizedPool:
     """One pool of several. Shares are of the requests whose first choice it is."""
 
-    alone: AlonePool  # the same pool without help from others
+    alone: SeparatePool  # the same pool without help from others
     count: int
     refused: float  # in the trace itself
     unseen: Chance
@@ -61,12 +61,12 @@ class SizedPool:
 
     @property
     def needs_more(self) -> float:
-        """Share that needs more than `count` where no pool refuses or helps."""
+        """The share of requests above `count` if no pool ran out or helped another."""
         return self.alone.demand.share_above(self.count)
 
     @property
     def erlang_b(self) -> float:
-        """Share that Erlang-B refuses: Poisson arrivals, as many live on average, no help."""
+        """The blocking of Erlang-B: Poisson arrivals, the same mean of live blocks, no help."""
         return _engine.erlang_b(self.count, self.alone.demand.mean_live)
 
 
@@ -78,8 +78,8 @@ class PoolSizing(Tabular):
     is_overall: bool
     pools: tuple[SizedPool, ...]
     refused: float  # share of all requests of the trace itself
-    unseen: Unseen
-    alone: AlonePools
+    unseen: HoldoutRefusals
+    alone: SeparatePools
 
     def __str__(self) -> str:
         return (
@@ -107,7 +107,7 @@ class PoolSizing(Tabular):
 
     @property
     def requests(self) -> int:
-        """To all pools."""
+        """The number of requests to all pools together."""
         return sum(pool.alone.demand.requests for pool in self.pools)
 
 
@@ -115,22 +115,22 @@ def size_pools(
     trace: Trace,
     admission: float,
     options: PoolOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> PoolSizing:
-    """Pools of least memory that admit that share in the trace, judged on unseen draws.
+    """Pools of least memory that admit this share in the trace, checked on hold-out draws.
 
     Draws are judged by the workers of `sweep`, or in this process; either finds the same.
     Pools nobody asks are left out. The trace is held in memory, 24 bytes an event.
     """
     wanted = options or PoolOptions()
-    alone = size_alone(trace, admission, wanted.sizes, progress)
+    alone = size_separately(trace, admission, wanted.sizes, progress)
     goal = Goal(round(1 - admission, 15), wanted.is_overall)
     replay = PoolReplay(trace.events(), alone.shapes)
     counts = choose_counts(replay, alone, goal, progress)
     found = replay.run(counts)
     (overall,) = measure_demand(trace, 1, one_unit, progress)
-    judge = Judge(trace, replay, alone, goal, overall)
+    judge = HoldoutCheck(trace, replay, alone, goal, overall)
     unseen = judge.judge(counts, wanted.draws, progress, sweep)
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])

@@ -53,7 +53,7 @@ def check_admission(admission: float) -> None:
 
 
 def looks(demand: Demand) -> float:
-    """Independent looks at the pool that its requests amount to: the lesser of two estimates.
+    """How many independent looks the pool's requests amount to: the lesser of two estimates.
 
     By Little's law a block lives `mean_live` requests on average, and two looks closer than twice
     that see much the same blocks. And the more the stretches' means differ, against the needs'

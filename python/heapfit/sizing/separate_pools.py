@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools for a trace, each by itself: the count it needs and how often it still runs out.
+"""Pools for a trace, each on its own: the count it needs and how often it still runs out.
 
 None takes over what another has no block for: an upper bound, from the closed forms of run_out.py,
 which also reach beyond what the trace shows. What pools that help each other out need: pools.py.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from heapfit.design.pools.special_pools import pool_sizes, special_sizes
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Demand, Integers, measure_demand, smallest_that_fits
 from heapfit.sizing.pool_replay import Shape
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
@@ -23,8 +23,8 @@ LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
 
 @dataclass(frozen=True, slots=True)
-class AlonePool:
-    """One pool of a trace's, without any help."""
+class SeparatePool:
+    """One pool of a trace, without help from other pools."""
 
     size: int  # bytes of a block
     is_exact: bool  # for requests of just this size
@@ -38,16 +38,16 @@ class AlonePool:
 
     @property
     def looks(self) -> float:
-        """Independent looks the trace takes at it."""
+        """The number of independent looks that the trace takes at the pool."""
         return looks(self.demand)
 
 
 @dataclass(frozen=True, slots=True)
-class AlonePools:
+class SeparatePools:
     """Every pool of a trace for one admission."""
 
     admission: float
-    pools: tuple[AlonePool, ...]
+    pools: tuple[SeparatePool, ...]
 
     @property
     def shapes(self) -> list[Shape]:
@@ -65,37 +65,37 @@ class AlonePools:
         return any(pool.run_out.is_beyond for pool in self.pools)
 
     def bytes_of(self, counts: Integers) -> int:
-        """Bytes of so many blocks of each pool, without any bookkeeping."""
+        """Bytes of `counts` blocks of each pool, without any bookkeeping."""
         return int(counts @ [pool.size for pool in self.pools])
 
-    def select(self, stretches: slice) -> AlonePools:
+    def select(self, stretches: slice) -> SeparatePools:
         """The same pools for some stretches of the trace."""
         demands = [one.demand.select(stretches) for one in self.pools]
         return replace(self, pools=self._pools(demands, self.admission))
 
-    def curve(self) -> tuple[AlonePools, ...]:
+    def curve(self) -> tuple[SeparatePools, ...]:
         """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
         refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
-        return tuple(self.at(round(1 - one, 15)) for one in refused)
+        return tuple(self.with_admission(round(1 - one, 15)) for one in refused)
 
-    def at(self, admission: float) -> AlonePools:
+    def with_admission(self, admission: float) -> SeparatePools:
         """The same pools for another admission."""
         check_admission(admission)
-        return AlonePools(admission, self._pools([one.demand for one in self.pools], admission))
+        return SeparatePools(admission, self._pools([one.demand for one in self.pools], admission))
 
-    def _pools(self, demands: Sequence[Demand], admission: float) -> tuple[AlonePool, ...]:
+    def _pools(self, demands: Sequence[Demand], admission: float) -> tuple[SeparatePool, ...]:
         return tuple(
-            AlonePool(*shape, demand, least_count(demand, admission))
+            SeparatePool(*shape, demand, least_count(demand, admission))
             for shape, demand in zip(self.shapes, demands, strict=True)
         )
 
 
-def size_alone(
+def size_separately(
     trace: Trace,
     admission: float,
     sizes: Sequence[int] = (),
-    progress: Progress = no_progress,
-) -> AlonePools:
+    progress: Progress = ignore_progress,
+) -> SeparatePools:
     """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
@@ -107,11 +107,11 @@ def size_alone(
     chosen = _pool_shapes(profile, sizes)
     demands = measure_demand(trace, len(chosen), smallest_that_fits(chosen), progress)
     pools = (
-        AlonePool(size, is_exact, demand, least_count(demand, admission))
+        SeparatePool(size, is_exact, demand, least_count(demand, admission))
         for (size, is_exact), demand in zip(chosen, demands, strict=True)
         if demand.requests > 0
     )
-    return AlonePools(admission, tuple(pools))
+    return SeparatePools(admission, tuple(pools))
 
 
 def _pool_shapes(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool]]:

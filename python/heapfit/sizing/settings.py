@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of embedded systems as their files have them, with the chance to run out beside each."""
+"""Settings of embedded systems in the syntax of their files, each with its chance to run out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -19,7 +19,7 @@ _WIDTH = 88  # columns of a comment
 
 
 class Form(StrEnum):
-    """How a system's files write a setting down."""
+    """The syntax of settings in a system's files."""
 
     DEFINE = "define"  # #define NAME VALUE
     KCONFIG = "kconfig"  # CONFIG_NAME=VALUE
@@ -27,7 +27,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """A figure of the system itself, which a build of it may have otherwise."""
+    """A figure of the system itself that a build of it may change."""
 
     name: str
     value: int
@@ -37,7 +37,7 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One line to copy."""
+    """One setting, a line to copy into the system's file."""
 
     name: str
     value: int
@@ -47,8 +47,8 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """One way to set buffers, of those compared."""
+class BufferChoice:
+    """One of the ways to set buffers that were compared."""
 
     buffer_size: int
     count: int
@@ -57,14 +57,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Settings(Tabular):
-    """All lines for one system from one trace."""
+    """The settings for one system from one trace."""
 
     system: str
     form: Form
     admission: float
     settings: tuple[Setting, ...]
     memory: int  # bytes of RAM that they cost, by the assumptions
-    choices: tuple[Choice, ...]  # buffer sizes compared; none where there was no choice
+    choices: tuple[BufferChoice, ...]  # buffer sizes compared; none where there was no choice
     assumptions: tuple[Assumption, ...]
     remarks: tuple[str, ...]
 
@@ -93,7 +93,7 @@ def override_assumptions(
     for name, value in given.items():
         if name not in known:
             raise HeapfitError(
-                f"assume: {system} has no assumption named '{name}' ({meant(name, known)})"
+                f"assume: {system} has no assumption named '{name}' ({did_you_mean(name, known)})"
             )
         if not 0 <= value <= 2**20:
             raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")
@@ -103,7 +103,7 @@ def override_assumptions(
 
 
 def as_text(settings: Settings, trace: TraceInfo, name: str) -> str:
-    """Lines to copy into the system's own file."""
+    """The lines to copy into the system's own file."""
     lines = _comment_lines(settings.form, _heading(settings, trace, name))
     for one in settings.settings:
         lines += [
@@ -115,32 +115,32 @@ def as_text(settings: Settings, trace: TraceInfo, name: str) -> str:
 
 
 def explain_setting(setting: Setting) -> str:
-    """What a value rests on, in words."""
+    """The reason for a value, in words."""
     found = setting.run_out
-    chance = "" if found is None else f" {chance_told(found)}"
+    chance = "" if found is None else f" {describe_run_out(found)}"
     return f"{setting.why}{chance} Default: {setting.standard}."
 
 
-def chance_told(run_out: RunOut) -> str:
-    """How often it runs out, in a sentence."""
+def describe_run_out(run_out: RunOut) -> str:
+    """The sentence that says how often a pool runs out."""
     if run_out.is_beyond and run_out.share > 0:
         return (
-            f"Runs out for {share_told(run_out.share)} of requests by EXTRAPOLATION; the trace "
-            f"itself shows no more than: below {share_told(run_out.highest)}."
+            f"Runs out for {share_text(run_out.share)} of requests by EXTRAPOLATION; the trace "
+            f"itself shows no more than: below {share_text(run_out.highest)}."
         )
     if run_out.share == 0:
         return (
-            f"Never ran out in the trace, so it does: below {share_told(run_out.highest)} of "
+            f"Never ran out in the trace, which shows: below {share_text(run_out.highest)} of "
             "requests."
         )
-    between = f"{share_told(run_out.lowest)} to {share_told(run_out.highest)}"
-    return f"Runs out for {share_told(run_out.share)} of requests (95 %: {between})."
+    between = f"{share_text(run_out.lowest)} to {share_text(run_out.highest)}"
+    return f"Runs out for {share_text(run_out.share)} of requests (95 %: {between})."
 
 
-def share_told(share: float) -> str:
-    """A small share as people say it.
+def share_text(share: float) -> str:
+    """A share as text: in percent, or as a power of ten if it is small.
 
-    >>> [share_told(one) for one in (0.0, 1.0, 0.034, 0.00052, 1e-6)]
+    >>> [share_text(one) for one in (0.0, 1.0, 0.034, 0.00052, 1e-6)]
     ['0', '100 %', '3.4 %', '5.2e-04', '1.0e-06']
     """
     if share == 0 or share >= 0.1:
@@ -173,7 +173,7 @@ def _line(form: Form, setting: Setting) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SettingsOptions:
-    """What settings are asked for."""
+    """Options of a system's settings."""
 
     admission: float = 0.999  # share of the requests
     assume: Mapping[str, int] = field(default_factory=dict)  # instead of the standard values

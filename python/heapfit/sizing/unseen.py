@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts judged on what they were not chosen on.
+"""Hold-out checks of pool counts: on data that they were not chosen on.
 
 workload     other seeds of the same model                     as good as another run
 recording    counts of each half, judged on the other half     as another day, if there was one
@@ -15,15 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
 from heapfit.sizing.pool_counts import Goal, choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
 from heapfit.sizing.run_out import interval, rarest_shown
-from heapfit.sizing.separate_pools import AlonePools
+from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_run
+from heapfit.workloads.draw import resample_run
 from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
 
@@ -35,7 +35,7 @@ _HALVES = (slice(0, BLOCKS // 2), slice(BLOCKS // 2, BLOCKS))
 
 
 class Evidence(StrEnum):
-    """What counts are judged on."""
+    """The kind of hold-out data."""
 
     SEEDS = "seeds"
     HALVES = "halves"
@@ -44,7 +44,7 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How often requests are refused, of all or of those of a pool."""
+    """How often requests run out, of all pools or of one."""
 
     share: float
     lowest: float  # of the interval of 95 %
@@ -52,8 +52,8 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """What counts refuse on unseen draws. `pools` are in their order."""
+class HoldoutRefusals:
+    """The refusals on hold-out draws. `pools` are in the order of the sized pools."""
 
     evidence: Evidence
     draws: int  # traces; halves are one together
@@ -62,8 +62,8 @@ class Unseen:
     memory: tuple[int, ...]  # bytes of the counts judged: of halves each half's own
 
     @property
-    def told(self) -> str:
-        """What the counts were judged on, and what that can tell."""
+    def description(self) -> str:
+        """The hold-out data in a sentence, and what they can show."""
         match self.evidence:
             case Evidence.SEEDS:
                 return f"the same counts on {self.draws} other seeds of the workload."
@@ -80,12 +80,12 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """A trace whose pools are sized, and what other draws of it there are."""
+class HoldoutCheck:
+    """A trace whose pools are sized, with the goal, for hold-out checks on other draws of it."""
 
     trace: Trace
     replay: PoolReplay
-    alone: AlonePools
+    alone: SeparatePools
     goal: Goal
     overall: Demand  # on all pools together
 
@@ -93,12 +93,10 @@ class Judge:
         self,
         counts: Integers,
         draws: int | None,
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
         sweep: Sweep | None = None,
-    ) -> Unseen:
-        """Judges counts on so many draws; without a number on 8 seeds of a workload, else by
-        halves.
-        """
+    ) -> HoldoutRefusals:
+        """Checks counts on so many draws; None: 8 seeds of a workload, or a recording's halves."""
         spec = spec_of(self.trace)
         if spec is None and draws is None:
             return self._judge_halves(progress)
@@ -118,8 +116,8 @@ class Judge:
         evidence = Evidence.DRAWN if spec is None else Evidence.SEEDS
         return self._summarize(evidence, found, number, (self.alone.bytes_of(counts),))
 
-    def _judge_halves(self, progress: Progress) -> Unseen:
-        """Each half's own counts, which the other half judges."""
+    def _judge_halves(self, progress: Progress) -> HoldoutRefusals:
+        """Chooses counts on each half and checks them on the other one."""
         parts, memory = [], []
         for half, other in (_HALVES, _HALVES[::-1]):
             part = self.alone.select(half)
@@ -130,18 +128,18 @@ class Judge:
 
     def _summarize(
         self, evidence: Evidence, found: Refusals, draws: int, memory: tuple[int, ...]
-    ) -> Unseen:
-        """`draws` traces as long as this one have so many times its independent looks."""
+    ) -> HoldoutRefusals:
+        """Summarizes refusals; `draws` traces give `draws` times the independent looks of one."""
         pools = tuple(
             _chance(found, place, pool.demand, draws) for place, pool in enumerate(self.alone.pools)
         )
         overall = _chance(found.sum_pools(), 0, self.overall, draws)
-        return Unseen(evidence, draws, overall, pools, memory)
+        return HoldoutRefusals(evidence, draws, overall, pools, memory)
 
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """Some draws of a trace, and the pools that they judge: what a worker is told."""
+    """Some draws of a trace and the pools to check on them: the argument of a worker's job."""
 
     spec: WorkloadSpec | None  # of a workload; None: of a recording, which is a file
     numbers: range  # of the draws, from 0 on
@@ -149,7 +147,7 @@ class _Draws:
     counts: Integers
 
     def events(self, recorded: Sequence[Path]) -> Iterator[_engine.EventArray]:
-        """The events of each draw: the seeds that follow the workload's own, or traces drawn."""
+        """The events of each draw: other seeds of the workload, or resampled traces."""
         if self.spec is not None:
             for i in self.numbers:
                 yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
@@ -157,11 +155,11 @@ class _Draws:
         trace = Trace.open(recorded[0])
         model = fit_model(trace)
         for i in self.numbers:
-            yield draw_run(model, _FIRST_SEED + i).events()
+            yield resample_run(model, _FIRST_SEED + i).events()
 
 
 def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:
-    """A row for each draw."""
+    """The refusals of each draw in a row."""
     return stack_refusals(
         [
             PoolReplay(events, draws.shapes).run(draws.counts).sum_rows()
@@ -171,9 +169,7 @@ def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:
 
 
 def _bounds(count: int, parts: int) -> list[int]:
-    """Where parts of `count` things begin and end, in so many parts or in fewer where there are
-    fewer.
-    """
+    """The bounds of at most `parts` nearly equal parts of `count` things."""
     parts = min(count, parts)
     return [count * i // parts for i in range(parts + 1)]
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
 from heapfit.sweep.processes import Processes
 
@@ -91,7 +91,7 @@ class Sweep:
         step: str,
         work: Callable[[T], R],
         arguments: Sequence[T],
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
     ) -> list[R]:
         """`work` of each argument, in their order; however little there is to do, by workers."""
         jobs = [
@@ -104,7 +104,7 @@ class Sweep:
         self,
         step: str,
         jobs: Sequence[Job],
-        progress: Progress = no_progress,
+        progress: Progress = ignore_progress,
         then: Callable[[int, Any], Iterable[Job]] = lambda _number, _result: (),
     ) -> list[Any]:
         """The results of the jobs, in their order.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Call sites that stand for a chain of callers: kept beside the table, as their names repeat.
+"""Call sites that stand for a chain of callers, stored in the metadata, as their names repeat.
 
 The column `site` has one number for the whole chain. Where a plan names direct callers, what has
 been recorded in chains is found by the innermost of each:
@@ -27,17 +27,17 @@ _LIMIT = 1 << 32
 
 def tags_of(called_from: NDArray[Any], sites: Sites, chains: Chains) -> NDArray[np.uint16]:
     """The tag of each request by the site it was called from; 0 where that has none."""
-    every = sites_told(sites, chains)
+    every = sites_with_tags(sites, chains)
     known = np.array(sorted(every), np.uint32)
     tags = np.array([every[site] for site in known.tolist()], np.uint16)
     places = np.minimum(np.searchsorted(known, called_from), len(known) - 1)
     return np.where(known[places] == called_from, tags[places], np.uint16(0))
 
 
-def sites_told(sites: Sites, chains: Chains) -> dict[int, int]:
-    """The sites with tags, and the chains that begin with one.
+def sites_with_tags(sites: Sites, chains: Chains) -> dict[int, int]:
+    """The tags of the sites that have one, and of the chains that begin with such a site.
 
-    >>> sites_told({7: 1}, {100: (7, 8), 101: (9, 8)})
+    >>> sites_with_tags({7: 1}, {100: (7, 8), 101: (9, 8)})
     {100: 1, 7: 1}
     """
     begun = {name: sites[chain[0]] for name, chain in chains.items() if chain[0] in sites}
@@ -51,13 +51,13 @@ def callers_of(called_from: NDArray[np.uint32], chains: Chains) -> NDArray[np.ui
     return np.array(direct, np.uint32)[which]
 
 
-def chains_joined(each: Sequence[Chains]) -> dict[int, tuple[int, ...]]:
-    """Those of several recordings of one build."""
+def join_chains(each: Sequence[Chains]) -> dict[int, tuple[int, ...]]:
+    """The chains of several recordings of one build."""
     return {name: chain for chains in each for name, chain in chains.items()}
 
 
-def chains_from(metadata: bytes | None) -> dict[int, tuple[int, ...]]:
-    """As stored; HeapfitError if damaged. None: the trace has none."""
+def parse_chains(metadata: bytes | None) -> dict[int, tuple[int, ...]]:
+    """The chains in a trace's metadata, None if it has none; HeapfitError if they are damaged."""
     if metadata is None:
         return {}
     try:
@@ -70,8 +70,8 @@ def chains_from(metadata: bytes | None) -> dict[int, tuple[int, ...]]:
     return chains
 
 
-def metadata_of(chains: Chains) -> bytes:
-    """What `chains_from` reads."""
+def chain_metadata(chains: Chains) -> bytes:
+    """The chains as metadata that `parse_chains` reads."""
     return json.dumps({str(name): chain for name, chain in chains.items()}).encode()
 
 

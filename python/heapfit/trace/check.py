@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each row of a trace must keep to, checked a batch at a time with numpy.
+"""Rules for each row of a trace, checked a batch at a time with numpy.
 
 Whether an object is live when it is freed or resized is the replay's to say, which follows them.
 """
@@ -18,12 +18,12 @@ from heapfit.trace.operations import FREE, is_allocation
 
 
 def is_alignment(value: int) -> bool:
-    """Whether `value` is 0 (the heap's own) or a power of two that a trace may ask for."""
+    """True if `value` is 0 (the heap's own) or a power of two that a trace may ask for."""
     return 0 <= value <= _engine.LARGEST_ALIGNMENT and value & (value - 1) == 0
 
 
 class TraceCheck:
-    """Follows the batches of one trace in order; any of its columns may be left out."""
+    """Checks the batches of one trace in order; any of its columns may be missing."""
 
     def __init__(self) -> None:
         self.events = 0

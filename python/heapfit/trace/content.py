@@ -15,13 +15,13 @@ _COLUMNS = {"op": "<u1", "object": "<u4", "size": "<u8", "alignment": "<u4"}
 
 
 class ContentHash:
-    """Takes the batches of one trace in order; columns that do not count are passed over."""
+    """Hashes the batches of one trace in order; columns that no replay depends on are ignored."""
 
     def __init__(self) -> None:
         self._hashes = {name: hashlib.sha256() for name in _COLUMNS}
 
     def take(self, batch: Mapping[str, NDArray[Any]]) -> None:
-        """The next batch."""
+        """Hashes the next batch."""
         for name, kind in _COLUMNS.items():
             self._hashes[name].update(batch[name].astype(kind, copy=False).tobytes())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An excerpt of a recording that is too long to search: what decides the region, as a trace.
+"""Excerpts of recordings that are too long to search: a trace of what decides the region.
 
 trace --one read--> profile, content hash, peaks --> windows --two reads--> excerpt
 
@@ -19,24 +19,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import SAMPLES, Profile, profile_of
-from heapfit.trace.stored import COLUMNS, REPLAYED, Columns, Trace, placed_in, write_trace
+from heapfit.trace.stored import COLUMNS, REPLAYED, Columns, Trace, prefix_errors, write_trace
 
 Window: TypeAlias = tuple[int, int]  # first event, and that after the last
 
 MOST_WINDOWS: Final = 8
 _LIVES: Final = 16  # a window has as many events, at least, for each block that is live at once
-_STRETCH: Final = 1024  # events; peaks are told by stretches of as many
+_STRETCH: Final = 1024  # events; peaks are found by stretches of this length
 _BEFORE: Final = 3  # quarters of a window that lie before the end of its peak's stretch
 _READ, _KEEP = "look for peaks", "read the excerpt"
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What one read of a long recording tells."""
+    """The results of one read of a long recording."""
 
     profile: Profile  # of the whole
     content: str  # hash of what decides a replay
@@ -44,7 +44,7 @@ class Survey:
     octave_peaks: tuple[int, ...]  # of each octave of sizes: the stretch where its bytes are most
 
 
-def survey(trace: Trace, progress: Progress = no_progress) -> Survey:
+def survey(trace: Trace, progress: Progress = ignore_progress) -> Survey:
     """Reads a trace once, in memory that follows its live blocks."""
     profile, content = _engine.Profile(SAMPLES), ContentHash()
     peaks = _engine.StretchPeaks(_STRETCH)
@@ -52,7 +52,7 @@ def survey(trace: Trace, progress: Progress = no_progress) -> Survey:
     for batch in trace.batches(REPLAYED):
         content.take(batch)
         events = _engine.EventArray(done)
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
             profile.feed(events)
             peaks.feed(events)
@@ -68,20 +68,20 @@ def windows_of(found: Survey, events: int, more: Sequence[int] = ()) -> list[Win
     An excerpt of them has about `events`, half of them in the windows. Holes take long to form:
     where many blocks live at once windows are few and long.
 
-    >>> from heapfit.trace.excerpt import joined
-    >>> joined([(40, 60), (0, 10), (10, 20), (50, 70)])
+    >>> from heapfit.trace.excerpt import merge_windows
+    >>> merge_windows([(40, 60), (0, 10), (10, 20), (50, 70)])
     [(0, 20), (40, 70)]
     """
     half, least = events // 2, max(_LIVES * found.profile.live_blocks_max, 2 * _STRETCH)
     most = max(1, min(MOST_WINDOWS, half // least))
     length = max(half // most, 2 * _STRETCH)
     peaks = _peaks(found, most, length)
-    focused = [_around(peak, length, found.profile.events) for peak in (*more, *peaks)]
-    return joined(focused)
+    focused = [_window_around(peak, length, found.profile.events) for peak in (*more, *peaks)]
+    return merge_windows(focused)
 
 
 def _peaks(found: Survey, most: int, length: int) -> list[int]:
-    """At most so many events, none within a window of another, in order of their worth."""
+    """The events of at most `most` peaks, no two within one window, in order of their worth."""
     highest = found.live_highest.astype(np.int64)
     apart = -(-length // _STRETCH)
     chosen: list[int] = []
@@ -99,13 +99,13 @@ def _peaks(found: Survey, most: int, length: int) -> list[int]:
     return chosen
 
 
-def _around(event: int, length: int, events: int) -> Window:
+def _window_around(event: int, length: int, events: int) -> Window:
     first = max(event - _BEFORE * length // 4, 0)
     return first, min(first + length, events)
 
 
-def joined(windows: Sequence[Window]) -> list[Window]:
-    """In order; those that meet become one."""
+def merge_windows(windows: Sequence[Window]) -> list[Window]:
+    """Sorts windows; overlapping and touching ones are merged."""
     apart: list[Window] = []
     for first, end in sorted(windows):
         if apart and first <= apart[-1][1]:
@@ -116,7 +116,7 @@ def joined(windows: Sequence[Window]) -> list[Window]:
 
 
 def save_excerpt(
-    path: Path, trace: Trace, windows: Sequence[Window], progress: Progress = no_progress
+    path: Path, trace: Trace, windows: Sequence[Window], progress: Progress = ignore_progress
 ) -> Trace:
     """Writes the excerpt of these windows at `path`, which appears whole or not at all.
 
@@ -126,29 +126,29 @@ def save_excerpt(
     excerpt = _engine.Excerpt(list(windows))
     done = 0
     for events in trace.event_batches():
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             excerpt.feed(events)
         done += len(events)
         progress(_KEEP, done / trace.info.events / 2)
     rows, sizes = excerpt.finish()
-    kept = _kept(trace, rows, sizes, progress)
+    kept = _read_rows(trace, rows, sizes, progress)
     note = f"{len(rows):,} of {trace.info.events:,} events: an excerpt of {trace.path.name}."
     info = replace(trace.info, notes=(*trace.info.notes, note))
     return write_trace(path, kept, info, lambda: trace.chains, trace.origin)
 
 
-def _kept(
+def _read_rows(
     trace: Trace, rows: NDArray[np.uint64], sizes: NDArray[np.uint64], progress: Progress
 ) -> Iterator[Columns]:
-    """The columns of these rows, with other sizes, objects numbered anew."""
-    numbers = _Numbers(len(rows))
+    """The columns of these rows, with other sizes and with objects renumbered."""
+    numbers = _ObjectNumbers(len(rows))
     first = done = 0
     for batch in trace.batches(tuple(COLUMNS)):
         end = first + len(batch["op"])
         until = int(np.searchsorted(rows, end))
         picked = rows[done:until].astype(np.int64) - first
         columns = {name: values[picked] for name, values in batch.items()}
-        columns["object"] = numbers.of(columns["op"], columns["object"])
+        columns["object"] = numbers.renumber(columns["op"], columns["object"])
         columns["size"] = sizes[done:until]
         if until > done:
             yield columns
@@ -156,15 +156,15 @@ def _kept(
         progress(_KEEP, (1 + first / trace.info.events) / 2)
 
 
-class _Numbers:
-    """The objects of an excerpt, numbered in the order in which they are allocated."""
+class _ObjectNumbers:
+    """The objects of an excerpt, renumbered in the order in which they are allocated."""
 
     def __init__(self, most: int) -> None:
         self._known = np.zeros(most, np.uint32)  # the trace's numbers, which ascend
         self._count = 0
 
-    def of(self, ops: NDArray[np.uint8], objects: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Of the next events."""
+    def renumber(self, ops: NDArray[np.uint8], objects: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """The excerpt's object numbers of the next events."""
         born = objects[is_allocation(ops)]
         self._known[self._count : self._count + len(born)] = born
         self._count += len(born)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording in memory: all that is asked of it, from one read of its file.
+"""A recording in memory, with its profile, from one read of its file.
 
 trace.parquet --> events, call sites, hash of the content --> profile
                   16 B an event; 4 B more where call sites are recorded
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
 from heapfit.trace.profile import Profile, profile_events
-from heapfit.trace.replay_cache.fleet import KeptFleet, KeptFleetTrial
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.trace.replay_cache.fleet import CachedFleet, CachedFleetTrial
+from heapfit.trace.stored import Trace, prefix_errors
 
 STANDARD_ALIGNMENT = 8  # bytes
 
@@ -32,21 +32,21 @@ _COLUMNS: dict[str, Callable[[_engine.EventArray], NDArray[Any]]] = {
     "alignment": _engine.EventArray.alignments,
 }
 
-AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial | KeptFleetTrial
+AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial | CachedFleetTrial
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedTrace:
-    """What candidates are made from and measured on."""
+    """The trace that candidates are made from and measured on."""
 
     trace: Trace
     events: _engine.EventArray  # without tags
-    sites: NDArray[np.uint32]  # from where each event was asked; empty where nothing is told
+    sites: NDArray[np.uint32]  # the call site of each event; empty if none is recorded
     content: str  # hash of what decides a replay
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
     runs: tuple[LoadedTrace, ...] = ()  # several recorded ones that the trace consists of
-    fleet: _engine.Fleet | KeptFleet | None = (
+    fleet: _engine.Fleet | CachedFleet | None = (
         None  # all that it consists of, each to be served by itself
     )
     threads: int = 1  # that may try plans on it at once; any number finds the same
@@ -57,7 +57,7 @@ class LoadedTrace:
         return self.trace.largest_alignment
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
-        """The named columns as those of a stored trace, all events in one batch.
+        """The named columns of all events in one batch, as a stored trace gives its batches.
 
         There are no times and no threads: no replay depends on them.
         """
@@ -74,33 +74,33 @@ class LoadedTrace:
             return np.zeros(len(self.events), np.uint16)
         return tags_of(self.sites, sites, self.trace.chains)
 
-    def by_caller(self) -> LoadedTrace:
-        """The same with direct callers as its sites, where chains were recorded."""
+    def reduce_to_callers(self) -> LoadedTrace:
+        """The same trace with direct callers as its sites, where chains were recorded."""
         chains = self.trace.chains
         return replace(self, sites=callers_of(self.sites, chains)) if chains else self
 
     def trial(self, plan: Plan) -> AnyTrial:
-        """Of a plan that knows no call sites, on a base as the trace asks for it."""
+        """A trial of a plan without call sites, on a base aligned as the trace asks for it."""
         base = self.largest_alignment
-        if isinstance(self.fleet, KeptFleet):
+        if isinstance(self.fleet, CachedFleet):
             return self.fleet.trial(plan, base)
         if self.fleet is not None:
             return _engine.FleetTrial(plan.engine(), self.fleet, base)
         return _engine.Trial(plan.engine(), self.events, base)
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
-        """With the tags of call sites, for a plan that knows some."""
+        """The events for a plan, with the tags of call sites if the plan has any."""
         return self.events.tagged(self.tags(plan.sites)) if plan.sites else self.events
 
 
 def load_trace(
-    trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = no_progress
+    trace: Trace, alignment: int = STANDARD_ALIGNMENT, progress: Progress = ignore_progress
 ) -> LoadedTrace:
     """Reads the trace once, and profiles it."""
     events, content = _engine.EventArray(), ContentHash()
     sites: list[NDArray[np.uint32]] = []
     progress("read events", 0.0)
-    for batch in trace.appended_to(events):
+    for batch in trace.append_to(events):
         content.take(batch)
         if not sites and batch["site"].any():
             sites.append(np.zeros(len(events) - len(batch["site"]), np.uint32))
@@ -108,6 +108,6 @@ def load_trace(
             sites.append(batch["site"])
         progress("read events", len(events) / trace.info.events)
     called_from = np.concatenate(sites) if sites else np.zeros(0, np.uint32)
-    with placed_in(trace.path):
+    with prefix_errors(trace.path):
         profile = profile_events(events, progress)
     return LoadedTrace(trace, events, called_from, content.digest(), profile, alignment)

@@ -25,17 +25,17 @@ def source_name(source: Path) -> str:
     return name[:_LONGEST] or "trace"
 
 
-def different_names(sources: Sequence[Path]) -> list[str]:
-    """A name for each source; the second of equal names ends in "-2", and so on.
+def distinct_source_names(sources: Sequence[Path]) -> list[str]:
+    """A distinct name for each source; the second of equal names ends in "-2", and so on.
 
-    >>> different_names([Path("a/echo.pcap"), Path("b/echo.pcap")])
+    >>> distinct_source_names([Path("a/echo.pcap"), Path("b/echo.pcap")])
     ['echo', 'echo-2']
     """
-    return numbered([source_name(source) for source in sources])
+    return make_distinct([source_name(source) for source in sources])
 
 
-def numbered(names: Sequence[str]) -> list[str]:
-    """The names, each but the first of equal ones with a number behind it."""
+def make_distinct(names: Sequence[str]) -> list[str]:
+    """The names made distinct: each but the first of equal ones ends in a number."""
     different: list[str] = []
     for name in names:
         numbers = itertools.count(2)

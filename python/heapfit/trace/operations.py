@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace's column `op` says, by number (docs/trace-schema.md), and what follows from it.
+"""The numbers in a trace's column `op` (docs/trace-schema.md), and tests on them.
 
 The engine's `Op` has the same numbers.
 """
@@ -17,17 +17,17 @@ ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 
 
 def is_allocation(ops: NDArray[Any]) -> Mask:
-    """Of each event, whether an object begins with it."""
+    """True for each event with which an object begins."""
     return np.asarray(ops <= ALIGNED)
 
 
 def may_be_tagged(ops: NDArray[Any]) -> Mask:
-    """Of each event, whether an allocator can be told its call site: requests of no alignment."""
+    """True for each event whose call site can be passed to an allocator: unaligned requests."""
     return np.asarray(ops < ALIGNED)
 
 
 def is_end(ops: NDArray[Any], sizes: NDArray[Any]) -> Mask:
-    """Of each event, whether its object ends with it: a free, or a resize to 0 bytes.
+    """True for each event that ends its object: a free, or a resize to 0 bytes.
 
     >>> is_end(np.array([ALLOC, RESIZE, RESIZE, FREE]), np.array([0, 8, 0, 0])).tolist()
     [False, False, True, True]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What made a trace that is no recording: kept beside the table, as chains of callers are."""
+"""The origin of a trace that is no recording, stored in its metadata."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Maker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who made a trace, and from what."""
+    """The maker of a trace, and what it was made from."""
 
     maker: Maker
     seed: int
@@ -28,8 +28,8 @@ class Origin:
     parameters: Mapping[str, int] = field(default_factory=dict)  # likewise
 
 
-def origin_from(metadata: bytes | None) -> Origin | None:
-    """As stored; HeapfitError if damaged. None: the trace has none, as recordings have."""
+def parse_origin(metadata: bytes | None) -> Origin | None:
+    """The origin in a trace's metadata, None for recordings; HeapfitError if it is damaged."""
     if metadata is None:
         return None
     try:
@@ -48,5 +48,5 @@ def _is_typed(origin: Origin) -> bool:
 
 
 def origin_metadata(origin: Origin) -> bytes:
-    """What `origin_from` reads."""
+    """The origin as metadata that `parse_origin` reads."""
     return json.dumps(asdict(origin)).encode()

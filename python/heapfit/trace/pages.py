@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages of a stored table unpack to, before one of them is unpacked.
+"""The unpacked sizes of a stored table's pages, checked before any of them is unpacked.
 
 A reader of Parquet makes room for a page as the page's own header says, whatever the footer says of
 its column: 50 KB of one page become 1 GB. So the headers are read first, and a column whose pages
@@ -40,7 +40,7 @@ def require_true_pages(path: Path, metadata: pq.FileMetaData, columns: Collectio
 def _require_true(path: Path, file: BinaryIO, group: int, chunk: pq.ColumnChunkMetaData) -> None:
     where = f"{path}: row group {group}, column {chunk.path_in_schema}"
     try:
-        unpacked = _unpacked_size(file, chunk)
+        unpacked = _sum_page_sizes(file, chunk)
     except (IndexError, ValueError) as error:
         raise HeapfitError(f"{where}: a page's header is damaged") from error
     if unpacked > chunk.total_uncompressed_size:
@@ -50,8 +50,8 @@ def _require_true(path: Path, file: BinaryIO, group: int, chunk: pq.ColumnChunkM
         )
 
 
-def _unpacked_size(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> int:
-    """The sum of what the headers say; IndexError or ValueError where one cannot be read."""
+def _sum_page_sizes(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> int:
+    """The sum of the unpacked sizes in the page headers; IndexError or ValueError if damaged."""
     at = min(chunk.dictionary_page_offset or chunk.data_page_offset, chunk.data_page_offset)
     end = at + chunk.total_compressed_size
     total = 0
@@ -76,7 +76,7 @@ class _Header:
         self.length = 0  # of what was read
 
     def struct(self, depth: int = 0) -> dict[int, int]:
-        """The integers among its fields, by the fields' numbers."""
+        """The integer fields of the struct, by field number."""
         if depth > _DEEPEST:
             raise ValueError("too deep")
         numbers: dict[int, int] = {}
@@ -89,7 +89,7 @@ class _Header:
         return numbers
 
     def _value(self, kind: int, depth: int) -> int:
-        """An integer; 0 of anything else, which is skipped."""
+        """The integer of a field; 0 for other kinds, which are skipped."""
         if kind in _INTEGERS:
             return self._integer()
         if kind == _STRUCT:
@@ -109,7 +109,7 @@ class _Header:
         self.length += count
 
     def _plain(self) -> int:
-        """Seven bits a byte, the lowest first."""
+        """Reads an unsigned integer: seven bits a byte, the lowest first."""
         value = shift = 0
         while True:
             byte = self._byte()
@@ -119,6 +119,6 @@ class _Header:
                 return value
 
     def _integer(self) -> int:
-        """0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ..."""
+        """Reads a signed integer: 0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ..."""
         value = self._plain()
         return (value >> 1) ^ -(value & 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace shows without any allocator: sizes, live bytes and blocks over time, lifetimes."""
+"""The profile of a trace without any allocator: sizes, lifetimes, live bytes over time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.stored import Trace, prefix_errors
 from heapfit.trace.tabular import Tabular
 
 Counts: TypeAlias = NDArray[np.uint64]
@@ -63,15 +63,15 @@ class SizeSeries:
     highest: Counts
 
 
-def profile_trace(trace: Trace, progress: Progress = no_progress) -> Profile:
+def profile_trace(trace: Trace, progress: Progress = ignore_progress) -> Profile:
     """Profiles a stored trace in one pass and bounded memory."""
     engine = _engine.Profile(SAMPLES)
     _feed(engine, trace, progress)
     return profile_of(engine)
 
 
-def profile_events(events: _engine.EventArray, progress: Progress = no_progress) -> Profile:
-    """As `profile_trace`, of a trace that is in memory."""
+def profile_events(events: _engine.EventArray, progress: Progress = ignore_progress) -> Profile:
+    """Profiles a trace that is in memory."""
     engine = _engine.Profile(SAMPLES)
     progress("profile", 0.0)
     engine.feed(events)
@@ -80,13 +80,13 @@ def profile_events(events: _engine.EventArray, progress: Progress = no_progress)
 
 
 def profile_of(engine: _engine.Profile) -> Profile:
-    """What the engine's pass has found so far."""
+    """The profile of what the engine's pass has read so far."""
     result = engine.result()
     return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
 
 
 def follow_sizes(
-    trace: Trace, sizes: Sequence[int], progress: Progress = no_progress
+    trace: Trace, sizes: Sequence[int], progress: Progress = ignore_progress
 ) -> tuple[SizeSeries, ...]:
     """P_i(t) of chosen sizes, exact as requested, in a pass of its own; in the order given."""
     engine = _engine.SizeSeries(list(sizes), SAMPLES)
@@ -102,7 +102,7 @@ def _feed(engine: _engine.Profile | _engine.SizeSeries, trace: Trace, progress: 
     done = 0
     progress("profile", 0.0)
     for events in trace.event_batches():
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             engine.feed(events)
         done += len(events)
         progress("profile", done / trace.info.events)

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heapfit import _engine
-from heapfit.outputs.file import staged_file
-from heapfit.progress import Progress, no_progress
-from heapfit.trace.stored import Trace, placed_in
+from heapfit.outputs.file import stage_file
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.stored import Trace, prefix_errors
 
 SCHEMA_VERSION = 1
 _METADATA_KEY = b"heapfit_series"
@@ -24,14 +24,14 @@ _CLIMBING = ("event", "time")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What was written."""
+    """A series that was written to a file."""
 
     path: Path
     rows: int
     is_coarse: bool  # over a million sizes: later ones stand for the next of 16 an octave
 
 
-def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> Series:
+def write_series(trace: Trace, path: Path, progress: Progress = ignore_progress) -> Series:
     """Stores what each event changes at `path`, which appears whole or not at all.
 
     Memory follows the live objects and the different sizes, not the length. HeapfitError, and
@@ -39,7 +39,7 @@ def write_series(trace: Trace, path: Path, progress: Progress = no_progress) -> 
     """
     changes = _engine.LiveChanges()
     rows = 0
-    with staged_file(path) as staging, _writer(staging) as writer:
+    with stage_file(path) as staging, _writer(staging) as writer:
         for batch in _batches(trace, changes, progress):
             writer.write_batch(batch)
             rows += batch.num_rows
@@ -57,7 +57,7 @@ def _batches(
     progress("series", 0.0)
     for columns in trace.batches(("op", "object", "size", "alignment", "time")):
         events = _engine.EventArray(done)
-        with placed_in(trace.path):
+        with prefix_errors(trace.path):
             events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
             found = changes.feed(events)
         event = found.take_events()

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.outputs.file import staged_file
-from heapfit.trace.chains import Chains, Sites, chains_from, metadata_of, tags_of
+from heapfit.outputs.file import stage_file
+from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
-from heapfit.trace.origin import Origin, origin_from, origin_metadata
+from heapfit.trace.origin import Origin, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.tabular import Tabular
 
@@ -55,7 +55,7 @@ _UNSUSPECTED = 20_000_000  # events, of any file
 _MOST_EVENTS_A_BYTE = 100  # beyond these
 # What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
 MOST_IN_MEMORY = 32_000_000  # events
-BATCH = 1 << 17  # events read, drawn or handed on at a time; 2 MiB as engine events
+BATCH = 1 << 17  # events read, made or passed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
 # packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
@@ -64,7 +64,7 @@ _DELTA_COLUMNS = ("object", "time")
 
 @dataclass(frozen=True, slots=True)
 class TraceInfo:
-    """What a trace tells of itself beside its events."""
+    """The metadata of a trace."""
 
     program: str = ""  # "" where the source does not say
     source: str = ""  # where the events come from, in words
@@ -77,13 +77,13 @@ class TraceInfo:
 
     @property
     def is_from_target(self) -> bool:
-        """Whether the recorder for targets made it, by the name that its frames are read under."""
+        """True if the recorder for targets made it."""
         return self.source == "recorder/target"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Trace(Tabular):
-    """A stored trace. Nothing of its table is in memory until asked for."""
+    """A stored trace. Its table stays on disk until it is read."""
 
     path: Path
     info: TraceInfo
@@ -100,12 +100,12 @@ class Trace(Tabular):
                 raise HeapfitError(
                     f"{path}: Parquet, but not a heapfit trace (`heapfit import` makes one)"
                 )
-            info = _info_from(metadata, path)
+            info = _parse_info(metadata, path)
             _require_table(file, info, path)
             _require_bounded(file.metadata, path)
-            with placed_in(path):
-                chains = chains_from(stored.get(_CHAINS_KEY))
-                origin = origin_from(stored.get(_ORIGIN_KEY))
+            with prefix_errors(path):
+                chains = parse_chains(stored.get(_CHAINS_KEY))
+                origin = parse_origin(stored.get(_ORIGIN_KEY))
         return cls(path, info, chains, origin)
 
     def __str__(self) -> str:
@@ -119,12 +119,12 @@ class Trace(Tabular):
         return self.info.largest_alignment
 
     def base_alignment_for(self, least: int) -> int:
-        """What a region's start is aligned to where a plan asks for `least`."""
+        """The alignment of a region's start for a plan that asks for `least`."""
         return max(least, self.largest_alignment)
 
     @property
     def fits_in_memory(self) -> bool:
-        """Whether commands hold it whole; else it is read batch by batch, or refused."""
+        """True if commands hold it in memory; longer ones are read batch by batch, or rejected."""
         return self.info.events <= MOST_IN_MEMORY
 
     def to_arrow(self) -> pa.Table:
@@ -142,7 +142,7 @@ class Trace(Tabular):
         """The named columns in file order, some 100,000 events at a time, checked."""
         check = TraceCheck()
         for batch in self._read(columns):
-            with placed_in(self.path):
+            with prefix_errors(self.path):
                 check.take(batch)
             yield batch
 
@@ -152,7 +152,7 @@ class Trace(Tabular):
         With `sites`, the tags of a plan's call sites, requests from there carry them.
         """
         first = 0
-        for batch in self._read(self._replayed(sites)):
+        for batch in self._read(self._replay_columns(sites)):
             events = _engine.EventArray(first)
             self._append(events, batch, sites)
             yield events
@@ -163,11 +163,11 @@ class Trace(Tabular):
         self._require_short()
         events = _engine.EventArray()
         events.reserve(self.info.events)
-        for batch in self._read(self._replayed(sites)):
+        for batch in self._read(self._replay_columns(sites)):
             self._append(events, batch, sites)
         return events
 
-    def appended_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
+    def append_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
         """Appends the whole trace to `events`; after each batch its columns, with call sites.
 
         HeapfitError if it is too long to be held in memory.
@@ -175,7 +175,7 @@ class Trace(Tabular):
         self._require_short()
         events.reserve(len(events) + self.info.events)
         for batch in self._read((*REPLAYED, "site")):
-            replayed = {name: batch[name] for name in self._replayed(None)}
+            replayed = {name: batch[name] for name in self._replay_columns(None)}
             self._append(events, replayed, None)
             yield batch
 
@@ -200,12 +200,12 @@ class Trace(Tabular):
     def _append(
         self, events: _engine.EventArray, batch: dict[str, NDArray[Any]], sites: Sites | None
     ) -> None:
-        """The engine checks each row here, and the order of the events when it follows them."""
+        """Appends a batch. The engine checks its rows here, and the order of events in a replay."""
         tags = tags_of(batch["site"], sites, self.chains) if sites else None
-        with placed_in(self.path):
+        with prefix_errors(self.path):
             events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
 
-    def _replayed(self, sites: Sites | None) -> Sequence[str]:
+    def _replay_columns(self, sites: Sites | None) -> Sequence[str]:
         columns = REPLAYED if self.largest_alignment else REPLAYED[:-1]
         return (*columns, "site") if sites else columns
 
@@ -225,9 +225,9 @@ def write_trace(
     """
     check = TraceCheck()
     largest_alignment = 0
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         with _writer(staging) as writer:
-            for columns in _checked(_row_groups(batches), check, path):
+            for columns in _check_batches(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(columns[name]) for name in COLUMNS]
                 table = pa.Table.from_arrays(arrays, schema=_schema())
@@ -239,7 +239,7 @@ def write_trace(
             )
             known = chains()
             metadata = {_METADATA_KEY: _metadata_of(counted)}
-            chained = {_CHAINS_KEY: metadata_of(known)} if known else {}
+            chained = {_CHAINS_KEY: chain_metadata(known)} if known else {}
             made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
             writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
@@ -247,9 +247,9 @@ def write_trace(
     return Trace(path, counted, known, origin)
 
 
-def _checked(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
+def _check_batches(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
     for columns in groups:
-        with placed_in(path):
+        with prefix_errors(path):
             check.take(columns)
         yield columns
 
@@ -271,13 +271,13 @@ def _reading(path: Path) -> Iterator[pq.ParquetFile]:
 
 
 def _first_line(error: Exception) -> str:
-    """What a library says of a hostile file may hold bytes of it: those are written out."""
+    """The first line of an error's text, with bytes that are not printable written out."""
     said = (str(error).splitlines() or [type(error).__name__])[0]
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
 def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
-    """Refuses a table of other columns or of another length than the metadata say."""
+    """Rejects a table whose columns or length are not those of the metadata."""
     if not file.schema_arrow.equals(_schema()):
         raise HeapfitError(
             f"{path}: its columns are not those of a trace (import the source again)"
@@ -290,7 +290,7 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
 
 
 def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
-    """Refuses what would take much memory or, for its size, a long time to read."""
+    """Rejects a table that would take much memory or, for its size, a long time to read."""
     if metadata.num_rows > _UNSUSPECTED + _MOST_EVENTS_A_BYTE * path.stat().st_size:
         raise HeapfitError(
             f"{path}: {metadata.num_rows:,} events are more than {_MOST_EVENTS_A_BYTE} for each "
@@ -307,8 +307,8 @@ def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
             )
 
 
-def _info_from(metadata: bytes, path: Path) -> TraceInfo:
-    """The metadata, believed only as far as their types and ranges are right."""
+def _parse_info(metadata: bytes, path: Path) -> TraceInfo:
+    """The metadata, accepted only if their types and ranges are right."""
     try:
         fields = json.loads(metadata)
     except (ValueError, RecursionError):
@@ -321,13 +321,13 @@ def _info_from(metadata: bytes, path: Path) -> TraceInfo:
             "(import the source again)"
         )
     del fields["schema"]
-    info = _typed_info(fields)
+    info = _validate_info(fields)
     if info is None:
         raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
     return info
 
 
-def _typed_info(values: dict[str, Any]) -> TraceInfo | None:
+def _validate_info(values: dict[str, Any]) -> TraceInfo | None:
     kinds = {field.name: type(field.default) for field in fields(TraceInfo)}
     notes = values.get("notes")
     if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
@@ -356,8 +356,7 @@ def _schema() -> pa.Schema:
 
 
 def _array(values: NDArray[Any]) -> pa.Array:
-    """Over the same numbers. (pa.array imports pandas, where that is installed: a third of a
-    second.)"""
+    """An Arrow array without a copy. (pa.array would import pandas, a third of a second.)"""
     buffer = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
@@ -374,25 +373,25 @@ def _writer(path: Path) -> pq.ParquetWriter:
 
 
 def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
-    """The same events in batches of at least a row group, but for the last."""
+    """Regroups events into batches of at least a row group, but for the last."""
     waiting: list[Columns] = []
     events = 0
 
-    def joined() -> Columns:
+    def join_waiting() -> Columns:
         return {name: np.concatenate([batch[name] for batch in waiting]) for name in COLUMNS}
 
     for batch in batches:
         waiting.append(_all_columns(batch))
         events += len(batch["op"])
         if events >= _ROW_GROUP:
-            yield joined()
+            yield join_waiting()
             waiting, events = [], 0
     if events:
-        yield joined()
+        yield join_waiting()
 
 
 def _all_columns(given: Columns) -> Columns:
-    """With zeros for those that are left out."""
+    """Every column of a trace, with zeros for those that are missing."""
     count = len(given["op"])
     return {
         name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
@@ -401,8 +400,8 @@ def _all_columns(given: Columns) -> Columns:
 
 
 @contextmanager
-def placed_in(path: Path) -> Iterator[None]:
-    """Puts the file's name before an error that tells the event."""
+def prefix_errors(path: Path) -> Iterator[None]:
+    """Puts the file's name before the message of an error that names the event."""
     try:
         yield
     except HeapfitError as error:

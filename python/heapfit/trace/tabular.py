@@ -27,18 +27,18 @@ class Tabular(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """One line without its end: what it is of, and the figure that matters."""
+        """The result in one line without its end: its subject, and the figure that matters."""
 
     @abstractmethod
     def to_arrow(self) -> pa.Table:
-        """Its rows as a pyarrow table, sizes in bytes; what is unknown is null."""
+        """The result's rows as a pyarrow table, sizes in bytes; unknown values are null."""
 
     def __repr__(self) -> str:
-        """As `str`: the records behind a result fill pages."""
+        """The text of `str`, since the records behind a result fill pages."""
         return str(self)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 (pandas need not be installed)
-        """Its rows as a pandas DataFrame; HeapfitError where pandas is not installed."""
+        """The result's rows as a pandas DataFrame; HeapfitError where pandas is not installed."""
         try:
             return self.to_arrow().to_pandas()
         except ModuleNotFoundError as error:
@@ -47,16 +47,16 @@ class Tabular(ABC):
             ) from error
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the line, then the first rows."""
+        """The HTML for a notebook: the line, then the first rows."""
         return html_table(str(self), self._first_rows())
 
     def _first_rows(self) -> pa.Table:
-        """What a notebook shows of the table; where the whole is dear, less than that."""
+        """The table for a notebook; where the whole takes long, its first rows."""
         return self.to_arrow()
 
 
 def arrow_table(items: Sequence[Item], columns: Mapping[str, Callable[[Item], Any]]) -> pa.Table:
-    """A row for each item; a column for each name, with what its function says of the item.
+    """A row for each item; the function of each column computes its value from the item.
 
     >>> arrow_table([4, 9], {"size": int, "name": str}).to_pylist()
     [{'size': 4, 'name': '4'}, {'size': 9, 'name': '9'}]
@@ -65,7 +65,7 @@ def arrow_table(items: Sequence[Item], columns: Mapping[str, Callable[[Item], An
 
 
 def html_table(line: str, table: pa.Table) -> str:
-    """A line, and below it the first rows of a table; nothing of either is taken for HTML."""
+    """A line, and below it the first rows of a table; both are escaped."""
     rows = table.slice(0, _SHOWN).to_pylist()
     head = "".join(f"<th>{escape(name)}</th>" for name in table.column_names)
     body = "".join(
@@ -80,7 +80,7 @@ def html_table(line: str, table: pa.Table) -> str:
 
 
 def _cell(value: object) -> str:
-    """Numbers to the right, as people read them.
+    """A table cell with numbers aligned to the right.
 
     >>> _cell(94816), _cell(1.0333333), _cell("a<b"), _cell(None)[-10:]
     ('<td style="text-align:right">94,816</td>', '<td style="text-align:right">1.033</td>', \

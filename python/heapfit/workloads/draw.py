@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a trace from a model: its drawn objects block by block, the kept ones between them.
+"""Resamples a trace from a model: its resampled objects block by block, the kept ones between.
 
 The blocks are drawn by the engine, and told in engine/include/heapfit/workload/block_draw.hpp.
 """
@@ -27,8 +27,8 @@ _FREED = -1
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRun:
-    """A run drawn from a model, in memory: read as a stored trace is."""
+class ResampledRun:
+    """A resampled run in memory, read as a stored trace is."""
 
     model: Model
     objects: NDArray[np.uint32]  # of each event
@@ -66,13 +66,13 @@ class DrawnRun:
         return values
 
 
-def draw_run(model: Model, seed: int) -> DrawnRun:
-    """A run drawn with this seed."""
-    return DrawnRun(model, *_events(model, _draw(model, seed)))
+def resample_run(model: Model, seed: int) -> ResampledRun:
+    """Resamples a run with this seed."""
+    return ResampledRun(model, *_events(model, _draw(model, seed)))
 
 
-def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
-    """Stores the run drawn with this seed at `path`; `info` is that of the recording."""
+def resample_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
+    """Stores the run resampled with this seed at `path`; `info` is that of the recording."""
     drawn_info = TraceInfo(
         program=info.program,
         source=f"resampled from {info.source or 'a recording'}, seed {seed}",
@@ -80,7 +80,7 @@ def draw_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trace:
         kind=info.kind,
         queue=info.queue,
     )
-    batches = draw_run(model, seed).batches(tuple(COLUMNS))
+    batches = resample_run(model, seed).batches(tuple(COLUMNS))
     origin = Origin(Maker.RESAMPLING, seed)
     return write_trace(path, batches, drawn_info, lambda: model.chains, origin)
 
@@ -91,23 +91,23 @@ def is_drawn(trace: Trace) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
-    """Which drawn object of the recording each new one is, and when it ends."""
+class _ResampledObjects:
+    """The recorded object that each resampled object copies, and when it ends."""
 
     source: Integers
     ends: Integers  # drawn requests before it is freed
     freed_as: Integers  # the recording's object whose free it follows
 
 
-def _draw(model: Model, seed: int) -> _Drawn:
+def _draw(model: Model, seed: int) -> _ResampledObjects:
     blocks = _engine.BlockDraw(len(model.drawn), model.phases, model.block)
     picks = np.random.default_rng(seed).integers(0, blocks.choices())
     recorded = (model.sizes(), model.ends, model.live)
     drawn = blocks.draw(*(column.view(np.uint64) for column in (*recorded, picks)))
-    return _Drawn(*(column.view(np.int64) for column in drawn))
+    return _ResampledObjects(*(column.view(np.int64) for column in drawn))
 
 
-def _events(model: Model, drawn: _Drawn) -> tuple[NDArray[np.uint32], Integers]:
+def _events(model: Model, drawn: _ResampledObjects) -> tuple[NDArray[np.uint32], Integers]:
     """The object of each event in order, and the recording's event that it copies; _FREED: none.
 
     Between two requests stand the events that precede the second, as they followed each other in

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several traces drawn from one, to stand beside it where there is no other."""
+"""Several traces resampled from one, where no other recording exists."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import draw_trace
+from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.model import fit_model
 
 _STEP = "resample runs"
@@ -21,8 +21,8 @@ LIMITS = (
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnSet:
-    """The drawn traces, and what of their model people should know."""
+class ResampledTraces:
+    """The resampled traces, and what users should know of their model."""
 
     recorded: Trace
     traces: tuple[Trace, ...]
@@ -33,19 +33,21 @@ class DrawnSet:
     block: int  # requests
 
 
-def draw_set(
-    trace: Trace, count: int, seed: int, folder: Path, progress: Progress = no_progress
-) -> DrawnSet:
-    """Stores so many traces drawn from `trace` in `folder`."""
+def resample_traces(
+    trace: Trace, count: int, seed: int, folder: Path, progress: Progress = ignore_progress
+) -> ResampledTraces:
+    """Stores several traces resampled from `trace` in `folder`."""
     progress(_STEP, 0.0)
     model = fit_model(trace)
     drawn = []
     for i in range(count):
         path = folder / f"drawn-{seed + i}.parquet"
-        drawn.append(draw_trace(model, seed + i, path, trace.info))
+        drawn.append(resample_trace(model, seed + i, path, trace.info))
         progress(_STEP, (i + 1) / count)
     phases = len(model.phases)
-    return DrawnSet(trace, tuple(drawn), seed, model.requests, model.kept, phases, model.block)
+    return ResampledTraces(
+        trace, tuple(drawn), seed, model.requests, model.kept, phases, model.block
+    )
 
 
 def is_peak_repeated(recorded: int, drawn: Sequence[int]) -> bool:

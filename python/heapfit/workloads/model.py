@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of a recording to draw others like it: its objects in the order of their requests.
+"""Models for resampling a recording: its objects in the order of their requests.
 
     kept     an object that lives longer than a quarter of the phase it is born in: as it was
     drawn    all others, in blocks of consecutive requests
@@ -38,7 +38,7 @@ _IMPUTING_SEED = 1
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A recording ready to be drawn from. Arrays by request, or by drawn object where so told."""
+    """A recording prepared for resampling. Arrays by request, some by resampled object."""
 
     columns: dict[str, NDArray[Any]]  # of the recording
     births: Integers  # event of each request
@@ -60,7 +60,7 @@ class Model:
 
     @property
     def kept(self) -> int:
-        """Objects that are kept as they are."""
+        """The number of objects that are not resampled."""
         return self.requests - len(self.drawn)
 
     def sizes(self) -> Integers:
@@ -122,7 +122,7 @@ def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
 
 
 def _deaths(columns: dict[str, NDArray[Any]], clock: Integers, births: int) -> tuple[Any, Any]:
-    """Requests before each object's free, and the event of it."""
+    """The requests before each object's free, and the event of the free."""
     frees = np.flatnonzero(columns["op"] == FREE)
     deaths, freed_at = np.full(births, _FOREVER, np.int64), np.full(births, len(clock))
     objects = columns["object"][frees]
@@ -140,7 +140,7 @@ def _live(sizes: Integers, ends: Integers) -> Integers:
 
 
 def _block(lives: Integers) -> int:
-    """Requests of a block: several times what nine of ten objects live that are not kept."""
+    """The requests of a block: several lifetimes of nine in ten resampled objects."""
     count = len(lives)
     passing = lives[lives <= count // _KEPT_SHARE]
     long = float(np.quantile(passing, 0.9)) if len(passing) else 0.0
@@ -149,7 +149,7 @@ def _block(lives: Integers) -> int:
 
 
 def _is_kept(columns: dict[str, NDArray[Any]], lives: Integers, starts: list[int]) -> NDArray[Any]:
-    """Objects that outlive their phase's quarter, and those that a resize to 0 ends."""
+    """True for objects that outlive a quarter of their phase, or that a resize to 0 ends."""
     count = len(lives)
     own = np.arange(count)
     ends = np.array([*starts[1:], count])
@@ -178,7 +178,7 @@ def _impute_lifetimes(lives: Integers, sizes: Integers, drawn: Integers) -> Inte
 
 
 def _count_drawn_requests(drawn: Integers, lives: Integers, count: int) -> Integers:
-    """The ends of drawn objects counted in drawn requests; beyond the last, in requests."""
+    """The ends of resampled objects in resampled requests; beyond the last, in requests."""
     ends = drawn + lives[drawn]
     inside: Integers = np.searchsorted(drawn, np.minimum(ends, count))
     inside += np.maximum(ends - count, 0)
@@ -194,7 +194,7 @@ def _resizes(columns: dict[str, NDArray[Any]], births: int) -> tuple[Any, Any]:
 
 
 def _phases_of_drawn(drawn: Integers, starts: list[int], block: int) -> tuple[int, ...]:
-    """Where phases begin among the drawn requests; one without two blocks goes with the last."""
+    """The starts of phases among the resampled requests; short ones join the last."""
     firsts: list[int] = [0]
     for first in np.searchsorted(drawn, starts[1:]).tolist():
         if first - firsts[-1] >= 2 * block and len(drawn) - first >= 2 * block:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phases of a recording: where what is asked for, or how much is live, changes for good.
+"""The phases of a recording: sections between lasting changes of sizes or live bytes.
 
 The requests are cut into equal cells, and each cell is described by a few features, of a noise that
 is told from neighbours. Cells are joined to phases so that the squared distances from the means of

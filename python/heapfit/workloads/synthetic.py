@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthetic workloads: traces drawn from a model and a seed, the same on every machine.
+"""Synthetic workloads: traces made from a model and a seed, equal on every machine.
 
 docs/workloads.md lists them with their parameters.
 """
@@ -14,9 +14,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
-from heapfit.plan.values import all_or_named, named_values
-from heapfit.progress import Progress, no_progress
+from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.values import expand_names, parse_values
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
 
@@ -33,7 +33,7 @@ class WorkloadSpec:
 
     @property
     def label(self) -> str:
-        """The workload as one would type it: "t2_w1", or "t2_w1:limit=3"."""
+        """The workload in the syntax of the command line: "t2_w1", or "t2_w1:limit=3"."""
         given = ",".join(f"{name}={value}" for name, value in self.parameters.items())
         return f"{self.name}:{given}" if given else self.name
 
@@ -46,42 +46,46 @@ class WorkloadSpec:
             raise
 
     def _refuse_unknown(self) -> None:
-        """Refuses an unknown name as the engine does, and suggests the one that may be meant."""
+        """Rejects an unknown name like the engine, with a suggestion."""
         known = {info.name: info for info in _engine.workloads()}
         if self.name not in known:
-            raise HeapfitError(f"workload: none is named '{self.name}' ({meant(self.name, known)})")
+            raise HeapfitError(
+                f"workload: none is named '{self.name}' ({did_you_mean(self.name, known)})"
+            )
         parameters = [parameter.name for parameter in known[self.name].parameters]
         for name in self.parameters:
             if name not in parameters:
-                about = meant(name, parameters)
+                about = did_you_mean(name, parameters)
                 raise HeapfitError(
                     f"workload {self.name}: no parameter is named '{name}' ({about})"
                 )
 
 
 def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:
-    """What "NAME" or "NAME:PARAMETER=VALUE,..." means.
+    """Parses "NAME" or "NAME:PARAMETER=VALUE,...".
 
     >>> parse_workload("t2_w1:limit=3,events=500").parameters
     {'limit': 3, 'events': 500}
     """
     name, _, settings = text.partition(":")
-    spec = WorkloadSpec(name, seed, named_values(text, settings, "PARAMETER"))
+    spec = WorkloadSpec(name, seed, parse_values(text, settings, "PARAMETER"))
     spec.source()
     return spec
 
 
 def parse_workloads(texts: Sequence[str], seed: int = STANDARD_SEED) -> tuple[WorkloadSpec, ...]:
-    """All that "NAME,NAME:PARAMETER=VALUE,..." name; "all" names every workload there is.
+    """Parses "NAME,NAME:PARAMETER=VALUE,..."; "all" stands for every workload.
 
     >>> [spec.label for spec in parse_workloads(["t2_w1:limit=3,events=500,t2_w2"])]
     ['t2_w1:limit=3,events=500', 't2_w2']
     """
-    named = all_or_named(texts, [info.name for info in _engine.workloads()])
+    named = expand_names(texts, [info.name for info in _engine.workloads()])
     return tuple(parse_workload(one, seed) for one in named)
 
 
-def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_progress) -> Trace:
+def generate_workload(
+    spec: WorkloadSpec, path: Path, progress: Progress = ignore_progress
+) -> Trace:
     """Stores the workload's events at `path`, which appears whole or not at all."""
     step = f"generate {spec.name}"
     source = spec.source()
@@ -99,7 +103,7 @@ def generate_workload(spec: WorkloadSpec, path: Path, progress: Progress = no_pr
 
 
 def spec_of(trace: Trace) -> WorkloadSpec | None:
-    """The workload that a stored trace is of; None if it is of none that can be drawn here."""
+    """The workload that made a stored trace; None if no known workload did."""
     origin = trace.origin
     if origin is None or origin.maker is not Maker.WORKLOAD:
         return None
@@ -112,7 +116,7 @@ def spec_of(trace: Trace) -> WorkloadSpec | None:
 
 
 def generate_events(spec: WorkloadSpec) -> _engine.EventArray:
-    """The workload's events, in memory alone."""
+    """The workload's events in memory."""
     events = _engine.EventArray()
     for columns in _batches(spec.source()):
         events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])

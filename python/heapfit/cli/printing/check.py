@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.checks.check import Check, Checked, Finding
+from heapfit.checks.check import Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change
-from heapfit.checks.margin import planned_peak
-from heapfit.checks.run import Refusal, Run
+from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
 
@@ -19,7 +19,7 @@ def check_parts(check: Check) -> Iterator[Part]:
     """The heap, the recordings in a table, and of each that is not green what was found."""
     plan, base, limit = check.plan, check.base, check.options.growth
     yield Fields({"plan": plan.name, "allocator": plan.plan.allocator, "region": plan.region})
-    yield Fields({"peak": planned_peak(plan), "margin": plan.margin, "runs": plan.runs})
+    yield Fields({"peak": peak_of_plan(plan), "margin": plan.margin, "runs": plan.runs})
     yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
@@ -43,15 +43,15 @@ def title_of(check: Check) -> str:
     )
 
 
-def run_told(run: Run, plan: PlanFile) -> Iterator[str]:
+def run_told(run: PlanRun, plan: PlanFile) -> Iterator[str]:
     """Held or ran out, and by how much the load differed: a sentence each."""
     size = f"{plan.region:,} bytes"
     if run.refusal is None:
         yield f"{run.name}: the {size} of {plan.name} are enough."
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
-        yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
-    yield _beside(run.peak, planned_peak(plan))
+        yield f"{run.name}: ran out of the {size} of {plan.name} at {at}."
+    yield _beside(run.peak, peak_of_plan(plan))
 
 
 def _beside(peak: int, planned: int) -> str:
@@ -64,11 +64,11 @@ def _beside(peak: int, planned: int) -> str:
     return f"Its peak of {peak:,} live bytes is {abs(more):.1f} % {side} the planned {planned:,}."
 
 
-def _verdict(one: Checked) -> str:
+def _verdict(one: CheckedRecording) -> str:
     return ", ".join(one.findings).replace("_", " ") or _HELD
 
 
-def _r_safe(one: Checked) -> int | None:
+def _r_safe(one: CheckedRecording) -> int | None:
     return None if one.needed is None else one.needed.r_safe
 
 
@@ -77,7 +77,7 @@ def _percent(value: float | None) -> str | None:
     return None if value is None else f"{round(value, 1) + 0.0:+.1f} %"
 
 
-_COLUMNS: tuple[Column[Checked], ...] = (
+_COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("name", "recording", lambda one: one.run.name),
     Column("verdict", "verdict", _verdict),
     Column("findings", value=lambda one: list(one.findings)),
@@ -97,7 +97,7 @@ _COLUMNS: tuple[Column[Checked], ...] = (
 def _heap(check: Check) -> Iterator[Line]:
     plan, base = check.plan, check.base
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
-    peak = planned_peak(plan)
+    peak = peak_of_plan(plan)
     planned = f" for a peak of {peak:,} bytes" if peak else ""
     yield Line(f"Plan {plan.name}: a heap of {plan.region:,} bytes{planned}{margin}.")
     if base is not None:
@@ -107,7 +107,7 @@ def _heap(check: Check) -> Iterator[Line]:
         yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
 
 
-def _found(one: Checked, plan: PlanFile) -> Iterator[Part]:
+def _found(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     """Of a recording that is not green."""
     if not one.findings:
         return
@@ -123,25 +123,25 @@ def _found(one: Checked, plan: PlanFile) -> Iterator[Part]:
             )
 
 
-def _told(one: Checked, plan: PlanFile) -> Iterator[str]:
+def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """What was found, in sentences."""
     if one.run.refusal is not None:
         yield from _refusal_told(one.run.refusal, plan)
-    if Finding.MISALIGNED in one.findings:
+    if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
             f"the heap is aligned to {plan.base_alignment:,}."
         )
-    if Finding.MARGIN in one.findings:
-        yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
+    if CheckFinding.MARGIN in one.findings:
+        yield f"It takes {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
         yield _needed_told(one.needed.r_safe, plan.region or 0)
 
 
 def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     """Whether the program asked for more than was planned, or the heap is broken up."""
-    asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
-    planned = planned_peak(plan)
+    asked = f"{refusal.size:,} bytes were asked for with {refusal.live:,} live"
+    planned = peak_of_plan(plan)
     if not planned:
         yield f"{asked}."
     elif refusal.live + refusal.size > planned:

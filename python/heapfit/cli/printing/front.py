@@ -9,11 +9,11 @@ from pathlib import Path
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.cli.printing.ranking import LEFT_OUT
 from heapfit.cli.printing.verdict import verdict_beside
-from heapfit.comparison.costs.instruction_model import Off
-from heapfit.comparison.costs.measures import ABOUT, Measures
+from heapfit.comparison.costs.instruction_model import ModelError
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measures
 from heapfit.design.effort import Effort
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.plan.plan import plan_table
 
 
@@ -44,7 +44,7 @@ def _meanings(front: Front) -> Iterator[str]:
     """Of the columns, and why some are left out: those for one reason in one line."""
     yield (
         f"{len(front.members)} of {len(front.configurations)} on the front of "
-        f"{', '.join(ABOUT[measure].title for measure in front.by)}; U_max "
+        f"{', '.join(MEASURE_TEXTS[measure].title for measure in front.by)}; U_max "
         f"{front.comparison.u_max:,} B."
     )
     yield (
@@ -134,11 +134,11 @@ def _better(front: Front, configuration: Configuration) -> str | None:
 def _better_told(front: Front, configuration: Configuration) -> str:
     name = _better(front, configuration)
     if name is None:
-        return "not comparable" if configuration.place.standing is Standing.UNKNOWN else ""
-    return f"as {name}" if configuration.place.standing is Standing.SAME else name
+        return "not comparable" if configuration.place.standing is Dominance.UNKNOWN else ""
+    return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
-def _modelled(value: float | None, off: Off | None) -> str | None:
+def _modelled(value: float | None, off: ModelError | None) -> str | None:
     """A figure of the model with how far it may be off."""
     if value is None:
         return None

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table, paragraph
 from heapfit.comparison.incumbents.needs import Permanent
-from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 
 _UNKNOWN = "not measured"
 
 
-def beside_today(today: Today) -> Iterator[Part]:
+def beside_today(today: IncumbentVerdict) -> Iterator[Part]:
     """The verdict first."""
     yield from paragraph(today.sentence())
     if today.is_kept:
@@ -22,7 +22,7 @@ def beside_today(today: Today) -> Iterator[Part]:
     yield Line("")
 
 
-def _compared(today: Today) -> Iterator[Part]:
+def _compared(today: IncumbentVerdict) -> Iterator[Part]:
     heap = today.heap
     yield Fields(
         {
@@ -49,11 +49,11 @@ def _compared(today: Today) -> Iterator[Part]:
         yield from paragraph(_permanent(today.permanent, today))
 
 
-def _is_one(today: Today) -> bool:
+def _is_one(today: IncumbentVerdict) -> bool:
     return len(today.pairs) == 1
 
 
-def _costs(today: Today) -> tuple[Column[HeapCost], ...]:
+def _costs(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
     def named(one: HeapCost) -> str:
         return f"{one.name} (incumbent)" if one is today.costs[0] else one.name
 
@@ -69,7 +69,7 @@ def _costs(today: Today) -> tuple[Column[HeapCost], ...]:
     )
 
 
-def _pairs(today: Today) -> tuple[Column[Pair], ...]:
+def _pairs(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
     now, fitted = today.costs
     return (
         Column("name", "recording"),
@@ -84,12 +84,12 @@ def _saved(pair: Pair) -> str | None:
     return None if pair.saved is None else f"{100 * pair.saved:.1f} %"
 
 
-def _meaning(today: Today) -> str:
+def _meaning(today: IncumbentVerdict) -> str:
     runs = "the recording" if _is_one(today) else f"all {len(today.pairs)} recordings"
     return f"RAM and ROM in bytes; RAM for {runs}, without margin. Sources: docs/now.md."
 
 
-def _permanent(one: Permanent, today: Today) -> str:
+def _permanent(one: Permanent, today: IncumbentVerdict) -> str:
     runs = "the recording" if _is_one(today) else "every recording"
     sentence = (
         f"Never freed: {len(one.objects)} of the first requests of {runs}, {one.size:,} B. As "

@@ -10,7 +10,7 @@ from typing import Any
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Group, Line, Note, Part, Table
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~#&@])")
 
@@ -22,7 +22,7 @@ def markdown_of(title: str, parts: Iterable[Part]) -> str:
 
 def save_markdown(path: Path, title: str, parts: Iterable[Part]) -> None:
     """Writes it to a file, which appears whole or not at all."""
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         staging.write_text(markdown_of(title, parts), encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from heapfit.cli.printing.ranking import (
     over_in_steps,
     ranking,
 )
-from heapfit.comparison.matrix import Column, Matrix
+from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 
@@ -53,7 +53,7 @@ def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
         yield from _panels_of(matrix, lambda row: _ratio(over_in_steps(row, step)))
 
 
-def _trace_fields(column: Column, options: MatrixOptions) -> dict[str, object]:
+def _trace_fields(column: TraceColumn, options: MatrixOptions) -> dict[str, object]:
     ranked = ranking(column.comparison, options.sram, options.granularity)
     its = {"trace": column.label, "source": column.comparison.trace.source}
     return its | content_of(ranked)
@@ -101,7 +101,7 @@ def _in_panels(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[L
         yield from map(Line, _lines([names, *panel]))
 
 
-def _text(column: Column, name: str, cell: Cell) -> str:
+def _text(column: TraceColumn, name: str, cell: Cell) -> str:
     entry = column.cell(name)
     if isinstance(entry, Row):
         return cell(entry)

@@ -13,7 +13,7 @@ from heapfit.cli.printing.verdict import verdict_beside
 from heapfit.comparison.row import Row
 from heapfit.design.effort import Effort
 from heapfit.design.plan_files import Designs
-from heapfit.design.pools.best_classes import BestClasses, Classes
+from heapfit.design.pools.best_classes import BestClasses, PoolClasses
 
 
 def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
@@ -39,11 +39,11 @@ class _Best:
     """What is best with so many pools."""
 
     pools: int
-    waste: Classes
-    peaks: Classes
+    waste: PoolClasses
+    peaks: PoolClasses
 
 
-def _class_table(best: BestClasses, rule: Classes | None, u_max: int) -> Iterator[Part]:
+def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Iterator[Part]:
     """A row for each number of pools, then what the 10 % rule gives."""
     yield Fields({"bounds": best.bounds, "sizes": best.sizes})
     yield Fields({"least_waste": best.least_waste, "least_peaks": best.least_peaks})
@@ -70,5 +70,5 @@ def _class_table(best: BestClasses, rule: Classes | None, u_max: int) -> Iterato
         )
 
 
-def _over(one: Classes, u_max: int) -> float | None:
+def _over(one: PoolClasses, u_max: int) -> float | None:
     return one.peaks / u_max if u_max else None

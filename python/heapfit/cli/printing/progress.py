@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 from rich.text import Text
 
 from heapfit.cli.printing.console import printable
-from heapfit.progress import Progress, by_steps, no_progress
+from heapfit.progress import Progress, ignore_progress, weigh_steps
 
 _LEAST_KNOWN = 0.05  # of the work, before what is left is estimated
 _STEP_WIDTH = 36
@@ -55,14 +55,14 @@ def progress_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progres
     With `weights`, steps say how much of themselves is done: the share of all follows from these.
     """
     with _bar(total=1.0) as show:
-        yield show if weights is None else by_steps(show, weights)
+        yield show if weights is None else weigh_steps(show, weights)
 
 
 @contextmanager
 def _bar(total: float | None) -> Iterator[Progress]:
     """What library functions tell their progress to; silent where stderr is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield no_progress
+        yield ignore_progress
         return
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), _Left())
     highest = 0.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import BesideResult
+from heapfit.bounds.trace_bounds import ComparisonBounds
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
@@ -184,7 +184,7 @@ def marks_of(row: Row) -> str:
     return special + ("*" if row.trained_on_this_trace else "")
 
 
-def _bounds_told(bounds: BesideResult) -> Iterator[str]:
+def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
     yield (
         f"With all lifetimes known and no headers the trace fits in {bounds.packing:,} B. "
         f"With a pool for each size it takes {bounds.static:,} B."

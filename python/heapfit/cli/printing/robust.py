@@ -12,7 +12,7 @@ from heapfit.cli.printing.ranking import left_out
 from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
-from heapfit.workloads.drawn_set import LIMITS, DrawnSet, is_peak_repeated
+from heapfit.workloads.drawn_set import LIMITS, ResampledTraces, is_peak_repeated
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
@@ -20,7 +20,7 @@ _ONE_IN = 0.001  # the share of failures that a device can live with
 def robust_table(
     designs: RobustDesigns,
     written: tuple[Sequence[Path], Path],  # plans, page
-    drawn: DrawnSet | None = None,
+    drawn: ResampledTraces | None = None,
 ) -> Iterator[Part]:
     """The ranking, the curves, and what they mean."""
     paths, page = written
@@ -42,7 +42,7 @@ def robust_table(
     yield from left_out(designs.not_applicable)
 
 
-def _fields(designs: RobustDesigns, drawn: DrawnSet | None) -> dict[str, object]:
+def _fields(designs: RobustDesigns, drawn: ResampledTraces | None) -> dict[str, object]:
     return {
         "traces": designs.traces,
         "drawn": None if drawn is None else _drawn_fields(designs, drawn),
@@ -56,7 +56,7 @@ def _fields(designs: RobustDesigns, drawn: DrawnSet | None) -> dict[str, object]
     }
 
 
-def _drawn_fields(designs: RobustDesigns, drawn: DrawnSet) -> dict[str, object]:
+def _drawn_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, object]:
     return {
         "traces": len(drawn.traces),
         "seed": drawn.seed,
@@ -77,7 +77,7 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
     u_max = designs.u_max_objective
     yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
-        f"Regions in bytes that serve {designs.objective.told} of {designs.traces}; "
+        f"Regions in bytes that serve {designs.objective.description} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
     yield Line(
@@ -129,7 +129,7 @@ def _ran_out(index: int, traces: int) -> Column[RobustRow]:
     return Column(heading=heading, shown=lambda row: 100 * row.run_out[index] / traces)
 
 
-def _drawn_told(designs: RobustDesigns, drawn: DrawnSet) -> Iterator[Part]:
+def _drawn_told(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
     """What the first trace is, what the others are, and how far they may be trusted."""
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
@@ -157,7 +157,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if not designs.folds:
         return ["Without --folds nothing is known of hold-out runs."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.told} in the holdout check."]
+        return [f"No plan serves {designs.objective.description} unseen."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.pools:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, paragraph
 from heapfit.cli.printing.run_out import RUN_OUT, between
 from heapfit.sizing.pools import PoolSizing, SizedPool
-from heapfit.sizing.separate_pools import AlonePool, AlonePools
-from heapfit.sizing.settings import share_told
-from heapfit.sizing.unseen import Chance, Unseen
+from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
+from heapfit.sizing.settings import share_text
+from heapfit.sizing.unseen import Chance, HoldoutRefusals
 from heapfit.trace.stored import TraceInfo
 
 
@@ -38,7 +38,7 @@ def _rows(sizing: PoolSizing) -> list[_Row]:
     return [*rows, _Row("all", None, sizing.memory, sizing.refused, sizing.unseen.overall)]
 
 
-def _name(pool: AlonePool) -> str:
+def _name(pool: SeparatePool) -> str:
     return f"{'=' if pool.is_exact else ''}{pool.size}"
 
 
@@ -46,27 +46,27 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", shown=lambda row: row.name),
     Column(heading="count", shown=lambda row: row.of_pool(lambda pool: pool.count)),
     Column(heading="bytes", shown=lambda row: row.memory),
-    Column(heading="refused", shown=lambda row: share_told(row.refused)),
-    Column(heading="hold-out", shown=lambda row: share_told(row.unseen.share)),
+    Column(heading="refused", shown=lambda row: share_text(row.refused)),
+    Column(heading="unseen", shown=lambda row: share_text(row.unseen.share)),
     Column(heading="95 %", shown=lambda row: between(row.unseen)),
     Column(
-        heading="alone", shown=lambda row: row.of_pool(lambda pool: share_told(pool.needs_more))
+        heading="alone", shown=lambda row: row.of_pool(lambda pool: share_text(pool.needs_more))
     ),
     Column(
-        heading="Erlang-B", shown=lambda row: row.of_pool(lambda pool: share_told(pool.erlang_b))
+        heading="Erlang-B", shown=lambda row: row.of_pool(lambda pool: share_text(pool.erlang_b))
     ),
 )
 _CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
-_UNSEEN: tuple[Column[Unseen], ...] = (
+_UNSEEN: tuple[Column[HoldoutRefusals], ...] = (
     Column("evidence"),
     Column("draws"),
     Column("memory"),
     Column("overall"),
 )
-_ALONE_RUN_OUT: tuple[Column[AlonePool], ...] = tuple(
+_ALONE_RUN_OUT: tuple[Column[SeparatePool], ...] = tuple(
     column.within(lambda pool: pool.run_out) for column in RUN_OUT
 )
-_ALONE: tuple[Column[AlonePool], ...] = (
+_ALONE: tuple[Column[SeparatePool], ...] = (
     Column(heading="pool", shown=_name),
     Column(heading="requests", shown=lambda pool: pool.demand.requests),
     Column(heading="most live", shown=lambda pool: pool.demand.peak),
@@ -88,7 +88,7 @@ _POOLS: tuple[Column[SizedPool], ...] = (
     Column("erlang_b"),
     Column("alone", value=lambda pool: object_of(_ALONE, pool.alone)),
 )
-_CURVE: tuple[Column[AlonePools], ...] = (
+_CURVE: tuple[Column[SeparatePools], ...] = (
     Column("admission"),
     Column("memory"),
     Column("beyond_trace", value=lambda at: at.is_beyond),
@@ -110,7 +110,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
     yield Table(_ROWS, _rows(sizing))
     for sentence in _REFUSED:
         yield from paragraph(sentence)
-    yield from paragraph(f"hold-out: {sizing.unseen.told}")
+    yield from paragraph(f"unseen: {sizing.unseen.description}")
     yield Line("")
     yield Line("Each pool alone, without fall-back to larger pools:")
     yield Table(_ALONE, sizing.alone.pools)

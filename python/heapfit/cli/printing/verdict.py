@@ -8,23 +8,28 @@ from collections.abc import Iterator
 from heapfit.cli.printing.parts import Fields, Line, Part
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import chosen_row, further_sentences, searched_further, verdict
+from heapfit.comparison.verdict import (
+    describe_extended_search,
+    list_extended_search,
+    select_row,
+    verdict,
+)
 from heapfit.design.effort import MEANING, Effort
 
 
 def verdict_beside(comparison: Comparison, effort: Effort) -> Iterator[Part]:
     """What the plan that is taken is in a comparison, and what was searched further, and needs."""
-    chosen, decision = chosen_row(comparison), verdict(comparison)
+    chosen, decision = select_row(comparison), verdict(comparison)
     yield Fields(
         {
             "verdict": decision,
             "least": _named(chosen),
-            "searched_further": [_named(row) for row in searched_further(comparison)],
+            "searched_further": [_named(row) for row in list_extended_search(comparison)],
             "effort": effort,
         }
     )
     yield Line("")
-    yield from map(Line, further_sentences(comparison))
+    yield from map(Line, describe_extended_search(comparison))
 
 
 def said_of(effort: Effort, indent: str = "") -> Iterator[Part]:

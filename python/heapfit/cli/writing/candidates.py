@@ -18,14 +18,14 @@ from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import designs_of
 from heapfit.fitting.candidates import compared, front_of_fit, save_plans
 from heapfit.fitting.result import Fit
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.front.page import render
 from heapfit.report.heap import design as page
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import DrawnSet
+from heapfit.workloads.drawn_set import ResampledTraces
 
 _PLANS_PAGE, _FRONT_PAGE = "plans.html", "front.html"
 
@@ -45,7 +45,7 @@ class CandidateFolders:
 
 
 def write_candidates(
-    fitted: Fit, folders: CandidateFolders, drawn: DrawnSet | None
+    fitted: Fit, folders: CandidateFolders, drawn: ResampledTraces | None
 ) -> Iterator[Part]:
     """Writes what is asked for, and tells of it."""
     if folders.plans is None and folders.front is None:
@@ -58,20 +58,20 @@ def write_candidates(
 
 
 def _write_plans(
-    fitted: Fit, shown: LoadedTrace, folder: Path, drawn: DrawnSet | None
+    fitted: Fit, shown: LoadedTrace, folder: Path, drawn: ResampledTraces | None
 ) -> list[Part]:
     options = fitted.options
-    asked = page.Asked(
+    asked = page.DesignPageOptions(
         options.alignment, options.plans.precision, options.programs, typed_command()
     )
     placed = folder / _PLANS_PAGE
-    with staged_folder(folder, require_our_entry) as staging:
+    with stage_folder(folder, require_our_entry) as staging:
         written = save_plans(fitted, staging)
         paths = tuple(folder / path.name for path in written)
         if fitted.designs is not None:
             traces = [Trace.open(path) for path in fitted.paths.traces[: len(fitted.runs)]]
             names = [run.name for run in fitted.runs]
-            several = page.Several(fitted.designs, traces, names)
+            several = page.RobustDesignInput(fitted.designs, traces, names)
             page.write_robust_page(staging / _PLANS_PAGE, several, asked)
             return list(robust_table(fitted.designs, (paths, placed), drawn))
         designs = designs_of(compared(fitted), paths, shown)
@@ -85,7 +85,7 @@ def _write_front(
     front = front_of_fit(fitted, shown, by)
     choice = _preferred(fitted, front)
     text = render(front, fitted.name, choice, typed_command(), fitted.options.sram)
-    with staged_folder(folder, require_our_entry) as staging:
+    with stage_folder(folder, require_our_entry) as staging:
         paths = save_front(front, staging, fitted.plan_file.trained_on)
         write_page(staging / _FRONT_PAGE, text)
     placed = [folder / path.name for path in paths]

@@ -15,15 +15,15 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import ImportOptions
 from heapfit.league import (
     LeagueOptions,
-    Opening,
-    opened_recordings,
+    OpeningOptions,
+    open_recordings,
     run_league,
     save_league,
     standings_of,
 )
 from heapfit.league.board import read_board
 from heapfit.league.others import crates
-from heapfit.league.row_cache import Kept
+from heapfit.league.row_cache import RowCache
 from heapfit.league.run import ALIGNMENTS, NO_BOARD
 from heapfit.plugin import Plugin, plugin_of
 from heapfit.report.drawing.rendering import write_page
@@ -105,9 +105,9 @@ def make_league(asked: LeagueRun, output: Path, workers: int | None) -> Iterator
         Sweep(workers) as sweep,
         tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
     ):
-        opening = Opening(asked.importing, asked.events)
-        recordings = opened_recordings(asked.sources, Path(folder), opening, progress)
-        league = run_league(recordings, options, Kept(output / "kept"), sweep, progress)
+        opening = OpeningOptions(asked.importing, asked.events)
+        recordings = open_recordings(asked.sources, Path(folder), opening, progress)
+        league = run_league(recordings, options, RowCache(output / "kept"), sweep, progress)
     standings = standings_of(league.rows)
     write_page(output / _PAGE, render(league, standings, asked.typed()))
     yield from league_parts(league, standings, [*save_league(league, output), output / _PAGE])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which plans are the same machine code: what was measured of one then holds for the other.
+"""Labels of plans that are the same machine code, so that a measurement of one holds for all.
 
 A build of core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose
 code, those that set an amount only change constants in it. Which is which, the descriptor says.
@@ -22,7 +22,7 @@ def code_label(plan: Plan) -> str:
     'tlsf:probes=0'
     """
     (info,) = find_allocators([plan.allocator])
-    parts = (_chosen(tunable, plan) for tunable in info.tunables if tunable.kind == "scalar")
+    parts = (_tunable_label(tunable, plan) for tunable in info.tunables if tunable.kind == "scalar")
     chosen = ",".join(part for part in parts if part)
     label = f"{plan.allocator}:{chosen}" if chosen else plan.allocator
     label += "" if _finds_pools_at_once(plan) else " (pools searched)"
@@ -30,12 +30,12 @@ def code_label(plan: Plan) -> str:
 
 
 def _finds_pools_at_once(plan: Plan) -> bool:
-    """Whether a table leads to a request's pool; where one would be too large there is a search."""
+    """True if a table gives a request's pool; if it were too large, pools are searched instead."""
     index = plan.engine().pool_index if plan.pools else None
     return index is None or len(index.table) > 0
 
 
-def _chosen(tunable: _engine.Tunable, plan: Plan) -> str:
+def _tunable_label(tunable: _engine.Tunable, plan: Plan) -> str:
     value = plan.scalars.get(tunable.name, tunable.standard)
     if tunable.effect == "amount" or value == tunable.standard:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured of codes (code_label.py) on an emulated Cortex-M4, by scripts/measure_calls.py.
+"""Measurements of codes (code_label.py) on an emulated Cortex-M4, by scripts/measure_calls.py.
 
 codes.csv          a line a code: its bytes at -Os, how far its model of instructions is off
 instructions.csv   a line for each operation of a code: the model's coefficients at -O2
@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from heapfit.comparison.costs.instruction_model import InstructionModel, Line, Off
+from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost, ModelError
 
 _CODES: Final = "codes.csv"
 _INSTRUCTIONS: Final = "instructions.csv"
@@ -32,29 +32,31 @@ _HEAD: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCode:
-    """One code's figures."""
+    """The measured size and instruction model of one code."""
 
     size: int  # bytes of init, alloc and free
     model: InstructionModel
 
 
 @cache
-def measured_codes() -> Mapping[str, MeasuredCode]:
-    """The codes that were measured, by label."""
-    lines: dict[str, dict[str, Line]] = defaultdict(dict)
+def read_codes() -> Mapping[str, MeasuredCode]:
+    """Reads the tables of measured codes; the result is by code label."""
+    lines: dict[str, dict[str, LinearCost]] = defaultdict(dict)
     for row in _rows(_INSTRUCTIONS):
         coefficients = (float(row[name]) for name in _INSTRUCTION_COLUMNS[2:])
-        lines[row["code"]][row["operation"]] = Line(*coefficients)
+        lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
     return {row["code"]: _code(row, lines[row["code"]]) for row in _rows(_CODES)}
 
 
-def _code(row: Mapping[str, str], lines: Mapping[str, Line]) -> MeasuredCode:
-    mean, longest = (_off(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off"))
+def _code(row: Mapping[str, str], lines: Mapping[str, LinearCost]) -> MeasuredCode:
+    mean, longest = (
+        _model_error(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off")
+    )
     return MeasuredCode(int(row["bytes"]), InstructionModel(lines, mean, longest))
 
 
-def _off(mean: str, worst: str) -> Off | None:
-    return Off(float(mean), float(worst)) if mean else None
+def _model_error(mean: str, worst: str) -> ModelError | None:
+    return ModelError(float(mean), float(worst)) if mean else None
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
@@ -63,7 +65,7 @@ def _rows(name: str) -> Iterator[dict[str, str]]:
 
 
 def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
-    """Writes both tables."""
+    """Writes codes.csv and instructions.csv."""
     ordered = sorted(codes.items())
     sizes = (
         [label, code.size, *_numbers(code.model.mean_off), *_numbers(code.model.longest_off)]
@@ -78,7 +80,7 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
     _save(folder / _INSTRUCTIONS, _INSTRUCTION_COLUMNS, lines)
 
 
-def _numbers(off: Off | None) -> tuple[str, str]:
+def _numbers(off: ModelError | None) -> tuple[str, str]:
     return ("", "") if off is None else (_number(off.mean), _number(off.worst))
 
 

@@ -24,29 +24,29 @@ _OF_OP: Final = {ALLOC: "alloc", ALIGNED: "alloc_aligned", RESIZE: "resize", FRE
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One operation of one code."""
+class LinearCost:
+    """The coefficients of one operation of one code."""
 
     base: float
     per_load: float
     per_store: float
 
     def instructions(self, loads: float, stores: float) -> float:
-        """Of a call."""
+        """Instructions of a call with so many loads and stores of metadata."""
         return self.base + self.per_load * loads + self.per_store * stores
 
 
 @dataclass(frozen=True, slots=True)
-class Off:
-    """How far the model was off on traces that it had not seen, as a share of what was measured."""
+class ModelError:
+    """The model's error on traces outside its fit, as a share of the measured value."""
 
     mean: float  # over the traces
     worst: float  # of any trace
 
 
 @dataclass(frozen=True, slots=True)
-class Modelled:
-    """Instructions of the calls of a replay."""
+class InstructionEstimate:
+    """Estimated instructions of the calls of a replay."""
 
     mean: float
     longest: float  # the call that takes most: of this replay, no bound on others
@@ -54,14 +54,14 @@ class Modelled:
 
 @dataclass(frozen=True, slots=True)
 class InstructionModel:
-    """One code's lines, and how sure they are."""
+    """The coefficients of one code's operations, and the model's errors."""
 
-    lines: Mapping[str, Line]
-    mean_off: Off | None  # of the mean of a trace's calls; None: measured on one trace only
-    longest_off: Off | None  # of its longest call
+    lines: Mapping[str, LinearCost]
+    mean_off: ModelError | None  # of the mean of a trace's calls; None: measured on one trace only
+    longest_off: ModelError | None  # of its longest call
 
-    def of(self, costs: Mapping[str, NDArray[np.uint64]]) -> Modelled | None:
-        """The model's figures for the calls of a replay (_engine.call_costs).
+    def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> InstructionEstimate | None:
+        """The estimate for the calls of a replay (_engine.call_costs).
 
         None where one of its operations was never measured.
         """
@@ -75,4 +75,4 @@ class InstructionModel:
             total += instructions * count
             calls += count
             longest = max(longest, instructions)
-        return Modelled(total / max(calls, 1), longest)
+        return InstructionEstimate(total / max(calls, 1), longest)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each configuration costs: the measures whose front is looked for, the least of each best."""
+"""The measures of a configuration's cost; the least of each is best, and fronts are over them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.comparison.costs.instruction_model import Off
+from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.row import Row
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 
@@ -38,36 +38,36 @@ def parse_measures(text: str) -> tuple[Measure, ...]:
     known = [measure.value for measure in Measure]
     for name in names:
         if name not in known:
-            raise HeapfitError(f"--by {name}: no such measure ({meant(name, known)})")
+            raise HeapfitError(f"--by {name}: no such measure ({did_you_mean(name, known)})")
     return tuple(measure for measure in Measure if measure.value in names)
 
 
 @dataclass(frozen=True, slots=True)
-class About:
-    """A measure in words."""
+class MeasureText:
+    """The words that describe a measure."""
 
     title: str
     unit: str
     meaning: str
 
 
-ABOUT: Final = {
-    Measure.RAM: About("R_safe", "B", "the smallest size above every size that failed"),
-    Measure.ACCESSES: About(
+MEASURE_TEXTS: Final = {
+    Measure.RAM: MeasureText(
+        "R_safe", "B", "the smallest region from which every larger one works"
+    ),
+    Measure.ACCESSES: MeasureText(
         "accesses/operation", "", "metadata words loaded and stored by a call, mean"
     ),
-    Measure.ENERGY: About(
-        "energy",
-        "x the best",
-        "of these accesses in an SRAM of the region's size, relative to the best row",
+    Measure.ENERGY: MeasureText(
+        "energy", "x the least", "of these accesses in an SRAM of the region's size, over the least"
     ),
-    Measure.TIME: About(
+    Measure.TIME: MeasureText(
         "instructions", "", "mean of a call on a Cortex-M4 at -O2, modelled from its accesses"
     ),
-    Measure.LONGEST: About(
+    Measure.LONGEST: MeasureText(
         "longest call", "", "instructions of the longest call of this replay, modelled; no bound"
     ),
-    Measure.FLASH: About(
+    Measure.FLASH: MeasureText(
         "code", "B", "of init, alloc and free on a Cortex-M4 at -Os, linked, safety level 1"
     ),
 }
@@ -78,7 +78,7 @@ _FIELDS: Final = {Measure.RAM: "memory", Measure.FLASH: "size"}  # of Measures; 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """One configuration's figures; None where there is none."""
+    """The figures of one configuration; None where a measure has no figure."""
 
     memory: int | None  # bytes
     accesses: float | None  # a call
@@ -86,18 +86,18 @@ class Measures:
     time: float | None  # instructions a call
     longest: float | None  # instructions
     size: int | None  # bytes
-    time_off: Off | None = None  # of the model on traces it had not seen
-    longest_off: Off | None = None
+    time_off: ModelError | None = None  # of the model on traces it had not seen
+    longest_off: ModelError | None = None
 
-    def of(self, measure: Measure) -> float | None:
-        """One figure."""
+    def figure(self, measure: Measure) -> float | None:
+        """The figure of one measure, in the measure's unit; None if there is none."""
         value: float | None = getattr(self, _FIELDS.get(measure, measure.value))
         return value
 
 
 def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) -> Measures:
-    """The figures of a compared row; its calls are replayed once more, one by one."""
-    code = measured_codes().get(code_label(row.plan))
+    """The figures of a compared row, whose calls are replayed once more, one by one."""
+    code = read_codes().get(code_label(row.plan))
     size = None if code is None else code.size
     if row.replay is None or row.replay_region is None or row.r_safe is None:
         return Measures(row.r_safe, None, None, None, None, size)
@@ -105,7 +105,7 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) 
     costs = _engine.call_costs(
         row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base_alignment
     )
-    modelled = None if model is None else model.of(costs)
+    modelled = None if model is None else model.estimate(costs)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)
     return Measures(

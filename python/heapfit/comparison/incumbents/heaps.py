@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The heaps of systems by name: each one's algorithm, as a plan that places alike.
+"""Incumbent heaps by the names that `fit --now` takes: each algorithm as an equivalent plan.
 
     our region       | control | chunks ...                          | sentinel |
     the system's     | its own | the very same chunks, one for one   | its mark |
@@ -18,23 +18,23 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, meant
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import ALIASES, find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import parse_sizes
-from heapfit.plan.values import named_values
+from heapfit.plan.values import parse_values
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
 
 SIMULATED: Final = "simulated from its algorithm"
-# Allocators that answers stand beside, whatever heap there is today.
+# Reference allocators of every answer, whatever the incumbent is.
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
 
 class Resizes(StrEnum):
-    """What becomes of a request for another size."""
+    """How a heap serves a request for another size."""
 
     IN_PLACE = "in place"  # where there is room; else as the next
     SHRINK = "shrinks in place, grows by a new block, a copy and a free"
@@ -60,12 +60,12 @@ class SystemHeap:
     instructions: int | None = None  # a call, in the mean; None: not measured
 
     def memory(self, region: int) -> int:
-        """Its memory that has as many bytes of chunks as our region of its plan."""
+        """Bytes of the system's memory with as many bytes of chunks as our `region` of the plan."""
         chunks = region if self.is_region else _chunks_in(self.plan, region)
         return chunks + self.own - self._marks()
 
     def region(self, memory: int) -> int:
-        """Our region of its plan, a multiple of 8, that has as many bytes of chunks."""
+        """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`."""
         region = memory // 8 * 8
         region += (memory - self.memory(region)) // 8 * 8
         while self.memory(region) > memory:
@@ -73,7 +73,7 @@ class SystemHeap:
         return region
 
     def set_to(self, memory: int) -> int:
-        """The value of its setting for so much memory."""
+        """The value of the heap's setting that gives it so much memory."""
         return memory - self.unset
 
     def _marks(self) -> int:
@@ -164,7 +164,7 @@ def _newlib(alignment: int) -> SystemHeap:
 
 
 def sys_heap(_alignment: int = 4) -> SystemHeap:
-    """Zephyr's: blocks at multiples of 4, of 8 above 256 KiB, whatever alignment is asked for."""
+    """Zephyr's sys_heap: blocks at multiples of 4, of 8 above 256 KiB, for any alignment."""
     return SystemHeap(
         name="sys_heap",
         title="Zephyr's sys_heap",
@@ -228,7 +228,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     """
     name, _, values = text.partition(":")
     if not is_heap(name):
-        raise HeapfitError(f"{name}: no such heap ({meant(name, list_heap_names())})")
+        raise HeapfitError(f"{name}: no such heap ({did_you_mean(name, list_heap_names())})")
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if name == "heap_5":
@@ -247,8 +247,8 @@ def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
     name, _, values = text.partition(":")
     (info,) = find_allocators([name])
     if takes_pools(info) or (info.ships and not is_for_any_program(info)):
-        raise HeapfitError(f"{text}: heap_5 cannot have such regions")
-    scalars = {"alignment": alignment, **named_values(text, values, "TUNABLE")}
+        raise HeapfitError(f"{text}: no heap that any program can have")
+    scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
     return SystemHeap(
         name=":".join(filter(None, [info.name, values])),
         title=info.title,

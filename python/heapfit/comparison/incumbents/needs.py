@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory recordings need in a system's heap, and what of it no run ever frees."""
+"""The memory that recordings need in a system's heap, and the part that no run ever frees."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
-from heapfit.comparison.incumbents.requests import Requests, as_served, without
-from heapfit.progress import Progress, no_progress
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests, remove_objects
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 
 
@@ -27,7 +27,7 @@ class Permanent:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What recordings need in a system's heap. Bytes."""
+    """The memory that recordings need in a system's heap. Bytes."""
 
     heap: SystemHeap  # with the headers that it has at this size
     memories: tuple[int | None, ...]  # for each recording
@@ -36,31 +36,31 @@ class Needs:
 
     @property
     def most(self) -> int | None:
-        """For all of them; None where one has no region."""
+        """The memory for all recordings; None where one of them has no region."""
         known = [need for need in self.memories if need is not None]
         return max(known) if len(known) == len(self.memories) else None
 
 
-def needs_of(
+def measure_memory_needs(
     heap: SystemHeap,
     recordings: Sequence[Requests],
     bases: Sequence[int],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Needs:
-    """Measured by replay; `bases` are the recordings' largest alignments."""
-    heap, memories, events = memories_needed(heap, recordings, bases, progress)
+    """Measures by replay what recordings need; `bases` are their largest alignments."""
+    heap, memories, events = measure_memories(heap, recordings, bases, progress)
     known = [need for need in memories if need is not None]
     kept, more = None, 0
     if len(known) == len(memories):
-        kept, more = permanent(heap, recordings, bases, known)
+        kept, more = measure_permanent(heap, recordings, bases, known)
     return Needs(heap, memories, kept, events + more)
 
 
-def memories_needed(
+def measure_memories(
     heap: SystemHeap,
     recordings: Sequence[Requests],
     bases: Sequence[int],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[SystemHeap, tuple[int | None, ...], int]:
     """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
 
@@ -68,14 +68,14 @@ def memories_needed(
     that were replayed for it.
     """
     measured = [
-        _memory_needed(heap, one, base, progress)
+        _measure_memory(heap, one, base, progress)
         for one, base in zip(recordings, bases, strict=True)
     ]
     needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
     grown = grow_headers(heap, needs)
     if grown == heap:
         return heap, needs, events
-    heap, needs, more = memories_needed(grown, recordings, bases, progress)
+    heap, needs, more = measure_memories(grown, recordings, bases, progress)
     return heap, needs, events + more
 
 
@@ -87,47 +87,49 @@ def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap
     return heap
 
 
-def _memory_needed(
+def _measure_memory(
     heap: SystemHeap, requests: Requests, base: int, progress: Progress
 ) -> tuple[int | None, int]:
-    """For one recording, whose largest alignment is `base`; and the events replayed."""
+    """The memory for one recording, whose largest alignment is `base`; then events replayed."""
     step = f"compare {heap.name}"
-    trial = _engine.Trial(heap.plan.engine(), as_served(heap, requests).engine(), base)
+    trial = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), base)
     search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
     progress(step, 1.0)
     return None if search.r_safe is None else heap.memory(search.r_safe), search.events
 
 
-def permanent(
+def measure_permanent(
     heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needs: Sequence[int]
 ) -> tuple[Permanent | None, int]:
-    """What begins all recordings alike, before the first free, and is never freed or resized.
+    """The requests that begin all recordings, before any free, and stay until the end.
 
     Its saving is of the largest memory of all; `needs` are those with it. None if there is none.
     Then the events replayed.
     """
-    objects = _never_freed(recordings)
+    objects = _find_permanent(recordings)
     if not objects:
         return None, 0
     sizes = [int(recordings[0].size[one]) for one in objects]
     unit = heap.plan.alignment
     static = sum(-(-size // unit) * unit for size in sizes)
-    _, rest, events = memories_needed(heap, [without(one, objects) for one in recordings], bases)
+    _, rest, events = measure_memories(
+        heap, [remove_objects(one, objects) for one in recordings], bases
+    )
     least = [need for need in rest if need is not None]
     saved = max(needs) - max(least) - static if len(least) == len(recordings) else None
     return Permanent(objects, sum(sizes), static, saved), events
 
 
-def _never_freed(recordings: Sequence[Requests]) -> tuple[int, ...]:
-    alike = min(int(np.argmin(np.append(is_allocation(one.op), False))) for one in recordings)
+def _find_permanent(recordings: Sequence[Requests]) -> tuple[int, ...]:
+    common = min(int(np.argmin(np.append(is_allocation(one.op), False))) for one in recordings)
     first = recordings[0]
-    is_kept = np.ones(alike, np.bool_)
+    is_kept = np.ones(common, np.bool_)
     for one in recordings:
-        same = (one.size[:alike] == first.size[:alike]) & (
-            one.alignment[:alike] == first.alignment[:alike]
+        same = (one.size[:common] == first.size[:common]) & (
+            one.alignment[:common] == first.alignment[:common]
         )
         is_kept &= np.cumprod(same).astype(np.bool_)
         touched = one.named[~is_allocation(one.op)]
-        is_kept[touched[touched < alike]] = False
+        is_kept[touched[touched < common]] = False
     is_everything = all(int(is_allocation(one.op).sum()) == is_kept.sum() for one in recordings)
     return () if is_everything else tuple(np.flatnonzero(is_kept).tolist())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether to keep what a system brings: in pairs, recording by recording, and for all of them."""
+"""The verdict on an incumbent heap: keep or replace it, by pairs of measurements and in all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_SAVED = 2  # percent
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One recording in both heaps; bytes of memory, None where none serves."""
+    """One recording in both heaps; bytes of memory, None where no size serves."""
 
     name: str
     u_max: int
@@ -24,18 +24,18 @@ class Pair:
 
     @property
     def saves(self) -> bool:
-        """Whether the fitted heap needs less."""
+        """True if the fitted heap needs less than the incumbent."""
         return self.fitted is not None and (self.now is None or self.fitted < self.now)
 
     @property
     def saved(self) -> float | None:
-        """The share of today's memory; below 0 the fitted heap needs more."""
+        """The share of the incumbent's memory that is saved; below 0 the fitted heap needs more."""
         return None if self.now is None or self.fitted is None else 1 - self.fitted / self.now
 
 
 @dataclass(frozen=True, slots=True)
 class HeapCost:
-    """A heap beside the other."""
+    """The memory, code and instructions of one of the two heaps."""
 
     name: str
     memory: int | None  # for all recordings, without margin
@@ -44,8 +44,8 @@ class HeapCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Today:
-    """What a system's heap needs, and what becomes of it."""
+class IncumbentVerdict:
+    """The incumbent heap's needs, and the verdict to keep or to replace it."""
 
     heap: SystemHeap
     pairs: tuple[Pair, ...]
@@ -56,18 +56,18 @@ class Today:
 
     @property
     def needed(self) -> int | None:
-        """Memory for all recordings in today's heap."""
+        """Memory for all recordings in the incumbent heap."""
         return self.costs[0].memory
 
     @property
     def saved(self) -> float | None:
-        """What the fitted heap saves of that, as a share."""
+        """The share of the incumbent's memory that the fitted heap saves."""
         fitted = self.costs[1].memory
         return None if self.needed is None or fitted is None else 1 - fitted / self.needed
 
     @property
     def is_kept(self) -> bool:
-        """Unless the fitted heap needs less on all recordings but one, and for all of them.
+        """True unless the fitted heap needs less on all recordings but one, and for all of them.
 
         Too few recordings change nothing.
         """
@@ -83,7 +83,7 @@ class Today:
         return 100 * (now - fitted) > LEAST_SAVED * now
 
     def sentence(self) -> str:
-        """The verdict."""
+        """The verdict as a sentence."""
         now, fitted = self.costs
         if self.needed is None:
             return f"Replace {now.name}: it serves these recordings in no region."
@@ -91,7 +91,7 @@ class Today:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
         change = f"{100 * abs(self.saved):.1f} % {'less' if self.saved >= 0 else 'more'}"
         found = (
-            f"{fitted.name} needs less on {self._where_less()}, and {fitted.memory:,} B for all, "
+            f"{fitted.name} needs less on {self._count_wins()} and, for all, {fitted.memory:,} B, "
             f"{change} than {self.needed:,} B"
         )
         if not self.is_kept:
@@ -101,7 +101,7 @@ class Today:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
 
-    def _where_less(self) -> str:
+    def _count_wins(self) -> str:
         less = sum(pair.saves for pair in self.pairs)
         return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
 

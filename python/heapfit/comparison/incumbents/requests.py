@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording's requests as a system's heap gets them: what it does not know is done otherwise.
+"""The requests of a recording as a system's heap gets them, adapted to what the heap offers.
 
 resize of 3 to 80 B   where it cannot   request of 80 B as 7, free of 3; later 3 is 7
 heap_5's regions      at the start      | free ... | mark | free ... | mark | free ...
@@ -32,28 +32,28 @@ class Requests:
     alignment: NDArray[np.uint32]
 
     def engine(self, first: int = 0, last: int | None = None) -> _engine.EventArray:
-        """For replays: the events from `first` on, up to `last`."""
+        """The events from `first` on, up to `last`, for the engine to replay."""
         part = slice(first, last)
         events = _engine.EventArray(first)
         events.append(self.op[part], self.named[part], self.size[part], self.alignment[part])
         return events
 
 
-class Batched(Protocol):
-    """A stored trace, or what is read as one."""
+class BatchSource(Protocol):
+    """A stored trace, or something that is read like one."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in order."""
 
 
-def requests_of(trace: Batched) -> Requests:
+def requests_of(trace: BatchSource) -> Requests:
     """All of a recording, in memory: 17 B an event."""
     batches = list(trace.batches(_NAMES))
     return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in _NAMES))
 
 
-def without(requests: Requests, objects: Collection[int]) -> Requests:
-    """The requests without some objects; the others are numbered anew."""
+def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
+    """The requests without some objects; the others are renumbered."""
     kept = ~np.isin(requests.named, np.array(sorted(objects), np.uint32))
     allocates = is_allocation(requests.op)
     ordinal = np.cumsum(kept[allocates], dtype=np.uint32) - np.uint32(1)
@@ -65,15 +65,15 @@ def without(requests: Requests, objects: Collection[int]) -> Requests:
     )
 
 
-def as_served(heap: SystemHeap, requests: Requests) -> Requests:
-    """What the heap's plan is to replay; HeapfitError if the heap has no such requests."""
+def adapt_requests(heap: SystemHeap, requests: Requests) -> Requests:
+    """The requests for the heap's plan to replay; HeapfitError if the heap cannot serve one."""
     if heap.resizes is not Resizes.IN_PLACE:
         _require_unaligned(heap, requests)
-        requests = _without_resizes(requests, may_shrink=heap.resizes is Resizes.SHRINK)
+        requests = _replace_resizes(requests, may_shrink=heap.resizes is Resizes.SHRINK)
     has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
     least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
     requests = replace(requests, size=np.maximum(requests.size, least))
-    return _in_regions(heap.regions, requests)
+    return _add_region_marks(heap.regions, requests)
 
 
 def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
@@ -86,8 +86,8 @@ def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
         )
 
 
-def _without_resizes(requests: Requests, *, may_shrink: bool) -> Requests:
-    """Each resize as a request, a copy and a free; with `may_shrink` only what grows."""
+def _replace_resizes(requests: Requests, *, may_shrink: bool) -> Requests:
+    """Replaces each resize by a request, a copy and a free; with `may_shrink` only growth."""
     op, size = requests.op, requests.size
     by_object = np.argsort(requests.named, kind="stable")
     last_size = np.zeros(len(op), np.uint64)
@@ -115,14 +115,14 @@ def _without_resizes(requests: Requests, *, may_shrink: bool) -> Requests:
 def _incarnations(
     begins: NDArray[np.bool_], ordinal: NDArray[np.uint32]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """For events in order of their objects: the number after each, and that before it."""
+    """The block numbers after and before each event, for events in order of their objects."""
     last = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
     now = ordinal[last]
     return now, np.concatenate([now[:1], now[:-1]])
 
 
-def _in_regions(regions: tuple[int, ...], requests: Requests) -> Requests:
-    """Behind used chunks that stand for the marks between heap_5's regions."""
+def _add_region_marks(regions: tuple[int, ...], requests: Requests) -> Requests:
+    """Puts used chunks before the requests that stand for the marks between heap_5's regions."""
     count = len(regions)
     if count == 0:
         return requests

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets: blocks set aside for each size (Lee and Yi 2008): greedy, exact and priced."""
+"""Budgets: blocks reserved for each size (Lee and Yi 2008): greedy, exact and priced."""

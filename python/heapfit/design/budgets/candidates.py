@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets as candidates: two selections of sizes, and every method asked for."""
+"""Budgets as candidates: two selections of sizes, each by every method of a choice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.comparison.candidate import Candidate, NotApplicable, once
+from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicate
 from heapfit.design.budgets import greedy_budgets
-from heapfit.design.budgets.certified import Patience, certified_budgets
+from heapfit.design.budgets.certified import SolverLimits, find_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
@@ -16,19 +16,19 @@ from heapfit.trace.loaded import LoadedTrace
 def budget_candidates(
     loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
 ) -> list[Candidate | NotApplicable]:
-    """Budgets for two selections of sizes; each plan only once."""
+    """Candidates with budgets, for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
-    patience = Patience(choice.seconds, progress)
+    patience = SolverLimits(choice.seconds, progress)
     for method in choice.methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
-            certified = certified_budgets(loaded.events, sizes, loaded.alignment, method, patience)
-            plan = greedy_budgets.budgeted_plan(sizes, certified.counts, loaded.alignment)
+            certified = find_budgets(loaded.events, sizes, loaded.alignment, method, patience)
+            plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"
             candidates.append(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None
-                else once(
+                else skip_duplicate(
                     Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), candidates
                 )
             )
@@ -36,7 +36,7 @@ def budget_candidates(
 
 
 def _selections(loaded: LoadedTrace) -> Iterator[tuple[str, list[int], str]]:
-    """Which sizes to budget: a name, the sizes, and the choice in words."""
+    """The selections of sizes to budget: a name, the sizes, and the selection in words."""
     largest = greedy_budgets.largest_classes(loaded)
     yield "budgeted_4_largest", largest, "the 4 sizes with most bytes at the peak"
     frequent = greedy_budgets.frequent_classes(loaded.profile, loaded.alignment)

@@ -15,16 +15,16 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
-from heapfit.design.budgets.integer import solve
-from heapfit.progress import Progress, no_progress
+from heapfit.design.budgets.integer import improve_budgets
+from heapfit.progress import Progress, ignore_progress
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
 MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
 
 
 @dataclass(frozen=True, slots=True)
-class Certified:
-    """Budgets N_i for given sizes."""
+class Budgets:
+    """Budgets N_i for given sizes, with a bound on what any budgets dedicate."""
 
     counts: tuple[int, ...]  # in the order of the sizes
     dedicated: int  # sum S_i N_i, in bytes
@@ -32,19 +32,19 @@ class Certified:
 
     @property
     def is_proven(self) -> bool:
-        """Whether no budgets dedicate more than these."""
+        """True if no budgets dedicate more than these."""
         return self.dedicated == self.bound
 
     @property
     def gap(self) -> float:
-        """The most that is missing, as a share of the bound."""
+        """The most that these budgets may lie below the best, as a share of the bound."""
         return 1 - self.dedicated / self.bound if self.bound else 0.0
 
     @property
     def account(self) -> str:
-        """The certificate in words.
+        """The bytes dedicated and how far below the best they may be, in words.
 
-        >>> Certified((3,), 96, 100).account
+        >>> Budgets((3,), 96, 100).account
         '96 B dedicated, at most 4.0% below the best'
         """
         certificate = (
@@ -54,35 +54,35 @@ class Certified:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """With HiGHS, where branch and bound did not end."""
+class SolverLimits:
+    """How long HiGHS may run where branch and bound did not end, and its progress callback."""
 
-    seconds: float = STANDARD_SECONDS  # it leaves a gap then
-    progress: Progress = no_progress
+    seconds: float = STANDARD_SECONDS  # a gap may remain then
+    progress: Progress = ignore_progress
 
 
-def certified_budgets(
+def find_budgets(
     events: _engine.EventArray,
     sizes: Sequence[int],
     alignment: int,
     method: Method = Method.EXACT,
-    patience: Patience | None = None,
-) -> Certified:
-    """Budgets by one method."""
+    patience: SolverLimits | None = None,
+) -> Budgets:
+    """The budgets N_i that a method finds, with a bound on what any budgets dedicate."""
     if method is Method.EXHAUSTIVE:
         best = _engine.exhaustive_budgets(events, list(sizes), alignment, MOST_COMBINATIONS)
-        return Certified(tuple(best.counts), best.dedicated, best.dedicated)
+        return Budgets(tuple(best.counts), best.dedicated, best.dedicated)
     points = _engine.budget_points(events, list(sizes), alignment)
     # A search of no nodes ends at its first leaf, which is the greedy solution.
     nodes = SEARCHED // max(len(sizes) * len(points.slacks), 1)
     searched = _engine.search_budgets(points, 0 if method is Method.GREEDY else nodes)
-    certified = Certified(tuple(searched.counts), searched.dedicated, searched.bound)
+    certified = Budgets(tuple(searched.counts), searched.dedicated, searched.bound)
     if method is Method.GREEDY or certified.is_proven:
         return certified
-    return _by_program(points, certified, patience or Patience())
+    return _solve_highs(points, certified, patience or SolverLimits())
 
 
-def _by_program(points: _engine.BudgetPoints, start: Certified, patience: Patience) -> Certified:
+def _solve_highs(points: _engine.BudgetPoints, start: Budgets, patience: SolverLimits) -> Budgets:
     counts = np.array(start.counts, np.int64)
-    solved = solve(points, counts, start.bound, patience.seconds, patience.progress)
-    return Certified(tuple(solved.counts.tolist()), solved.dedicated, solved.bound)
+    solved = improve_budgets(points, counts, start.bound, patience.seconds, patience.progress)
+    return Budgets(tuple(solved.counts.tolist()), solved.dedicated, solved.bound)

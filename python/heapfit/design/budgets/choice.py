@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How budgets are to be found."""
+"""The methods that find budgets, and how much work they may take."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BudgetChoice:
-    """Which methods, and how much work they may take."""
+    """The methods to use, and how much work they may take."""
 
     methods: tuple[Method, ...]
     seconds: float = STANDARD_SECONDS  # for each selection of sizes; a gap may stay then

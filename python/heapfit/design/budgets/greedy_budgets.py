@@ -53,7 +53,7 @@ def classes_with_most(
 
 
 def live_at_peak(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """What is live at U_max: the distinct sizes, ascending, and how many blocks of each."""
+    """The distinct sizes live at U_max, ascending, and how many blocks of each."""
     return live_sizes_at(loaded.events, loaded.profile.u_max_event)
 
 
@@ -68,8 +68,8 @@ def live_sizes_at(
     return sizes, counts.astype(np.uint64)
 
 
-def budgeted_plan(sizes: Sequence[int], counts: Sequence[int], alignment: int) -> Plan | None:
-    """Budgets N_i for these sizes over a shared allocator; None if none is above zero."""
+def plan_from_budgets(sizes: Sequence[int], counts: Sequence[int], alignment: int) -> Plan | None:
+    """The plan of budgets N_i over a shared allocator; None if no N_i is above zero."""
     pools = tuple(
         Pool(size, count, is_exact=True)
         for size, count in zip(sizes, counts, strict=True)

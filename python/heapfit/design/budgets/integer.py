@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.program import Floats, Ints, Limits, Program
+from heapfit.design.budgets.program import BudgetLimits, BudgetProgram, Floats, Ints
 from heapfit.progress import Progress
 
 ADDED_AT_ONCE = 30  # points; the most violated
@@ -22,7 +22,7 @@ _TOLERANCE = 1e-6  # of a block
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class BudgetSolution:
     """The best budgets found and the most that any can dedicate."""
 
     counts: Ints
@@ -30,11 +30,11 @@ class Solved:
     bound: int  # bytes; equal to `dedicated` where that is proven best
 
 
-def solve(
+def improve_budgets(
     points: _engine.BudgetPoints, start: Ints, bound: int, seconds: float, progress: Progress
-) -> Solved:
-    """Improves on `start`, which must be allowed, and on `bound`, in about `seconds` of time."""
-    rounds = _Rounds(Limits.of(points), start, bound, time.monotonic() + seconds)
+) -> BudgetSolution:
+    """Improves on `start`, which must be allowed, and on `bound`, in about `seconds` seconds."""
+    rounds = _Rounds(BudgetLimits.from_points(points), start, bound, time.monotonic() + seconds)
     rounds.relax()
     while not rounds.is_proven and rounds.seconds_left > 0:
         progress("exact budgets", 1 - rounds.seconds_left / seconds)
@@ -45,9 +45,9 @@ def solve(
 
 
 class _Rounds:
-    """The best so far, and the points added so far."""
+    """The best budgets so far, and the points added so far."""
 
-    def __init__(self, limits: Limits, start: Ints, bound: int, deadline: float) -> None:
+    def __init__(self, limits: BudgetLimits, start: Ints, bound: int, deadline: float) -> None:
         self._limits = limits
         self._best = start
         self._bound = bound // limits.unit
@@ -63,15 +63,15 @@ class _Rounds:
         return self._value(self._best) >= self._bound
 
     @property
-    def solved(self) -> Solved:
+    def solved(self) -> BudgetSolution:
         unit = self._limits.unit
         value = self._value(self._best)
-        return Solved(self._best, value * unit, max(value, self._bound) * unit)
+        return BudgetSolution(self._best, value * unit, max(value, self._bound) * unit)
 
     def relax(self) -> None:
-        """Adds the points that matter with fractions of blocks allowed: cheap, and most of them."""
+        """Adds points by programs that allow fractions of blocks: cheap, and most are found."""
         while self.seconds_left > 0:
-            program = Program(self._limits, self._added, is_integer=False)
+            program = BudgetProgram(self._limits, self._added, is_integer=False)
             program.run(self.seconds_left)
             if not program.is_optimal:
                 return
@@ -81,8 +81,8 @@ class _Rounds:
                 return
 
     def step(self) -> bool:
-        """One integer program over the points added so far; false if that cannot go on."""
-        program = Program(self._limits, self._added, is_integer=True)
+        """Solves an integer program over the points added so far; false if that cannot go on."""
+        program = BudgetProgram(self._limits, self._added, is_integer=True)
         program.start_from(self._best)
         program.run(self.seconds_left)
         self._lower(program.bound)
@@ -100,12 +100,12 @@ class _Rounds:
             self._bound = min(self._bound, int(np.floor(bound + 1e-4)))
 
     def _try(self, counts: Ints) -> None:
-        allowed = self._limits.filled(counts)
+        allowed = self._limits.repair(counts)
         if self._value(allowed) > self._value(self._best):
             self._best = allowed
 
     def _add(self, counts: Floats) -> bool:
-        """Adds the points most violated; whether there are any."""
+        """Adds the most violated points; true if there are any."""
         excess = self._limits.excess(counts)
         excess[self._added] = 0
         worst = np.argsort(-excess, kind="stable")[:ADDED_AT_ONCE]

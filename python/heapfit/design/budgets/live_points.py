@@ -22,7 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LivePoints:
-    """Moments of a trace, in their order."""
+    """The fullest moments of a trace, in their order."""
 
     live: Ints  # U(t), in bytes
     blocks: Ints  # P_i(t): a row for each moment, a column for each size
@@ -32,7 +32,7 @@ class LivePoints:
 def live_points(
     events: _engine.EventArray, sizes: Sequence[int], alignment: int, most: int
 ) -> LivePoints:
-    """For sizes that are whole alignments; of more than `most` moments the fullest of each stretch.
+    """The fullest moments of a trace, at most `most`, for `sizes` that are whole alignments.
 
     >>> import tempfile, pathlib
     >>> from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -43,9 +43,9 @@ def live_points(
     >>> points.live.tolist(), points.blocks.tolist()
     ([1536, 1728], [[3, 0], [0, 3]])
     """
-    changes = _Changes.of(events, alignment)
+    changes = _Changes.from_events(events, alignment)
     live = np.cumsum(changes.born - changes.dead)
-    kept = _thinned(live, most)
+    kept = _find_peaks(live, most)
     columns, hits = [], []
     for size in sizes:
         is_born, is_dead = changes.born == size, changes.dead == size
@@ -58,13 +58,13 @@ def live_points(
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """Of each event: the rounded size that becomes live, and the one that ceases to be; 0: none."""
+    """The rounded sizes that become live and cease to be live with each event; 0: none."""
 
     born: Ints
     dead: Ints
 
     @staticmethod
-    def of(events: _engine.EventArray, alignment: int) -> _Changes:
+    def from_events(events: _engine.EventArray, alignment: int) -> _Changes:
         ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
         rounded = -(-np.maximum(asked, 1) // alignment) * alignment
         born = np.where(is_end(ops, asked), 0, rounded)
@@ -74,8 +74,8 @@ class _Changes:
         return _Changes(born, before)
 
 
-def _thinned(live: Ints, most: int) -> Ints:
-    """Which events to keep: each after which fewer bytes are live, or the fullest of a stretch."""
+def _find_peaks(live: Ints, most: int) -> Ints:
+    """The events at which live bytes peak; of more than `most` the fullest of each stretch."""
     falls = np.append(live[1:] < live[:-1], True)
     peaks = np.flatnonzero(falls & (np.append(0, live[:-1]) < live))
     if len(peaks) <= most:

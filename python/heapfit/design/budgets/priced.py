@@ -24,19 +24,19 @@ _ADDED_AT_ONCE = 20  # moments; the most violated
 _ROUNDS = 8
 
 
-def priced_budgets(points: LivePoints, sizes: Sequence[int], price: float) -> list[int]:
-    """N_i for each of `sizes`, the columns of `points`.
+def price_budgets(points: LivePoints, sizes: Sequence[int], price: float) -> list[int]:
+    """The budgets N_i of `sizes`, the columns of `points`, at a price of fragmentation.
 
     >>> from heapfit.design.budgets.live_points import LivePoints
     >>> live, blocks = np.array([100, 80]), np.array([[2, 5], [6, 1]])
-    >>> priced_budgets(LivePoints(live, blocks, ()), [10, 10], 0.1)
+    >>> price_budgets(LivePoints(live, blocks, ()), [10, 10], 0.1)
     [2, 3]
     """
     unit = np.array(sizes, np.int64)
     added = np.argsort(-points.live, kind="stable")[:_ADDED_AT_ONCE]
     counts = np.zeros(len(sizes))
     for _ in range(_ROUNDS):
-        counts, shared = _solved(points, unit, added, price)
+        counts, shared = _solve(points, unit, added, price)
         served = np.minimum(points.blocks, counts) @ unit
         excess = points.live - served - shared
         excess[added] = 0
@@ -48,16 +48,16 @@ def priced_budgets(points: LivePoints, sizes: Sequence[int], price: float) -> li
     return [int(count) for count in np.rint(counts)]
 
 
-def _solved(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple[Floats, float]:
-    """Counts, and the peak of the shared heap, as far as the moments `added` know.
+def _solve(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple[Floats, float]:
+    """The counts and the shared heap's peak of the linear program over the moments `added`.
 
     As in heapfit.design.budgets.program a class is cut into segments where a moment has P_i(t).
     """
     blocks = points.blocks[added]
     bounds = [np.unique(np.append(column, 0)) for column in blocks.T]
-    owners = np.repeat(np.arange(len(sizes)), [len(one) - 1 for one in bounds])
-    starts = np.concatenate([one[:-1] for one in bounds]) if bounds else np.zeros(0, np.int64)
-    lengths = np.concatenate([np.diff(one) for one in bounds]) if bounds else starts
+    owners = np.repeat(np.arange(len(sizes)), [len(edges) - 1 for edges in bounds])
+    starts = np.concatenate([edges[:-1] for edges in bounds]) if bounds else np.zeros(0, np.int64)
+    lengths = np.concatenate([np.diff(edges) for edges in bounds]) if bounds else starts
     serves = starts < blocks[:, owners]
     matrix = np.hstack([serves * sizes[owners], np.ones((len(added), 1))])
     costs = np.append(sizes[owners], 1 + price).astype(np.float64)

@@ -29,8 +29,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The points as arrays, in units of the sizes' greatest common divisor."""
+class BudgetLimits:
+    """The limits at the points, in units of the sizes' greatest common divisor."""
 
     sizes: Ints
     caps: Ints
@@ -39,20 +39,21 @@ class Limits:
     unit: int  # bytes
 
     @staticmethod
-    def of(points: _engine.BudgetPoints) -> Limits:
-        """From the engine's; slack below one unit can never be used."""
+    def from_points(points: _engine.BudgetPoints) -> BudgetLimits:
+        """The limits of the engine's points; slack below one unit can never be used."""
         sizes = np.array(points.sizes, np.int64)
         unit = max(int(np.gcd.reduce(sizes)), 1)
         live = points.live.astype(np.int64).reshape(-1, len(sizes))
-        return Limits(sizes // unit, np.array(points.caps, np.int64), points.slacks // unit, live,
-                      unit)  # fmt: skip
+        return BudgetLimits(
+            sizes // unit, np.array(points.caps, np.int64), points.slacks // unit, live, unit
+        )
 
     def excess(self, counts: Ints | Floats) -> Floats:
-        """By how much each point is violated; at most 0 where it holds."""
+        """The units by which each point is violated; at most 0 where it holds."""
         unused = np.maximum(counts - self.live, 0) @ self.sizes
         return np.asarray(unused - self.slacks, np.float64)
 
-    def filled(self, counts: Ints) -> Ints:
+    def repair(self, counts: Ints) -> Ints:
         """Allowed budgets near `counts`: lowered where a point is violated, then raised again."""
         allowed = np.zeros(len(self.sizes), np.int64)
         left = self.slacks.copy()
@@ -66,7 +67,7 @@ class Limits:
 
 
 def quiet_solver(**options: float) -> highspy.Highs:
-    """HiGHS on one thread, the same every time."""
+    """A silent HiGHS solver on one thread, whose results are the same every time."""
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
     common = {"output_flag": False, "threads": 1, "random_seed": 1}
     for option, value in (common | options).items():
@@ -77,7 +78,7 @@ def quiet_solver(**options: float) -> highspy.Highs:
 def linear_program(
     costs: Floats, most: Floats, matrix: Floats, rows: tuple[Floats, Floats]
 ) -> highspy.HighsLp:
-    """The least of `costs @ x` with x from 0 to `most`, and `matrix @ x` between the two `rows`."""
+    """The program: least `costs @ x` with x from 0 to `most` and `matrix @ x` within `rows`."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = matrix.shape
     model.col_cost_ = costs
@@ -91,10 +92,10 @@ def linear_program(
     return model
 
 
-class Program:
+class BudgetProgram:
     """One program for HiGHS over some of the points."""
 
-    def __init__(self, limits: Limits, added: Ints, is_integer: bool) -> None:
+    def __init__(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> None:
         self._starts = [
             np.unique(np.concatenate([[0], live[live < cap]])) if cap > 0 else np.zeros(0, np.int64)
             for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
@@ -108,7 +109,7 @@ class Program:
         self._highs.passModel(self._model(limits, added, is_integer))
         self._is_integer = is_integer
 
-    def _model(self, limits: Limits, added: Ints, is_integer: bool) -> highspy.HighsLp:
+    def _model(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> highspy.HighsLp:
         worth = limits.sizes[self._owners].astype(np.float64)
         is_charged = np.concatenate(self._starts) >= limits.live[added][:, self._owners]
         slacks = limits.slacks[added].astype(np.float64)
@@ -128,28 +129,28 @@ class Program:
         self._highs.setSolution(solution)
 
     def run(self, seconds: float) -> None:
-        """Solves it, or stops after a time."""
+        """Solves the program, or stops after `seconds`."""
         self._highs.setOptionValue("time_limit", max(seconds, 0.01))
         self._highs.run()
 
     @property
     def is_optimal(self) -> bool:
-        """Whether it was solved."""
+        """True if HiGHS proved its solution optimal."""
         return bool(self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
     @property
     def has_solution(self) -> bool:
-        """Whether there are counts."""
+        """True if HiGHS found counts that are allowed."""
         return bool(self._highs.getSolution().value_valid)
 
     @property
     def bound(self) -> float:
-        """No solution dedicates more, in units."""
+        """The most that any solution dedicates, in units."""
         info = self._highs.getInfo()
         return float(info.mip_dual_bound if self._is_integer else info.objective_function_value)
 
     @property
     def counts(self) -> Floats:
-        """N_i, the sum of its segments."""
+        """The budgets N_i, each the sum of its segments."""
         values = np.array(self._highs.getSolution().col_value)
         return np.bincount(self._owners, values, self._classes).astype(np.float64)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a plan lies in the space of designs, told along the axes that the literature has.
+"""Where a plan lies in the space of designs, along the axes of the literature.
 
 The letters are those of Mamagkakis et al., section 4: A blocks, B splitting and coalescing, C
-pools, D fit. The order of free blocks is told as in Wilson et al. 1995, section 3; growth is ours.
+pools, D fit. The order of free blocks is named as in Wilson et al. 1995, section 3; growth is ours.
 What an allocator's values are, its descriptor says.
 """
 
@@ -28,25 +28,25 @@ AXES: Final = (
 NONE: Final = "-"  # the axis is none for the allocator: what its descriptor says then
 
 
-def place(plan: Plan) -> dict[str, str]:
-    """The plan's value along each axis, and behind it its shared allocator's.
+def design_axes(plan: Plan) -> dict[str, str]:
+    """The plan's value along each axis, and behind it that of its shared allocator.
 
     >>> from heapfit.plan.plan import Plan
-    >>> place(Plan("first_fit"))["B coalescing"]
+    >>> design_axes(Plan("first_fit"))["B coalescing"]
     'at once'
     """
-    own = _own(plan)
+    own = _own_values(plan)
     if plan.shared is None:
         return own
-    behind = place(plan.shared)
-    return {axis: _joined(own[axis], behind[axis]) for axis in AXES}
+    behind = design_axes(plan.shared)
+    return {axis: _join_values(own[axis], behind[axis]) for axis in AXES}
 
 
-def _joined(own: str, behind: str) -> str:
+def _join_values(own: str, behind: str) -> str:
     return own if behind in (own, NONE) else f"{own}; behind: {behind}"
 
 
-def _own(plan: Plan) -> dict[str, str]:
+def _own_values(plan: Plan) -> dict[str, str]:
     (info,) = find_allocators([plan.allocator])
     scalars = scalars_of(plan)
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The front of compared plans, the choice of one from it, and what the choice costs elsewhere."""
+"""The Pareto front of compared plans, the choice of one, and what the choice costs elsewhere."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.comparison import Comparison, refuse_nothing
+from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.measures import ABOUT, Measure, Measures, measures_of
-from heapfit.comparison.jobs import Prepared, measured_rows, prepared_of
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, Measures, measures_of
+from heapfit.comparison.jobs import PreparedTrace, measure_rows, prepare_trace
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
-from heapfit.comparison.row import Row, ranked
-from heapfit.comparison.verdict import chosen_row
-from heapfit.design.front.axes import place
-from heapfit.design.front.pareto import Place, Standing, places
+from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row
+from heapfit.design.front.axes import design_axes
+from heapfit.design.front.pareto import Dominance, Rank, rank_points
 from heapfit.design.front.preference import Preference
 from heapfit.design.front.pruning import Rivals
 from heapfit.design.plan_files import plan_file_of
 from heapfit.errors import HeapfitError
 from heapfit.plan.energy import Sram, load_sram
-from heapfit.plan.plan_file import TrainedOn, save_plan
-from heapfit.progress import Progress, no_progress
+from heapfit.plan.plan_file import TrainingRecord, save_plan
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -44,17 +44,17 @@ class Configuration:
     axes: dict[str, str]  # axes.AXES
     code: str  # code_label.py
     measures: Measures
-    place: Place
+    place: Rank
 
     @property
     def name(self) -> str:
-        """As in the table."""
+        """The configuration's name in the table."""
         return self.row.name
 
     @property
     def is_on_front(self) -> bool:
-        """Whether no other is as good in everything and better in something."""
-        return self.place.standing is Standing.FRONT
+        """True if no other is as good in everything and better in something."""
+        return self.place.standing is Dominance.FRONT
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,7 +62,7 @@ class Front(Tabular):
     """A trace's configurations, in the order of the comparison."""
 
     comparison: Comparison
-    by: tuple[Measure, ...]  # what the front is of
+    by: tuple[Measure, ...]  # what the front minimises
     configurations: tuple[Configuration, ...]
 
     def __str__(self) -> str:
@@ -86,16 +86,16 @@ class Front(Tabular):
 
     @property
     def members(self) -> tuple[Configuration, ...]:
-        """Those of the front, the least memory first."""
+        """The configurations on the front, the least memory first."""
         return tuple(one for one in self.configurations if one.is_on_front)
 
     def least(self, measure: Measure) -> float | None:
-        """Of all configurations."""
-        known = [one.measures.of(measure) for one in self.configurations]
+        """The least value of a measure among all configurations; None if none is known."""
+        known = [one.measures.figure(measure) for one in self.configurations]
         return min((value for value in known if value is not None), default=None)
 
     def energy_over_least(self, configuration: Configuration) -> float | None:
-        """The only way in which energies are told: docs/energy.md."""
+        """A configuration's energy over the least; energies have no other unit (docs/energy.md)."""
         least = self.least(Measure.ENERGY)
         energy = configuration.measures.energy
         return energy / least if energy is not None and least else None
@@ -106,32 +106,32 @@ def compare_all(
     portfolio: Portfolio,
     precision: Precision = STANDARD_PRECISION,
     sweep: Sweep | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Comparison:
     """Compares every configuration on the trace; by default in this process.
 
-    What is searched further is left where another is better in everything (left.py), unless every
+    What is searched further is pruned where another is better in everything, unless every
     size is to be tried: then its row has `r_safe_at_least`, and no R_safe.
     """
     if not portfolio.candidates:
-        refuse_nothing(portfolio.not_applicable)
-    prepared = prepared_of("the trace", loaded.trace, loaded, portfolio)
+        reject_empty_portfolio(portfolio.not_applicable)
+    prepared = prepare_trace("the trace", loaded.trace, loaded, portfolio)
     sweep = sweep or Sweep(workers=1)
-    first, others = _in_two(loaded, portfolio.candidates, precision)
+    first, others = _split_by_need(loaded, portfolio.candidates, precision)
     some = replace(portfolio, candidates=tuple(portfolio.candidates[i] for i in first))
     usual = WITHOUT_EVERY_SIZE if others else precision
-    (rows,) = measured_rows([replace(prepared, portfolio=some)], usual, sweep, progress)
+    (rows,) = measure_rows([replace(prepared, portfolio=some)], usual, sweep, progress)
     known = dict(zip(first, rows, strict=True))
     if others:
-        known |= _left(loaded, prepared, rows, others)
-        (rows,) = measured_rows([prepared], precision, sweep, progress, [known])
-    return prepared.compared(rows)
+        known |= _prune(loaded, prepared, rows, others)
+        (rows,) = measure_rows([prepared], precision, sweep, progress, [known])
+    return prepared.comparison(rows)
 
 
-def _in_two(
+def _split_by_need(
     loaded: LoadedTrace, candidates: Sequence[Candidate], precision: Precision
 ) -> tuple[list[int], list[int]]:
-    """The numbers of those that are searched anyhow, or tell their region by one run; the others'.
+    """The indices of the candidates to search first, and of those that may be pruned.
 
     All are searched where none would be named by a verdict.
     """
@@ -139,22 +139,24 @@ def _in_two(
     usual = {i for i in every if not candidates[i].is_searched_further}
     if precision.every_size or not usual:
         return list(every), []
-    first = [i for i in every if i in usual or _tells(candidates[i], loaded)]
+    first = [i for i in every if i in usual or _shows_reach(candidates[i], loaded)]
     return first, sorted(set(every) - set(first))
 
 
-def _tells(candidate: Candidate, loaded: LoadedTrace) -> bool:
+def _shows_reach(candidate: Candidate, loaded: LoadedTrace) -> bool:
     return _engine.Trial(candidate.plan.engine(), loaded.events).tells_reach
 
 
-def _left(
-    loaded: LoadedTrace, prepared: Prepared, rows: Sequence[Row], others: Sequence[int]
+def _prune(
+    loaded: LoadedTrace, prepared: PreparedTrace, rows: Sequence[Row], others: Sequence[int]
 ) -> dict[int, Row]:
-    """The rows of those that need no search, by their numbers."""
-    named = ranked([row for row in rows if not row.is_searched_further and not row.is_cut_to_trace])
+    """The rows of the candidates that need no search, by their indices."""
+    named = rank_rows(
+        [row for row in rows if not row.is_searched_further and not row.is_cut_to_trace]
+    )
     least = max((row.r_safe or 0 for row in named[:1]), default=0)
     rivals = Rivals(loaded, prepared.ground, rows, least)
-    found = ((i, rivals.left(prepared.portfolio.candidates[i])) for i in others)
+    found = ((i, rivals.prune(prepared.portfolio.candidates[i])) for i in others)
     return {i: row for i, row in found if row is not None}
 
 
@@ -163,31 +165,31 @@ def front_of(
     loaded: LoadedTrace,
     by: Sequence[Measure] = ALL_MEASURES,
     sram: Sram | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Front:
-    """The front of what was compared already."""
+    """The Pareto front of a comparison's rows, by the measures `by`."""
     step, table = "measure calls", sram or load_sram()
     costs = []
     for done, row in enumerate(comparison.rows):
         progress(step, done / len(comparison.rows))
         costs.append(measures_of(row, loaded, table, comparison.base_alignment))
     progress(step, 1.0)
-    standings = places([[one.of(measure) for measure in by] for one in costs])
+    standings = rank_points([[cost.figure(measure) for measure in by] for cost in costs])
     numbers = {row.name: number for number, row in enumerate(comparison.rows)}
     standings = [
-        one if row.beaten_by is None else Place(Standing.DOMINATED, numbers[row.beaten_by])
-        for one, row in zip(standings, comparison.rows, strict=True)
+        rank if row.beaten_by is None else Rank(Dominance.DOMINATED, numbers[row.beaten_by])
+        for rank, row in zip(standings, comparison.rows, strict=True)
     ]
     measured = zip(comparison.rows, costs, standings, strict=True)
     configurations = tuple(
-        Configuration(row, place(row.plan), code_label(row.plan), measures, standing)
+        Configuration(row, design_axes(row.plan), code_label(row.plan), measures, standing)
         for row, measures, standing in measured
     )
     return Front(comparison, tuple(by), configurations)
 
 
-def chosen(front: Front, preference: Preference, may_count: bool = True) -> Configuration:
-    """The member with the least of what is preferred; of all within 1 % of it the least memory.
+def pick_best(front: Front, preference: Preference, may_count: bool = True) -> Configuration:
+    """The member with the least of a preferred measure; within 1 % of it that of least memory.
 
     `may_count`: also one whose blocks were counted on the trace, whose figures are of this run
     alone; else of the configurations that hold on another run, the front's own or not.
@@ -196,7 +198,7 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
     members = front.members
     if not may_count:
         members = tuple(one for one in front.configurations if not one.row.is_cut_to_trace)
-    known = [(value, one) for one in members if (value := one.measures.of(measure)) is not None]
+    known = [(value, one) for one in members if (value := one.measures.figure(measure)) is not None]
     if not known:
         raise HeapfitError(
             f"--prefer {preference}: no candidate has a figure for it "
@@ -209,7 +211,7 @@ def chosen(front: Front, preference: Preference, may_count: bool = True) -> Conf
 
 def verdict_of(front: Front) -> Configuration:
     """The configuration that the verdict names."""
-    row = chosen_row(front.comparison)
+    row = select_row(front.comparison)
     return next(one for one in front.configurations if one.row is row)
 
 
@@ -218,14 +220,14 @@ def _is_near(value: float, least: float) -> bool:
 
 
 def cost_of_choice(front: Front, choice: Configuration) -> str:
-    """What the choice has more of than the least on the front, measure by measure."""
+    """How far the choice lies above the least on the front, measure by measure, in words."""
     more = []
     for measure in ALL_MEASURES:
-        known = [one.measures.of(measure) for one in front.members]
+        known = [member.measures.figure(measure) for member in front.members]
         least = min((value for value in known if value is not None), default=None)
-        value = choice.measures.of(measure)
+        value = choice.measures.figure(measure)
         if value is not None and least and not _is_near(value, least):
-            more.append(f"{ABOUT[measure].title} {value / least - 1:+.0%}")
+            more.append(f"{MEASURE_TEXTS[measure].title} {value / least - 1:+.0%}")
     if not more:
         return "the least in every measure"
     return f"above the least: {', '.join(more)}"
@@ -237,11 +239,11 @@ def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparis
     return replace(comparison, rows=(choice.row, *others))
 
 
-def save_front(front: Front, folder: Path, trained_on: TrainedOn) -> list[Path]:
-    """A plan file for each member."""
+def save_front(front: Front, folder: Path, trained_on: TrainingRecord) -> list[Path]:
+    """Writes a plan file for each member of the front; returns their paths."""
     paths = []
-    for one in front.members:
-        plan_file = plan_file_of(one.row, front.comparison, trained_on)
+    for member in front.members:
+        plan_file = plan_file_of(member.row, front.comparison, trained_on)
         paths.append(folder / f"{plan_file.name}.toml")
         save_plan(paths[-1], plan_file)
     return paths

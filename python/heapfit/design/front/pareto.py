@@ -10,8 +10,8 @@ from enum import StrEnum
 Figures = Sequence[float | None]  # None: not known
 
 
-class Standing(StrEnum):
-    """Where a configuration stands among the others."""
+class Dominance(StrEnum):
+    """How a configuration compares with the others."""
 
     FRONT = "front"  # none is as good in everything and better in something
     DOMINATED = "dominated"
@@ -20,15 +20,15 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A standing, and by whom."""
+class Rank:
+    """A configuration's dominance, and the configuration that it is compared with."""
 
-    standing: Standing
+    standing: Dominance
     by: int | None = None  # who dominates, or has the same figures: the first such of the front
 
 
 def dominates(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether `one` is nowhere worse and somewhere better.
+    """True if `one` is nowhere worse and somewhere better than `other`.
 
     >>> dominates((1, 2), (1, 3)), dominates((1, 2), (1, 2)), dominates((1, 2), (2, 1))
     (True, False, False)
@@ -37,10 +37,10 @@ def dominates(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
 
 
-def places(figures: Sequence[Figures]) -> list[Place]:
-    """Where each stands. A figure that nobody has is left out.
+def rank_points(figures: Sequence[Figures]) -> list[Rank]:
+    """The rank of each row of figures; a figure that no row has is ignored.
 
-    >>> [place.standing.value for place in places([(1, 9), (9, 1), (9, 9), (1, 9), (None, 1)])]
+    >>> [one.standing.value for one in rank_points([(1, 9), (9, 1), (9, 9), (1, 9), (None, 1)])]
     ['front', 'front', 'dominated', 'same', 'unknown']
     """
     kept = list(range(len(figures[0]))) if figures else []
@@ -51,7 +51,7 @@ def places(figures: Sequence[Figures]) -> list[Place]:
         if len(known) == len(kept):
             rows[number] = tuple(known)
     front = _front(rows)
-    return [_place(number, rows, front) for number in range(len(figures))]
+    return [_rank_row(number, rows, front) for number in range(len(figures))]
 
 
 def _front(rows: dict[int, tuple[float, ...]]) -> dict[tuple[float, ...], int]:
@@ -64,13 +64,13 @@ def _front(rows: dict[int, tuple[float, ...]]) -> dict[tuple[float, ...], int]:
     return front
 
 
-def _place(
+def _rank_row(
     number: int, rows: dict[int, tuple[float, ...]], front: dict[tuple[float, ...], int]
-) -> Place:
+) -> Rank:
     if number not in rows:
-        return Place(Standing.UNKNOWN)
+        return Rank(Dominance.UNKNOWN)
     row = rows[number]
     if row in front:
         first = front[row]
-        return Place(Standing.FRONT) if first == number else Place(Standing.SAME, first)
-    return Place(Standing.DOMINATED, next(who for one, who in front.items() if dominates(one, row)))
+        return Rank(Dominance.FRONT) if first == number else Rank(Dominance.SAME, first)
+    return Rank(Dominance.DOMINATED, next(who for one, who in front.items() if dominates(one, row)))

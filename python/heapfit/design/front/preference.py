@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one configuration of a front is picked for."""
+"""The measure for which a configuration of the front is picked."""
 
 from enum import StrEnum
 

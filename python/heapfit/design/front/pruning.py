@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations that need no search, since another is better in everything: a few replays tell.
+"""Configurations that need no search, since a few replays show another better in everything.
 
-A search takes some 140 replays. One replay in a region with room tells what calls cost there, and
+A search takes some 140 replays. One replay in a region with room shows what calls cost there, and
 one in a small region whether more memory than that is needed:
 
     what calls cost    by a tenth more than a rival's: loads, stores, mean and longest
@@ -21,8 +21,8 @@ from typing import Final
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import measured_codes
-from heapfit.comparison.measuring import Ground, beaten
+from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.measuring import Ground, try_limit
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
@@ -33,16 +33,16 @@ _CLEARLY: Final = 0.9  # times what the other costs
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """Of a plan's calls in some region."""
+    """The costs of a plan's calls in some region, and its code size."""
 
-    loads: int  # of metadata words, by all calls; energy is told by these two, too
+    loads: int  # of metadata words, by all calls; energy follows from these two, too
     stores: int
     mean: float  # instructions of a call
     longest: float
     size: int  # bytes of code
 
     def are_clearly_less(self, others: _Costs) -> bool:
-        """Whether in each of a call's costs, with no more code."""
+        """True if each cost of a call is less by a tenth, with no more code."""
         mine = self.loads, self.stores, self.mean, self.longest
         theirs = others.loads, others.stores, others.mean, others.longest
         is_quicker = all(a <= _CLEARLY * b for a, b in zip(mine, theirs, strict=True))
@@ -51,7 +51,7 @@ class _Costs:
 
 @dataclass(frozen=True, slots=True)
 class _Rival:
-    """A configuration of which all is known."""
+    """A searched configuration, with R_safe and costs known."""
 
     row: Row
     r_safe: int
@@ -59,20 +59,20 @@ class _Rival:
 
 
 class Rivals:
-    """What was searched, to tell of others that they need no search."""
+    """The searched configurations, which may show that others need no search."""
 
     def __init__(
         self, loaded: LoadedTrace, ground: Ground, rows: Sequence[Row], least: int
     ) -> None:
-        """`least`: R_safe of the plan that a verdict names; what needs less is never left."""
+        """`least`: R_safe of the plan that a verdict names; what needs less is never pruned."""
         self._loaded = loaded
         self._ground = ground
         self._least = least
         known = (self._rival(row) for row in rows)
         self._rivals = sorted((one for one in known if one is not None), key=lambda one: one.r_safe)
 
-    def left(self, candidate: Candidate) -> Row | None:
-        """The row of one that a rival beats, which it names; None for one to be searched.
+    def prune(self, candidate: Candidate) -> Row | None:
+        """The row of a candidate that a rival beats, naming the rival; None if it must be searched.
 
         It takes two or three replays.
         """
@@ -80,19 +80,19 @@ class Rivals:
         trial = _engine.Trial(candidate.plan.engine(), events, self._ground.base_alignment)
         roomy = trial.first_success(2 * max(self._ground.u_max, trial.smallest_region))
         costs = None if roomy.region is None else self._costs(candidate.plan, roomy.region)
-        rival = None if costs is None else self._clearly_better(costs)
+        rival = None if costs is None else self._find_better(costs)
         if rival is None:
             return None
         limit = max(rival.r_safe, self._least)
-        row = beaten(candidate, events, self._ground, limit)
+        row = try_limit(candidate, events, self._ground, limit)
         if row.r_safe_at_least is None:
             return None
         work = row.work + Work(regions=roomy.events, metered=len(events))
         return replace(row, work=work, beaten_by=rival.row.name)
 
-    def _clearly_better(self, costs: _Costs) -> _Rival | None:
-        """The one of least memory."""
-        better = (one for one in self._rivals if one.costs.are_clearly_less(costs))
+    def _find_better(self, costs: _Costs) -> _Rival | None:
+        """The rival of least memory that costs clearly less."""
+        better = (rival for rival in self._rivals if rival.costs.are_clearly_less(costs))
         return next(better, None)
 
     def _rival(self, row: Row) -> _Rival | None:
@@ -100,14 +100,14 @@ class Rivals:
         return None if row.r_safe is None or costs is None else _Rival(row, row.r_safe, costs)
 
     def _costs(self, plan: Plan, region: int) -> _Costs | None:
-        """None for a code that was not measured."""
-        code = measured_codes().get(code_label(plan))
+        """The costs of a plan's calls in a region; None if its code was not measured."""
+        code = read_codes().get(code_label(plan))
         if code is None:
             return None
         events = self._loaded.events_for(plan)
         calls = _engine.call_costs(plan.engine(), events, region, self._ground.base_alignment)
-        modelled = code.model.of(calls)
+        modelled = code.model.estimate(calls)
         if modelled is None:
             return None
-        loads, stores = (int((calls[one] * calls["calls"]).sum()) for one in ("loads", "stores"))
+        loads, stores = (int((calls[kind] * calls["calls"]).sum()) for kind in ("loads", "stores"))
         return _Costs(loads, stores, modelled.mean, modelled.longest, code.size)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tailored` learns: which end serves which requests, and what is stacked before it."""
+"""What `tailored` learns: the end that serves each request, and the stacks before the heap."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each call site of a recording asks for, and how long it keeps it.
+"""The requests of each call site of a recording, and how long their blocks live.
 
-A call site is where a program calls its allocator, told by a hash that is equal in every run of one
+A call site is where a program calls its allocator, with a hash that is equal in every run of one
 build (recorder/site.c). Only requests that can carry a tag are looked at: blocks that are not
 aligned, up to the first time they are resized.
 """
@@ -19,7 +19,7 @@ from heapfit.trace.operations import may_be_tagged
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """The requests from one place."""
+    """The requests from one call site of the program."""
 
     site: int  # the recorder's hash of it
     requests: int
@@ -30,7 +30,7 @@ class CallSite:
 
 
 def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
-    """Those that are recorded, busiest first: in the order in which they get tags."""
+    """The recorded call sites, busiest first, which is the order in which they get tags."""
     blocks = blocks_of(loaded)
     if len(loaded.sites) == 0:
         return ()
@@ -51,4 +51,4 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
                 float(lives[own].mean()),
             )
         )
-    return tuple(sorted(sites, key=lambda one: (-one.requests, one.site)))
+    return tuple(sorted(sites, key=lambda call_site: (-call_site.requests, call_site.site)))

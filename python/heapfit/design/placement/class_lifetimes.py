@@ -35,18 +35,18 @@ _LEAST_SIZED = 8  # bytes of its smallest chunk, or one granule
 
 @dataclass(frozen=True, slots=True)
 class ClassLifetimes:
-    """What is known of the classes that occur, in ascending order; one entry for each."""
+    """The lifetimes of the classes that occur, in ascending order; one entry for each class."""
 
     classes: tuple[int, ...]
     life: tuple[float, ...]  # mean, in events
     age_at_peak: tuple[float, ...]  # mean over the bytes live at the peak, in events; 0: none live
-    kept: tuple[float, ...]  # the share of the blocks that is live at the peak
+    live_share: tuple[float, ...]  # the share of the blocks that is live at the peak
 
 
-def size_classes(granules: Integers) -> Integers:
-    """The bits of `high_0` (0 to 31) or `high_1` that stand for chunks of so many granules.
+def size_class_bits(granules: Integers) -> Integers:
+    """The bits of `high_0` (0 to 31) or `high_1` for chunks of this many granules.
 
-    >>> size_classes(np.array([2, 15, 16, 19, 20, 40, 10**6, 2**30])).tolist()
+    >>> size_class_bits(np.array([2, 15, 16, 19, 20, 40, 10**6, 2**30])).tolist()
     [2, 15, 16, 16, 17, 21, 63, 63]
     """
     log = np.frexp(granules)[1].astype(np.int64) - 1  # exact, as sizes are below 2^53
@@ -75,7 +75,7 @@ def classes_of_sizes(sizes: NDArray[np.uint64], layout: Plan) -> Integers:
         header, least = _HEADER, _LEAST_HEADED // granule
     elif bounds == _PAIRS:
         least = 1
-    return size_classes(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
+    return size_class_bits(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Blocks:
 
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:
-    """All of a trace."""
+    """Every block of a trace, and the peak."""
     events = loaded.events
     ops, objects, sizes = events.ops(), events.objects(), events.sizes()
     order = np.argsort(objects, kind="stable")  # each object's events side by side
@@ -101,7 +101,7 @@ def blocks_of(loaded: LoadedTrace) -> Blocks:
 
 
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
-    """Of the classes that a heap of this layout puts the blocks into."""
+    """The lifetimes of the classes that a heap of this layout puts the blocks into."""
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     class_of = classes_of_sizes(distinct, layout)[which]
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
@@ -119,5 +119,5 @@ def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
         classes=tuple(classes.tolist()),
         life=mean(blocks.ends - blocks.starts, each),
         age_at_peak=mean(blocks.peak - blocks.starts, weights),
-        kept=mean(is_there, each),
+        live_share=mean(is_there, each),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which end of the top each size class of `tailored` is cut, learned by replaying.
+"""Learns, by replaying, from which end of the top `tailored` cuts each size class.
 
 Blocks that come and go leave holes between those that stay. Cut from different ends of the top
 they do not mix:
@@ -25,14 +25,14 @@ from typing import TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
-from heapfit.design.placement.remembered import Remembered, RememberedTrial
+from heapfit.design.placement.remembered import CachedTrial, TrialCache
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
 T = TypeVar("T")
-_Trial: TypeAlias = AnyTrial | RememberedTrial
+_Trial: TypeAlias = AnyTrial | CachedTrial
 
 TAG_BITS = 64
 _STEP = "learn placement"
@@ -50,7 +50,7 @@ _PATIENCE = 50  # times all events
 _LEAST_PATIENCE = 250_000  # events
 _PAYS = 1000
 _OVERHEAD = 1000  # events' worth of making a heap
-_NEAR = 25  # a layout is left out that needs more than the best and U_max over this
+_NEAR = 25  # a layout is skipped that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
@@ -60,11 +60,11 @@ _LIMIT_SAVES = 20  # a limit has to save U_max over this: docs/decisions/0023
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A layout, the classes cut from the end of its top, and the region it serves the trace in.
+class PlacedLayout:
+    """A layout, the classes cut from the end of its top, and the region in which it serves.
 
-    Of a layout that knows call sites, bits from TAG_BITS on stand for their tags. Of a plan that
-    shares a heap, that one is the layout.
+    If the layout knows call sites, bits from TAG_BITS on are those of their tags. If it
+    shares a heap, the classes are cut from the end of that heap's top.
     """
 
     layout: Plan
@@ -73,7 +73,7 @@ class Placed:
 
     @property
     def plan(self) -> Plan:
-        """With one end where no class is cut from the other."""
+        """The plan; with one end if no class is cut from the other."""
         if self.high == 0:
             return self.layout
         if self.layout.shared is not None:
@@ -86,12 +86,12 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What was learned, ingredient by ingredient; each is the best until then."""
+    """The result of learning, step by step; each step has the best layout until then."""
 
-    plain: Placed  # the layout that serves best as it is
-    limited: Placed  # large holes left alone
-    by_lifetime: Placed
-    climbed: Placed
+    plain: PlacedLayout  # the layout that serves best as it is
+    limited: PlacedLayout  # large holes left alone
+    by_lifetime: PlacedLayout
+    climbed: PlacedLayout
     tried: int  # plans
     replayed: int  # events
 
@@ -101,13 +101,13 @@ def learn_placement(
     layouts: Sequence[Plan],
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Placement | None:
-    """The best of `layouts`, all tried, and of what `most_events` replayed find from there.
+    """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.
 
     None if no layout serves the trace.
     """
-    search = Search(loaded, most_events, seed, progress)
+    search = PlacementSearch(loaded, most_events, seed, progress)
     with closing(search):
         search.run(layouts)
     progress(_STEP, 1.0)
@@ -119,22 +119,21 @@ def learn_placement(
 
 
 def with_hole_limit(layout: Plan, limit: int) -> Plan:
-    """The layout that leaves chunks of more than so many times a request while the top serves."""
+    """The layout that leaves chunks above `limit` times a request alone while the top serves."""
     return replace(layout, scalars={**layout.scalars, "hole_limit": limit})
 
 
 def guesses(lifetimes: ClassLifetimes) -> list[int]:
-    """Sets of classes to cut from the end: the first of an order, by life, age at the peak, share
-    that is live at the peak, and size."""
+    """Sets of classes to cut from the end: the first by life, age at peak, live share or size."""
     placements = set()
-    for key in (lifetimes.life, lifetimes.age_at_peak, lifetimes.kept, lifetimes.classes):
-        order = [one for _, one in sorted(zip(key, lifetimes.classes, strict=True))]
+    for key in (lifetimes.life, lifetimes.age_at_peak, lifetimes.live_share, lifetimes.classes):
+        order = [size_class for _, size_class in sorted(zip(key, lifetimes.classes, strict=True))]
         placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
     return sorted(placements)
 
 
 def cuts(count: int) -> list[int]:
-    """Where an order of so many is cut in two.
+    """The places at which an order of `count` classes is cut in two.
 
     >>> cuts(1), cuts(3)
     ([], [1, 2])
@@ -143,32 +142,32 @@ def cuts(count: int) -> list[int]:
     return sorted(places - {0, count})
 
 
-class Search:
-    """The best so far and the work left."""
+class PlacementSearch:
+    """The best placement so far and the work left."""
 
     def __init__(
         self, loaded: LoadedTrace, most_events: int, seed: int, progress: Progress
     ) -> None:
-        self.plain: Placed | None = None
-        self.limited: Placed | None = None
-        self.by_lifetime: Placed | None = None
-        self.best: Placed | None = None
+        self.plain: PlacedLayout | None = None
+        self.limited: PlacedLayout | None = None
+        self.by_lifetime: PlacedLayout | None = None
+        self.best: PlacedLayout | None = None
         self.tried = 0
         self.replayed = 0  # events
         self._loaded = loaded
-        self._remembered = Remembered(loaded)
+        self._cache = TrialCache(loaded)
         self._most_events = max(most_events, 1)
         self._events_left = most_events
         self._random = random.Random(seed)
         self._progress = progress
         self._grain = max(loaded.profile.u_max // _FINEST // _engine.REGION_UNIT, 1)
         self._grain *= _engine.REGION_UNIT
-        self._above = [_rounded(loaded.profile.u_max // part) for part in _ABOVE]
+        self._above = [_round_up(loaded.profile.u_max // part) for part in _ABOVE]
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
     def run(self, layouts: Sequence[Plan]) -> None:
-        """Size classes, from nothing."""
+        """Learns the ends of size classes, starting from plain layouts."""
         for layout in layouts:
             self._try(layout, 0)
         self.plain = self.best
@@ -181,27 +180,27 @@ class Search:
         if self.best.layout not in layouts:
             layouts = [*layouts, self.best.layout]
         blocks = blocks_of(self._loaded)
-        limit = self.best.region + _rounded(self._loaded.profile.u_max // _NEAR)
-        near = self._serving([Placed(layout, 0, 0) for layout in layouts], limit)
+        limit = self.best.region + _round_up(self._loaded.profile.u_max // _NEAR)
+        near = self._select_serving([PlacedLayout(layout, 0, 0) for layout in layouts], limit)
         placings = [
-            Placed(one.layout, high, 0)
-            for one in near
-            for high in guesses(class_lifetimes(blocks, one.layout))
+            PlacedLayout(placing.layout, high, 0)
+            for placing in near
+            for high in guesses(class_lifetimes(blocks, placing.layout))
         ]
-        for one in self._least(placings)[:_REFINED]:
-            if self._has_work() and self._try(one.layout, one.high):
+        for placing in self._select_improving(placings)[:_REFINED]:
+            if self._has_work() and self._try(placing.layout, placing.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
     def close(self) -> None:
-        """Ends what was begun ahead."""
-        self._remembered.close()
+        """Stops the replays that were started ahead."""
+        self._cache.close()
 
     def _limit_holes(self, limited: Sequence[Plan]) -> None:
-        """Keeps the best of these, if it saves enough."""
+        """Keeps the best of these layouts with hole limits, if it saves enough."""
         before = self.best
         assert before is not None
-        enough = before.region - _rounded(self._loaded.profile.u_max // _LIMIT_SAVES)
+        enough = before.region - _round_up(self._loaded.profile.u_max // _LIMIT_SAVES)
         for plan, *following in self._with_following(limited):
             if self._events_left <= 0:
                 break
@@ -213,13 +212,13 @@ class Search:
         if self.best is not None and self.best.region > enough:
             self.best = before
 
-    def _least(self, placings: Sequence[Placed]) -> list[Placed]:
+    def _select_improving(self, placings: Sequence[PlacedLayout]) -> list[PlacedLayout]:
         """The guesses that serve in less than all before them, the least first.
 
-        Each is replayed once, where it has to be better; one that serves there tells the region
+        Each is replayed once, where it has to be better; one that serves there shows the region
         that the next has to do without.
         """
-        least: list[Placed] = []
+        least: list[PlacedLayout] = []
         region = self.best.region if self.best is not None else 0
         kept = self._events_left * 2 // 5  # of the work, to refine and climb
         for next_ones in self._with_following(placings):
@@ -228,15 +227,15 @@ class Search:
                 break
             self.tried += 1
             self._expect([each.plan for each in next_ones], region - self._grain)
-            served = self._served(self._trial(one.plan), region - self._grain)
+            served = self._probe(self._trial(one.plan), region - self._grain)
             if served is not None:
                 region = served
                 least.insert(0, one)
         return least
 
-    def _serving(self, placings: Sequence[Placed], region: int) -> list[Placed]:
-        """Those that serve in this region; once enough do, the others untried behind them."""
-        serving: list[Placed] = []
+    def _select_serving(self, placings: Sequence[PlacedLayout], region: int) -> list[PlacedLayout]:
+        """The placings that serve in this region; once enough do, the untried ones behind them."""
+        serving: list[PlacedLayout] = []
         for i, next_ones in enumerate(self._with_following(placings)):
             one = next_ones[0]
             if len(serving) == _ENOUGH:
@@ -247,16 +246,16 @@ class Search:
         return serving
 
     def _climb(self, classes: Sequence[int]) -> None:
-        """Each class by itself until none helps, then several at a time."""
+        """Turns over each class by itself until none helps, then several at a time."""
         has_gained = True
         while has_gained:
             has_gained = False
-            order = [1 << one for one in self._random.sample(classes, len(classes))]
+            order = [1 << size_class for size_class in self._random.sample(classes, len(classes))]
             for next_ones in self._with_following(order):
                 has_gained |= self._turn_over(next_ones)
             if self._marked is None:
                 self._mark()
-        some = iter(lambda: self._some(classes), None)
+        some = iter(lambda: self._draw_classes(classes), None)
         for next_ones in self._with_following(some):
             if not self._has_work():
                 return
@@ -268,37 +267,37 @@ class Search:
         assert best is not None
         if not self._has_work():
             return False
-        turned = [replace(best, high=best.high ^ one) for one in next_ones]
-        self._expect([one.plan for one in turned], max(best.region - self._grain, 0))
+        turned = [replace(best, high=best.high ^ classes) for classes in next_ones]
+        self._expect([placing.plan for placing in turned], max(best.region - self._grain, 0))
         return self._try(best.layout, turned[0].high)
 
     def _with_following(self, items: Iterable[T]) -> Iterator[list[T]]:
-        """Each item with those that are worth telling before."""
-        return with_following(items, self._remembered.following)
+        """Each item with the following ones that may be replayed ahead."""
+        return with_following(items, self._cache.following)
 
     def _expect(self, plans: Sequence[Plan], region: int) -> None:
-        """The first of these is tried now, and the others next where it is no better."""
-        if self._remembered.following > 0 and all(self._is_by_size(one) for one in plans):
-            self._remembered.expect(plans, region)
+        """Announces plans: the first is tried now, the others next unless it is better."""
+        if self._cache.following > 0 and all(self._is_by_size(plan) for plan in plans):
+            self._cache.expect(plans, region)
 
-    def _some(self, classes: Sequence[int]) -> int:
-        """Two or three classes, or a few neighbours."""
+    def _draw_classes(self, classes: Sequence[int]) -> int:
+        """A random set of classes: two or three, or a few neighbours."""
         count = self._random.randrange(2, 6)
         if self._random.random() < 0.5:
             first = self._random.randrange(len(classes))
-            return sum(1 << one for one in classes[first : first + count])
+            return sum(1 << size_class for size_class in classes[first : first + count])
         return sum(1 << one for one in self._random.sample(classes, min(count, 3, len(classes))))
 
     def _has_work(self) -> bool:
         return self._events_left > 0 and self._misses < _MISSES and self._pays()
 
     def _mark(self) -> None:
-        """From here on it is asked whether the work pays."""
+        """Begins a stretch of work, at whose end `_pays` looks at what it saved."""
         region = 0 if self.best is None else self.best.region
         self._marked = self._events_left, region
 
     def _pays(self) -> bool:
-        """Whether the last stretch of work saved enough, if it is over."""
+        """True unless a stretch of work has ended and saved too little."""
         if self._marked is None or self.best is None:
             return True
         before, region = self._marked
@@ -308,39 +307,39 @@ class Search:
         return region - self.best.region >= self._loaded.profile.u_max / _PAYS
 
     def _try(self, layout: Plan, high: int) -> bool:
-        """True if it is the best from now on."""
+        """Tries a layout with these classes at the end; true if it is the best from now on."""
         self.tried += 1
         self._misses += 1
-        trial = self._trial(Placed(layout, high, 0).plan)
+        trial = self._trial(PlacedLayout(layout, high, 0).plan)
         start = self._first(trial) if self.best is None else self.best.region - self._grain
         if start is None:
             return False
-        region = self._served(trial, max(start, 0), is_to_be_known=True)
+        region = self._probe(trial, max(start, 0), is_to_be_known=True)
         if region is None:
-            return False  # what serves where less than the best is asked for is better
-        self.best = Placed(layout, high, region)
+            return False  # it does not serve in less than the best
+        self.best = PlacedLayout(layout, high, region)
         self._misses = 0
         return True
 
     def _first(self, trial: _Trial) -> int | None:
         """A region that serves, twice the size of one that does not."""
         least = max(self._loaded.profile.u_max, trial.smallest_region)
-        return self._paid(trial.first_success(least, self._tell)).region
+        return self._charge(trial.first_success(least, self._report)).region
 
-    def _paid(self, series: _engine.TrialSeries) -> _engine.TrialSeries:
+    def _charge(self, series: _engine.TrialSeries) -> _engine.TrialSeries:
         self.replayed += series.events
         self._events_left -= series.events + _OVERHEAD * series.replays
         return series
 
-    def _tell(self, replays: int = 0, events: int = 0) -> None:
-        """How much is done, beside so many replays that are not paid for yet."""
+    def _report(self, replays: int = 0, events: int = 0) -> None:
+        """Reports the share of the work done; `replays` and `events` are not charged for yet."""
         left = max(self._events_left - events - _OVERHEAD * replays, 0)
         self._progress(_STEP, 1 - left / self._most_events)
 
-    def _served(self, trial: _Trial, region: int, *, is_to_be_known: bool = False) -> int | None:
-        """The region that is enough, if this one is; None if not.
+    def _probe(self, trial: _Trial, region: int, *, is_to_be_known: bool = False) -> int | None:
+        """The region that is enough, if `region` is enough; None if it is not.
 
-        One run tells it of most plans. Where `is_to_be_known` it is looked for of the others, and
+        One run shows it for most plans. Where `is_to_be_known` it is searched for the others, and
         below what one run took: a trace that resizes may do with less.
         """
         result = self._run(trial, region)
@@ -352,27 +351,27 @@ class Search:
             return region
         if result.reach and not self._run(trial, max(region - self._grain, 0)).runs:
             return region
-        return self._paid(trial.descend(region, self._grain, self._above, self._tell)).region
+        return self._charge(trial.descend(region, self._grain, self._above, self._report)).region
 
     def _runs(self, plan: Plan, region: int) -> bool:
-        """Whether the trace runs in the region."""
+        """True if the trace runs in the region."""
         return self._run(self._trial(plan), region).runs
 
     def _trial(self, plan: Plan) -> _Trial:
         if self._is_by_size(plan):
-            return self._remembered.trial(plan)
+            return self._cache.trial(plan)
         return self._loaded.trial(plan)
 
     def _is_by_size(self, plan: Plan) -> bool:
         return not plan.sites and plan.shared is None and self._loaded.fleet is None
 
     def _run(self, trial: _Trial, region: int) -> _engine.TrialResult:
-        self._tell()
+        self._report()
         result = trial.run(region)
         self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result
 
 
-def _rounded(region: int) -> int:
+def _round_up(region: int) -> int:
     return -(-region // _engine.REGION_UNIT) * _engine.REGION_UNIT

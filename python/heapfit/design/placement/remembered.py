@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trials of plans that differ in which classes are cut from the end of the top, none twice.
+"""Trials of plans that differ in the classes cut from the end of the top, none replayed twice.
 
 Two plans of one layout do the same in one region until a request of a class that they cut from
-different ends. If what one of them came to was known before that, the other comes to the same:
+different ends. If one of them ends before that, the other ends likewise:
 
-    events     0 ----------------------x          the first plan is refused here
+    events     0 ----------------------x          the first plan runs out of memory here
     classes      3  7  4  3  7  3  4   |  9       the second differs from it in class 9 alone
 """
 
@@ -26,20 +26,20 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
 
 _HIGH = ("high_0", "high_1")
-_WORTH_THREADS = 30_000  # events: shorter replays take less than to hand them over
+_WORTH_THREADS = 30_000  # events: a shorter replay costs less than a thread does
 _Key: TypeAlias = tuple[str, int, int]  # layout, classes cut from the end, region
 
 
 class _Known(NamedTuple):
-    """What a plan came to, and the classes of all requests until then."""
+    """The result of a plan's replay, and the classes of all requests until its end."""
 
     high: int
     classes: int
     result: _engine.TrialResult
 
 
-class Remembered:
-    """What trials of one trace came to, of plans whose classes are known by size alone."""
+class TrialCache:
+    """The results of trials on one trace, of plans that place blocks by size alone."""
 
     def __init__(self, loaded: LoadedTrace) -> None:
         threads = loaded.threads if len(loaded.events) >= _WORTH_THREADS else 1
@@ -48,45 +48,45 @@ class Remembered:
         self._known: dict[tuple[str, int], list[_Known]] = {}
         self._first: dict[str, list[tuple[int, int]]] = {}
 
-    def trial(self, plan: Plan) -> RememberedTrial:
-        """Of a plan that shares no heap and knows no call sites."""
-        return RememberedTrial(self, plan, self._alone(plan))
+    def trial(self, plan: Plan) -> CachedTrial:
+        """A trial of a plan that shares no heap and knows no call sites."""
+        return CachedTrial(self, plan, self._make_trial(plan))
 
-    def _alone(self, plan: Plan) -> _engine.Trial:
+    def _make_trial(self, plan: Plan) -> _engine.Trial:
         base = self._loaded.trace.largest_alignment
         return _engine.Trial(plan.engine(), self._loaded.events, base)
 
     @property
     def following(self) -> int:
-        """How many of the plans that come next are worth telling; 0: one thread tries them."""
+        """How many of the following plans to announce; 0: one thread tries all."""
         return self._ahead.following
 
     def expect(self, plans: Sequence[Plan], region: int) -> None:
-        """These are tried next in this region, unless something changes."""
-        unknown = [one for one in plans if self.find(one, region) is None]
-        replays = {_key(one, region): partial(self._replay, one, region) for one in unknown}
+        """Announces the plans that are tried next in this region, unless something changes."""
+        unknown = [plan for plan in plans if self.find(plan, region) is None]
+        replays = {_key(plan, region): partial(self._replay, plan, region) for plan in unknown}
         self._ahead.expect(replays)
 
-    def replayed(self, plan: Plan, region: int) -> _engine.TrialResult:
-        """Noted."""
+    def replay(self, plan: Plan, region: int) -> _engine.TrialResult:
+        """The result of a replay, which is added to the known ones."""
         replay = partial(self._replay, plan, region)
         result = self._ahead.result(_key(plan, region), replay)
         self._note(plan, region, result)
         return result
 
     def _replay(self, plan: Plan, region: int) -> _engine.TrialResult:
-        return self._alone(plan).run(region)
+        return self._make_trial(plan).run(region)
 
     def close(self) -> None:
-        """Ends what was begun ahead."""
+        """Stops the replays that were started ahead."""
         self._ahead.close()
 
     def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
-        """What is known of it."""
+        """The known result of a plan in a region; None if it has to be replayed."""
         high = _high_of(plan)
-        for one in self._known.get((_layout_of(plan), region), ()):
-            if (one.high ^ high) & one.classes == 0:
-                return one.result
+        for known in self._known.get((_layout_of(plan), region), ()):
+            if (known.high ^ high) & known.classes == 0:
+                return known.result
         return None
 
     def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
@@ -107,25 +107,25 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class RememberedTrial:
-    """As `_engine.Trial`."""
+class CachedTrial:
+    """A trial like `_engine.Trial` that does not replay what is known."""
 
-    remembered: Remembered
+    cache: TrialCache
     plan: Plan
-    alone: _engine.Trial = field(repr=False)
+    uncached: _engine.Trial = field(repr=False)
 
     @property
     def smallest_region(self) -> int:
-        """Bytes; the plan takes no less."""
-        return self.alone.smallest_region
+        """The smallest region that the plan takes, in bytes."""
+        return self.uncached.smallest_region
 
     def region_for(self, reach: int) -> int:
-        """The smallest region above which all have room for such a run."""
-        return self.alone.region_for(reach)
+        """The smallest region from which all larger ones have room for a run of this reach."""
+        return self.uncached.region_for(reach)
 
     def run(self, region: int) -> _engine.TrialResult:
-        """One replay, up to the first refusal, unless it is known."""
-        found = self.remembered.find(self.plan, region)
+        """Replays up to the first request that fails, unless the result is known."""
+        found = self.cache.find(self.plan, region)
         if found is not None:
             return _engine.TrialResult(
                 runs=found.runs,
@@ -134,13 +134,13 @@ class RememberedTrial:
                 events=found.events,
                 known=found.events,
             )
-        return self.remembered.replayed(self.plan, region)
+        return self.cache.replay(self.plan, region)
 
     def first_success(
         self, start: int, before: Callable[[int, int], None] | None = None
     ) -> _engine.TrialSeries:
-        """The start, or the first size of it doubled, doubled again ... in which it runs."""
-        return self.alone.first_success(start, before)
+        """The first region in which the plan runs, of the start, its double, and so on."""
+        return self.uncached.first_success(start, before)
 
     def descend(
         self,
@@ -149,8 +149,8 @@ class RememberedTrial:
         above: Sequence[int],
         before: Callable[[int, int], None] | None = None,
     ) -> _engine.TrialSeries:
-        """From the start down, by steps that double and then halve to `step`."""
-        return self.alone.descend(start, step, above, before)
+        """Searches downwards from the start, by steps that double and then halve to `step`."""
+        return self.uncached.descend(start, step, above, before)
 
 
 def _first_requests(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[Any]]:
@@ -166,7 +166,7 @@ def _key(plan: Plan, region: int) -> _Key:
 
 
 def _layout_of(plan: Plan) -> str:
-    """All of a plan but which classes are cut from the end; whether some are is part of it."""
+    """A plan without its classes cut from the end, but with the fact that some are."""
     scalars = {name: value for name, value in plan.scalars.items() if name not in _HIGH}
     return f"{plan.allocator} {sorted(scalars.items())}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which end of the top `tailored` serves each call site, learned after the size classes.
+"""Learns from which end of the top `tailored` serves each call site, after the size classes.
 
 Blocks of one size may live long if one function asks for them and briefly if another does. The
 sites that ask most get a tag each; what carries a tag is cut from the end that the tag's bit says,
@@ -31,9 +31,9 @@ from heapfit.design.placement.class_lifetimes import (
     class_lifetimes,
     classes_of_sizes,
 )
-from heapfit.design.placement.learned import TAG_BITS, Placed, Search, cuts
+from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import may_be_tagged
 
@@ -41,7 +41,7 @@ _LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
 
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
-    """A tag for each of the call sites that ask most often, in that order; none if none is told."""
+    """A tag for each of the busiest call sites, in that order; empty if none is known."""
     if len(loaded.sites) == 0:
         return {}
     asking = loaded.sites[may_be_tagged(loaded.events.ops())]
@@ -53,26 +53,26 @@ def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
 
 def learn_sites(
     loaded: LoadedTrace,
-    start: Placed,
+    start: PlacedLayout,
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
-) -> tuple[Placed | None, int]:
+    progress: Progress = ignore_progress,
+) -> tuple[PlacedLayout | None, int]:
     """The best found from `start`, with sites, and the events replayed for it.
 
-    None if the trace tells of fewer than two sites.
+    None if the trace has fewer than two sites.
     """
-    depths = [loaded.by_caller(), loaded] if loaded.trace.chains else [loaded]
-    each = [_learned(one, start, most_events, seed, progress) for one in depths]
-    found = [one for one, _ in each if one is not None]
-    best = next((one for one in found if not _is_saved(loaded, one, found[-1])), None)
+    depths = [loaded.reduce_to_callers(), loaded] if loaded.trace.chains else [loaded]
+    each = [_learn_with_sites(depth, start, most_events, seed, progress) for depth in depths]
+    found = [placed for placed, _ in each if placed is not None]
+    best = next((placed for placed in found if not _is_saved(loaded, placed, found[-1])), None)
     return best, sum(replayed for _, replayed in each)
 
 
-def _learned(
-    loaded: LoadedTrace, start: Placed, most_events: int, seed: int, progress: Progress
-) -> tuple[Placed | None, int]:
-    """With the sites as the trace has them."""
+def _learn_with_sites(
+    loaded: LoadedTrace, start: PlacedLayout, most_events: int, seed: int, progress: Progress
+) -> tuple[PlacedLayout | None, int]:
+    """The best found with the trace's own sites, None if they are too few; and events replayed."""
     sites = busiest_sites(loaded)
     if len(sites) < 2:
         return None, 0
@@ -86,24 +86,24 @@ def _learned(
     return guessed, search.replayed
 
 
-def _is_saved(loaded: LoadedTrace, before: Placed, after: Placed) -> bool:
-    """Whether it is enough to hold on other runs."""
+def _is_saved(loaded: LoadedTrace, before: PlacedLayout, after: PlacedLayout) -> bool:
+    """True if `after` saves enough over `before` to hold on other runs."""
     return before.region - after.region >= loaded.profile.u_max // _LEAST
 
 
-class _SiteSearch(Search):
-    """Among plans with the sites of one trace."""
+class _SiteSearch(PlacementSearch):
+    """A search among plans with the sites of one trace."""
 
-    guessed: Placed | None = None  # the best before the climb
+    guessed: PlacedLayout | None = None  # the best before the climb
 
-    def run_from(self, start: Placed, sites: Mapping[int, int]) -> None:
-        """Tags, and size classes once more, from what was learned of these."""
+    def run_from(self, start: PlacedLayout, sites: Mapping[int, int]) -> None:
+        """Learns the ends of tags, and again of size classes, from those of `start`."""
         blocks = blocks_of(self._loaded)
         tags = _tags_of_blocks(self._loaded, sites, blocks)
         scalars = {**start.layout.scalars, "tags": len(sites)}
         layout = replace(start.layout, scalars=scalars, sites=dict(sites))
         classes = start.high
-        self._try(layout, classes | _as_classes_say(blocks, tags, classes, layout))
+        self._try(layout, classes | _tags_by_class(blocks, tags, classes, layout))
         for by_site in sorted(set(_guesses(blocks, tags))):
             for by_class in sorted({0, classes}):
                 if self._has_work():
@@ -117,14 +117,14 @@ class _SiteSearch(Search):
 def _tags_of_blocks(
     loaded: LoadedTrace, sites: Mapping[int, int], blocks: Blocks
 ) -> NDArray[np.uint16]:
-    """The tag that each block is asked for with; 0 where it was resized, or is aligned."""
+    """The tag of each block's request; 0 where the block was resized, or is aligned."""
     tags = np.where(may_be_tagged(loaded.events.ops()), loaded.tags(sites), np.uint16(0))
     return tags[blocks.starts]
 
 
-def _as_classes_say(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
+def _tags_by_class(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layout: Plan) -> int:
     """The bits of the tags whose bytes the classes cut from the end for the greater part."""
-    class_is_high = np.array([classes >> one & 1 for one in range(CLASSES)], bool)
+    class_is_high = np.array([classes >> size_class & 1 for size_class in range(CLASSES)], bool)
     is_high = class_is_high[classes_of_sizes(blocks.sizes, layout)]
     weights = np.maximum(blocks.sizes, 1).astype(float)
     high = np.bincount(tags, weights * is_high, MOST_TAGS + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan of `sized` whose two ends are learned, for programs that hand sizes over.
+"""The plan of `sized` whose two ends are learned, for programs with sized deallocation.
 
 Placement is learned as that of `tailored` is: its size classes are the same.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import LEAST_EVENTS, TRACES, learn_placement
-from heapfit.design.placement.tailored_plans import better
+from heapfit.design.placement.tailored_plans import candidate_if_better
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "sized"
@@ -19,10 +19,10 @@ LIMITED = f"{ALLOCATOR}:hole_limit={HOLE_LIMIT}"
 TWO_ENDS = "sized_two_ends"
 
 
-def sized_two_ends(
-    loaded: LoadedTrace, seed: int = 1, progress: Progress = no_progress
+def learn_sized_ends(
+    loaded: LoadedTrace, seed: int = 1, progress: Progress = ignore_progress
 ) -> Candidate | NotApplicable:
-    """Over the better of no limit to the holes that are cut and HOLE_LIMIT."""
+    """The candidate with learned ends, over plain `sized` or HOLE_LIMIT, whichever is better."""
     scalars = {"alignment": loaded.alignment}
     names = {
         ALLOCATOR: Plan(ALLOCATOR, scalars),
@@ -34,4 +34,6 @@ def sized_two_ends(
         return NotApplicable(TWO_ENDS, "sized does not serve the trace")
     before = next(name for name, plan in names.items() if plan == learned.plain.plan)
     tried = f"{learned.tried:,} plans tried"
-    return better(TWO_ENDS, learned.climbed, (before, learned.plain), loaded.profile.u_max, tried)
+    return candidate_if_better(
+        TWO_ENDS, learned.climbed, (before, learned.plain), loaded.profile.u_max, tried
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks without headers before `tailored`: blocks set aside that all runs need at their fullest.
+"""Stacks without headers before `tailored`, for blocks that all runs need at their fullest.
 
 A block of a stack has neither header nor marks, and leaves no hole. It costs its bytes while it is
 not needed, which must not be at the peak:
@@ -21,9 +21,9 @@ from dataclasses import replace
 
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.live_points import live_points
-from heapfit.design.placement.learned import Placed, Search
+from heapfit.design.placement.learned import PlacedLayout, PlacementSearch
 from heapfit.plan.plan import Plan, Pool
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 # Settings of the search. From docs/decisions/0015:
@@ -36,8 +36,8 @@ _TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at
 
 
-def no_stacks(runs: Sequence[LoadedTrace]) -> str | None:
-    """Why nothing can be learned from these runs; None if it can."""
+def stacks_obstacle(runs: Sequence[LoadedTrace]) -> str | None:
+    """The reason why no stacks can be learned from these runs; None if they can."""
     if len(runs) < 2:
         return "a single run does not show what another needs"
     peaks = [run.profile.u_max for run in runs]
@@ -49,24 +49,24 @@ def no_stacks(runs: Sequence[LoadedTrace]) -> str | None:
 
 def learn_stacks(
     loaded: LoadedTrace,
-    start: Placed,
+    start: PlacedLayout,
     most_events: int,
     seed: int = 1,
-    progress: Progress = no_progress,
-) -> tuple[Placed, int]:
-    """The best found from `start`, which may be itself, and the events replayed for it.
+    progress: Progress = ignore_progress,
+) -> tuple[PlacedLayout, int]:
+    """The best layout with stacks found from `start`, or `start`, and the events replayed.
 
-    `start` serves, in its region; the workload tells which runs it consists of.
+    `start` serves, in its region. The runs are `loaded.runs`.
     """
     search = _StackSearch(loaded, most_events, seed, progress)
     stacks = common_stacks(loaded.runs, start.layout.scalars["alignment"])
     least = loaded.profile.u_max // _LEAST_BYTES
-    found = search.run_from(start, [one for one in stacks if one.size * one.count >= least])
+    found = search.run_from(start, [stack for stack in stacks if stack.size * stack.count >= least])
     return found, search.replayed
 
 
 def common_stacks(runs: Sequence[LoadedTrace], alignment: int) -> list[Pool]:
-    """What all runs need at their fullest, most bytes first."""
+    """The stacks of blocks that all runs need at their fullest, most bytes first."""
     sizes = _common_sizes(runs, alignment)
     each = [_least_live(run, sizes, alignment) for run in runs]
     pools = [Pool(size, min(counts), True) for size, *counts in zip(sizes, *each, strict=True)]
@@ -75,36 +75,36 @@ def common_stacks(runs: Sequence[LoadedTrace], alignment: int) -> list[Pool]:
 
 
 def with_stacks(layout: Plan, stacks: Sequence[Pool]) -> Plan:
-    """Stacks before a heap of this layout."""
+    """The plan with these stacks before a heap of this layout."""
     if not stacks:
         return layout
     pools = tuple(sorted(stacks, key=lambda pool: pool.size))
     return Plan(greedy_budgets.ALLOCATOR, {"alignment": layout.scalars["alignment"]}, pools, layout)
 
 
-class _StackSearch(Search):
-    """Adds stacks one by one."""
+class _StackSearch(PlacementSearch):
+    """A search that adds stacks one by one."""
 
-    def run_from(self, start: Placed, stacks: Sequence[Pool]) -> Placed:
-        """Keeps each that saves something, as one replay tells; what all save is told at last."""
+    def run_from(self, start: PlacedLayout, stacks: Sequence[Pool]) -> PlacedLayout:
+        """Adds each stack with which one replay needs less, then measures them together."""
         best, kept = start, list[Pool]()
         for stack in stacks:
             if len(kept) == MOST_STACKS or not self._has_work():
                 break
-            one = Placed(with_stacks(start.layout, [*kept, stack]), start.high, 0)
-            region = self._served(self._trial(one.plan), best.region - self._grain)
+            one = PlacedLayout(with_stacks(start.layout, [*kept, stack]), start.high, 0)
+            region = self._probe(self._trial(one.plan), best.region - self._grain)
             if region is not None:
                 kept.append(stack)
                 best = replace(one, region=region)
         if not kept:
             return start
         # A trace that resizes may do with less than one run took.
-        region = self._served(self._trial(best.plan), best.region, is_to_be_known=True)
+        region = self._probe(self._trial(best.plan), best.region, is_to_be_known=True)
         return replace(best, region=region or best.region)
 
 
 def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
-    """Those that hold most bytes at the peak of the run in which they hold least, ascending."""
+    """The sizes with most bytes at every run's peak, by the run with least; ascending."""
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
@@ -118,7 +118,7 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
 
 
 def _least_live(run: LoadedTrace, sizes: Sequence[int], alignment: int) -> list[int]:
-    """Of each size the fewest blocks live while the run is at its fullest."""
+    """The fewest live blocks of each size while the run is at its fullest."""
     points = live_points(run.events, sizes, alignment, _MOST_MOMENTS)
     is_full = points.live >= _FULL * points.live.max(initial=0)
     return [int(count) for count in points.blocks[is_full].min(axis=0)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plans of `tailored` for a trace: its layouts as they are, then with what is learned of it.
+"""The plans of `tailored` for a trace: its layouts as they are, then what is learned for them.
 
 Each ingredient is a candidate of its own, so that its gain is measured like any other: on this
-trace, and, of several traces, on those that a plan has not seen.
+trace, and, of several traces, on hold-out traces.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.placement.learned import (
     LEAST_EVENTS,
     TRACES,
-    Placed,
+    PlacedLayout,
     Placement,
     learn_placement,
 )
 from heapfit.design.placement.sites import busiest_sites, learn_sites
-from heapfit.design.placement.stacks import learn_stacks, no_stacks
+from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "tailored"
@@ -43,7 +43,7 @@ NOT_LEARNED = "with --effort quick no placement is learned"
 
 
 def layouts(alignment: int) -> dict[str, Plan]:
-    """Every layout whose blocks are aligned as asked, by the name of its candidate.
+    """The layouts whose blocks have the alignment, by the names of their candidates.
 
     >>> list(layouts(4))[:2], list(layouts(8))[:1]
     (['tailored', 'tailored_8'], ['tailored'])
@@ -61,55 +61,55 @@ def layouts(alignment: int) -> dict[str, Plan]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """How much each search may replay."""
+class _Settings:
+    """The settings of each search: events it may replay, seed and progress."""
 
     most_events: int
     seed: int
     progress: Progress
 
 
-def tailored_candidates(
+def make_tailored_candidates(
     loaded: LoadedTrace,
     seed: int = 1,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     call_sites: bool = False,
 ) -> list[Candidate | NotApplicable]:
-    """Beside plain `tailored`, which is there as every allocator is.
+    """The candidates of `tailored`, learned ones included, but for the plain allocator.
 
     `call_sites`: the program can pass call sites, so that they may decide, too.
     """
     plain = layouts(loaded.alignment)
-    candidates = _as_they_are(loaded, plain)
-    work = _Work(max(TRACES * len(loaded.events), LEAST_EVENTS), seed, progress)
+    candidates = _list_plain(loaded, plain)
+    work = _Settings(max(TRACES * len(loaded.events), LEAST_EVENTS), seed, progress)
     learned = learn_placement(loaded, list(plain.values()), work.most_events, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
         return candidates + [NotApplicable(name, why) for name in _LEARNED]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     before = layout, learned.plain
-    hole_limit = _by_hole_limit(learned, before, loaded.profile.u_max)
+    hole_limit = _hole_limit_candidate(learned, before, loaded.profile.u_max)
     if isinstance(hole_limit, Candidate):
         before = HOLE_LIMIT, learned.limited
-    by_lifetime, two_ends = _by_placement(learned, before, loaded.profile.u_max)
+    by_lifetime, two_ends = _placement_candidates(learned, before, loaded.profile.u_max)
     if isinstance(by_lifetime, Candidate):
         before = BY_LIFETIME, learned.by_lifetime
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
     two_ends = replace(two_ends, replayed=learned.replayed)  # of all three
-    candidates += [hole_limit, by_lifetime, two_ends, _stacks(loaded, before, work)]
+    candidates += [hole_limit, by_lifetime, two_ends, _stacks_candidate(loaded, before, work)]
     if call_sites:
-        return [*candidates, _by_site(loaded, learned.climbed, before, work)]
-    return [*candidates, *_sites_not_asked_for(loaded)]
+        return [*candidates, _site_candidate(loaded, learned.climbed, before, work)]
+    return [*candidates, *_skip_sites(loaded)]
 
 
-def tailored_as_it_is(loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
-    """The same without what has to be learned."""
+def list_plain_candidates(loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
+    """The candidates of `tailored` that need no learning; the others do not apply."""
     left = [NotApplicable(name, NOT_LEARNED) for name in _LEARNED]
-    return [*_as_they_are(loaded, layouts(loaded.alignment)), *left]
+    return [*_list_plain(loaded, layouts(loaded.alignment)), *left]
 
 
-def _as_they_are(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
+def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
     return [_static_zones(loaded), *_other_layouts(plain)]
 
 
@@ -121,43 +121,43 @@ def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]
     ]
 
 
-def _by_hole_limit(
-    learned: Placement, before: tuple[str, Placed], u_max: int
+def _hole_limit_candidate(
+    learned: Placement, before: tuple[str, PlacedLayout], u_max: int
 ) -> Candidate | NotApplicable:
-    """The limit that saves most."""
+    """The candidate of the hole limit that saves most."""
     limit = learned.limited.layout.scalars.get("hole_limit", 0)
     if limit == 0:
-        return NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
-    alone = f"holes of more than {limit} times a request are not split"
-    return better(HOLE_LIMIT, learned.limited, before, u_max, alone)
+        return NotApplicable(HOLE_LIMIT, "no large hole is better left alone", before[0])
+    alone = f"holes of more than {limit} times a request left alone"
+    return candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
 
 
-def _by_placement(
-    learned: Placement, before: tuple[str, Placed], u_max: int
+def _placement_candidates(
+    learned: Placement, before: tuple[str, PlacedLayout], u_max: int
 ) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
-    """What lifetimes tell, and what the climb from there found."""
+    """The candidates of the lifetimes, and of the climb that starts from them."""
     apart = "short-lived and long-lived blocks at different ends"
-    by_lifetime = better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
+    by_lifetime = candidate_if_better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
     climb = f"{learned.tried:,} plans tried"
     if learned.climbed == learned.by_lifetime:
         why = f"{climb}, none better than {BY_LIFETIME}"
         return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)
-    return by_lifetime, better(TWO_ENDS, learned.climbed, before, u_max, climb)
+    return by_lifetime, candidate_if_better(TWO_ENDS, learned.climbed, before, u_max, climb)
 
 
-def _stacks(
-    loaded: LoadedTrace, before: tuple[str, Placed], work: _Work
+def _stacks_candidate(
+    loaded: LoadedTrace, before: tuple[str, PlacedLayout], work: _Settings
 ) -> Candidate | NotApplicable:
-    """Blocks set aside that all runs need at their fullest, over the best until then."""
-    why_not = no_stacks(loaded.runs)
+    """The candidate with stacks of blocks that all runs need, over the best until then."""
+    why_not = stacks_obstacle(loaded.runs)
     if why_not is not None:
         return NotApplicable(STACKS, why_not, before[0])
     learned, replayed = learn_stacks(loaded, before[1], work.most_events, work.seed, work.progress)
-    return replace(_with_stacks(loaded, learned, before), replayed=replayed)
+    return replace(_judge_stacks(loaded, learned, before), replayed=replayed)
 
 
-def _with_stacks(
-    loaded: LoadedTrace, learned: Placed, before: tuple[str, Placed]
+def _judge_stacks(
+    loaded: LoadedTrace, learned: PlacedLayout, before: tuple[str, PlacedLayout]
 ) -> Candidate | NotApplicable:
     pools = learned.plan.pools
     if not pools:
@@ -169,11 +169,11 @@ def _with_stacks(
         return NotApplicable(
             STACKS, f"{learned_from}, could save something only by chance", before[0]
         )
-    return better(STACKS, learned, before, loaded.profile.u_max, learned_from)
+    return candidate_if_better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
 
-def _by_site(
-    loaded: LoadedTrace, climbed: Placed, before: tuple[str, Placed], work: _Work
+def _site_candidate(
+    loaded: LoadedTrace, climbed: PlacedLayout, before: tuple[str, PlacedLayout], work: _Settings
 ) -> Candidate | NotApplicable:
     by_site, replayed = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
@@ -181,11 +181,11 @@ def _by_site(
     sites = by_site.layout.sites
     what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
     learned_from = f"{len(sites)} {what} have tags"
-    judged = better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
+    judged = candidate_if_better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
     return replace(judged, replayed=replayed)
 
 
-def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
+def _skip_sites(loaded: LoadedTrace) -> list[NotApplicable]:
     count = len(busiest_sites(loaded))
     if count < 2:
         return []
@@ -194,8 +194,8 @@ def _sites_not_asked_for(loaded: LoadedTrace) -> list[NotApplicable]:
 
 
 def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
-    """Every size in a zone for the most of it, where these peak together; the rest in the heap."""
-    classes = static_pools.size_classes(loaded.profile, loaded.alignment)
+    """The candidate with a zone for each size's most blocks, if all sizes peak together."""
+    classes = static_pools.block_sizes(loaded.profile, loaded.alignment)
     if len(classes) > MOST_ZONES or classes[-1] > special_pools.LARGEST_POOL:
         why = (
             f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
@@ -213,10 +213,10 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
     return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
 
 
-def better(
-    name: str, placed: Placed, before: tuple[str, Placed], u_max: int, learned_from: str
+def candidate_if_better(
+    name: str, placed: PlacedLayout, before: tuple[str, PlacedLayout], u_max: int, learned_from: str
 ) -> Candidate | NotApplicable:
-    """The plan, unless it saves too little of the one before it to hold on another run."""
+    """The candidate; NotApplicable if it saves too little over the one before to hold elsewhere."""
     points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
         why = f"saves {points:.1f} % of U_max here, too little for other runs ({learned_from})"

@@ -34,8 +34,8 @@ _MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: 5 s; 5 bill
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
-    """Some classes and what they cost."""
+class PoolClasses:
+    """Size classes of pools, and what they cost in memory."""
 
     sizes: tuple[int, ...]  # of their blocks, ascending
     waste: float  # internal fragmentation over the bytes requested
@@ -44,34 +44,34 @@ class Classes:
 
 @dataclass(frozen=True, slots=True)
 class BestClasses:
-    """The best classes of each number, from 1."""
+    """The best size classes for each number of pools, from 1."""
 
-    least_waste: tuple[Classes, ...]
-    least_peaks: tuple[Classes, ...]
+    least_waste: tuple[PoolClasses, ...]
+    least_peaks: tuple[PoolClasses, ...]
     bounds: int  # sizes that could be a class
-    sizes: int  # different ones after rounding: more than `bounds` where some were passed over
+    sizes: int  # different ones after rounding: more than `bounds` where some were skipped
 
     @property
-    def fewest_bytes(self) -> Classes | None:
+    def fewest_bytes(self) -> PoolClasses | None:
         """The classes that take least memory, whatever their number."""
-        return min(self.least_peaks, key=lambda one: one.peaks, default=None)
+        return min(self.least_peaks, key=lambda classes: classes.peaks, default=None)
 
 
 def best_classes(loaded: LoadedTrace) -> BestClasses:
-    """The best 1 to 16 classes of a trace."""
-    rounded = _Rounded.of(loaded.profile, loaded.alignment)
-    bounds = rounded.thinned(_bounds_for(int(rounded.allocations.sum())))
+    """The best 1 to 16 size classes for the pools of a trace."""
+    rounded = _BlockSizes.from_profile(loaded.profile, loaded.alignment)
+    bounds = rounded.select_bounds(_bounds_for(int(rounded.allocations.sum())))
     waste = rounded.waste_of_ranges(bounds)
     range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
     requested = max(int(rounded.requested.sum()), 1)
 
-    def classes(last: list[int]) -> Classes:
-        ranges = list(zip([0, *[one + 1 for one in last[:-1]]], last, strict=True))
-        return Classes(
+    def classes(last: list[int]) -> PoolClasses:
+        ranges = list(zip([0, *[end + 1 for end in last[:-1]]], last, strict=True))
+        return PoolClasses(
             tuple(bounds[last].tolist()),
-            sum(int(waste[one]) for one in ranges) / requested,
-            sum(int(peaks[one]) for one in ranges),
+            sum(int(waste[index_range]) for index_range in ranges) / requested,
+            sum(int(peaks[index_range]) for index_range in ranges),
         )
 
     return BestClasses(
@@ -82,8 +82,8 @@ def best_classes(loaded: LoadedTrace) -> BestClasses:
     )
 
 
-def classes_of(plan: Plan, profile: Profile) -> Classes:
-    """What a plan of pools costs, of the requests that its pools serve."""
+def classes_of(plan: Plan, profile: Profile) -> PoolClasses:
+    """The size classes of a plan of pools, and their cost for the requests that they serve."""
     sizes = np.array([-(-pool.size // plan.alignment) * plan.alignment for pool in plan.pools])
     counts = np.array([pool.count for pool in plan.pools], np.int64)
     owners = plan.engine().pools_for(profile.sizes).astype(np.int64)
@@ -92,11 +92,11 @@ def classes_of(plan: Plan, profile: Profile) -> Classes:
     requested = int(profile.sizes.astype(np.int64)[is_served] @ allocations)
     given = int(sizes[owners[is_served]] @ allocations)
     waste = (given - requested) / max(requested, 1)
-    return Classes(tuple(sizes.tolist()), waste, int(sizes @ counts))
+    return PoolClasses(tuple(sizes.tolist()), waste, int(sizes @ counts))
 
 
 def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
-    """For 1, 2, ... up to `most` ranges: the last index of each range of the cheapest cut.
+    """The last index of each range of the cheapest cut into 1, 2, ... up to `most` ranges.
 
     `costs[i, j]` is what the range from i to j costs, both included.
 
@@ -116,11 +116,11 @@ def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
         sums = np.where(is_range[1:], costs[1:] + cheapest[:-1, None], dear)
         ends.append(np.argmin(sums, axis=0))
         cheapest = np.minimum(np.min(sums, axis=0), dear)
-        cuts.append(_traced(ends, count - 1))
+        cuts.append(_backtrack(ends, count - 1))
     return cuts
 
 
-def _traced(ends: list[Ints], last: int) -> list[int]:
+def _backtrack(ends: list[Ints], last: int) -> list[int]:
     cut = [last]
     for end in reversed(ends):
         cut.append(int(end[cut[-1]]))
@@ -133,16 +133,16 @@ def _bounds_for(allocations: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rounded:
+class _BlockSizes:
     """The requests of each block size."""
 
     sizes: Ints  # rounded up to the alignment, ascending
     allocations: Ints
-    requested: Ints  # bytes, as asked for
+    requested: Ints  # bytes, before rounding
     most_live: Ints  # bytes; too many where sizes of one class peak at different times
 
     @staticmethod
-    def of(profile: Profile, alignment: int) -> _Rounded:
+    def from_profile(profile: Profile, alignment: int) -> _BlockSizes:
         asked = np.maximum(profile.sizes.astype(np.int64), 1)
         sizes, members = np.unique(-(-asked // alignment) * alignment, return_inverse=True)
         allocations = profile.allocations.astype(np.int64)
@@ -153,10 +153,10 @@ class _Rounded:
             return sums
 
         most_live = sizes * total(profile.peaks.astype(np.int64))
-        return _Rounded(sizes, total(allocations), total(asked * allocations), most_live)
+        return _BlockSizes(sizes, total(allocations), total(asked * allocations), most_live)
 
-    def thinned(self, most: int) -> Ints:
-        """At most so many of the sizes: the largest, the heaviest, and some between."""
+    def select_bounds(self, most: int) -> Ints:
+        """The largest, the heaviest and some other sizes, `most` at most."""
         if len(self.sizes) <= most:
             return self.sizes
         half = most // 2 - 1
@@ -169,7 +169,7 @@ class _Rounded:
         return kept
 
     def waste_of_ranges(self, bounds: Ints) -> Ints:
-        """Bytes that nobody asked for, if bounds[j] serves all from above bounds[i - 1]."""
+        """Bytes of internal fragmentation if bounds[j] serves all sizes above bounds[i - 1]."""
         owner = np.searchsorted(bounds, self.sizes)
         counts = np.zeros(len(bounds) + 1, np.int64)
         requested = np.zeros(len(bounds) + 1, np.int64)

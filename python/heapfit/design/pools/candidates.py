@@ -14,21 +14,21 @@ from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.loaded import LoadedTrace
 
 
-def by_special_sizes(loaded: LoadedTrace) -> Candidate | NotApplicable:
-    """Where some sizes are asked for so often that each has a pool of its own."""
+def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """Pools of special sizes: each size with 10 % of the allocations has a pool of its own."""
     name = special_pools.ALLOCATOR
     special = special_pools.special_sizes(loaded.profile)
     if special:
-        candidate = by_histogram(name, special, loaded)
-        return replace(candidate, plan=special_pools.linked(candidate.plan))
+        candidate = histogram_candidate(name, special, loaded)
+        return replace(candidate, plan=special_pools.link_free_blocks(candidate.plan))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
     return NotApplicable(name, why)
 
 
-def with_least_peaks(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
-    """The classes that take least memory, whatever their number."""
+def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """Pools of the size classes that take least memory, whatever their number."""
     name = f"{special_pools.ALLOCATOR}_least_peaks"
     best = classes.fewest_bytes
     if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
@@ -38,10 +38,10 @@ def with_least_peaks(classes: BestClasses, loaded: LoadedTrace) -> Candidate | N
         special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
     )
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
-    return Candidate(name, special_pools.linked(plan), reason, trained_on_this_trace=True)
+    return Candidate(name, special_pools.link_free_blocks(plan), reason, trained_on_this_trace=True)
 
 
-def by_histogram(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:
+def histogram_candidate(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:
     """Pools of these sizes, and powers of two for the rest."""
     sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
     plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
@@ -50,9 +50,9 @@ def by_histogram(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) 
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
-def for_worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
-    """A pool of each size for the most of it."""
-    classes = static_pools.size_classes(loaded.profile, loaded.alignment)
+def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
+    """A pool for each size, with as many blocks as are ever live at once."""
+    classes = static_pools.block_sizes(loaded.profile, loaded.alignment)
     if len(classes) > static_pools.MOST_POOLS:
         return NotApplicable(
             allocator,
@@ -67,10 +67,10 @@ def for_worst_case(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplic
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 
-def equal_buffers(
+def equal_buffers_candidate(
     name: str, scalars: Mapping[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
-    """One pool; `scalars` are those that a user gave."""
+    """One pool of equal buffers; `scalars` are the tunables that a user gave."""
     tunables = static_pools.equal_buffer_scalars(loaded.profile)
     if tunables["block_size"] * tunables["blocks"] > LARGEST_REGION:
         buffers = f"{tunables['blocks']:,} buffers of {tunables['block_size']:,} B"

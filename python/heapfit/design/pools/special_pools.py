@@ -40,7 +40,7 @@ def special_sizes(profile: Profile) -> tuple[int, ...]:
 def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]:
     """(size, is_exact) of every pool, ascending, for requests of up to `largest` bytes.
 
-    Powers of two run to the first that is not below `largest`; that one is left out where a special
+    Powers of two run to the first that is not below `largest`; that one is dropped where a special
     size covers it, since it would take 1200 away from 1500. A special size that is a power of two
     shares that power's pool.
 
@@ -59,8 +59,8 @@ def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]
     return sorted([(size, True) for size in exact] + [(size, False) for size in powers])
 
 
-def linked(plan: Plan) -> Plan:
-    """A plan of pools as firmware has it: free blocks linked. The paper traverses a pool."""
+def link_free_blocks(plan: Plan) -> Plan:
+    """The plan with its free blocks linked, as firmware has it; the paper traverses a pool."""
     return replace(plan, scalars={**plan.scalars, **_LINKED})
 
 

@@ -19,8 +19,8 @@ EQUAL_BUFFERS = "fixed_pool"  # the allocator of one pool
 MOST_POOLS = 4096  # an allocator's own limit
 
 
-def size_classes(profile: Profile, alignment: int) -> list[int]:
-    """Every size that is asked for, rounded up to the alignment, ascending."""
+def block_sizes(profile: Profile, alignment: int) -> list[int]:
+    """The distinct request sizes, rounded up to the alignment, ascending."""
     asked = {max(size, 1) for size in profile.sizes.tolist()}  # 0 bytes are served as 1
     return sorted({-(-size // alignment) * alignment for size in asked})
 

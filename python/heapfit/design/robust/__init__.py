@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans for several traces at once, for traces not seen, and what breaks a plan."""
+"""Plans for several traces at once, for hold-out traces, and requests that break a plan."""

@@ -20,18 +20,18 @@ import numpy as np
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.comparison.comparison import Comparison, measure, refuse_nothing
+from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
 from heapfit.comparison.incumbents.heaps import SIMULATED, is_simulated
-from heapfit.comparison.jobs import Contestants
+from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.row import Row
-from heapfit.design.plan_files import plan_file_of, trained_on_trace
-from heapfit.design.portfolio import named_portfolio
+from heapfit.design.plan_files import plan_file_of, training_record
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.outputs.folder import staged_folder
+from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import require_our_entry, save_plan
-from heapfit.progress import Progress, counted, no_progress
+from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
@@ -41,7 +41,7 @@ STANDARD_EVENTS = 20_000_000  # replayed for each plan
 
 @dataclass(frozen=True, slots=True)
 class AdversaryOptions:
-    """How hard to search, for what, and where what is found is stored."""
+    """How hard to search, for which region, and where to store what is found."""
 
     folder: Path
     region: int | None = None  # to be broken; None: the plan file's, else R_safe on the trace
@@ -52,10 +52,10 @@ class AdversaryOptions:
 
 @dataclass(frozen=True, slots=True)
 class BadSequence:
-    """A sequence within the limits that is refused, as a stored trace. Sizes in bytes."""
+    """A stored trace within the limits that runs a plan out of memory. Sizes in bytes."""
 
     trace: Path
-    plan: Path  # `compare trace --plan plan` tells r_safe
+    plan: Path  # `compare trace --plan plan` prints r_safe
     events: int
     refused_in: int  # the largest region found that refuses its last request
     is_refused_in_any: bool  # no region there can be serves it
@@ -65,7 +65,7 @@ class BadSequence:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What became of one plan."""
+    """The result of the attack on one plan."""
 
     name: str
     on_trace: Row
@@ -79,7 +79,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Attacks:
-    """Every plan attacked, in the order of R_safe on the trace."""
+    """The attacks on all plans, in the order of R_safe on the trace."""
 
     u_max: int
     least_of_any: int  # no allocator promises less for sizes from the smallest to the largest
@@ -90,12 +90,12 @@ class Attacks:
 
 def attack_plans(
     trace: Trace,
-    attacked: Contestants,
+    attacked: ComparisonRequest,
     options: AdversaryOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Attacks:
-    """Attacks each plan named; what breaks one is stored, with the plan beside it.
+    """Attacks each named plan; a sequence that breaks one is stored, with the plan.
 
     Plans are shared among the workers of `sweep`, which find the same. An interrupt keeps what was
     found: of this process the worst so far, of others what they had finished.
@@ -103,13 +103,15 @@ def attack_plans(
     for name in filter(is_simulated, attacked.allocators):
         raise HeapfitError(f"{name}: is {SIMULATED}, which takes requests of its own")
     loaded = load_trace(trace, attacked.alignment, progress)
-    portfolio = named_portfolio(loaded, attacked.allocators, attacked.plan_files)
+    portfolio = build_portfolio(loaded, attacked.allocators, attacked.plan_files)
     if not portfolio.candidates:
-        refuse_nothing(portfolio.not_applicable)
-    comparison = measure(loaded, portfolio, counted(progress, "compare", len(portfolio.candidates)))
-    candidates = {one.name: one for one in portfolio.candidates}
+        reject_empty_portfolio(portfolio.not_applicable)
+    comparison = measure_portfolio(
+        loaded, portfolio, count_steps(progress, "compare", len(portfolio.candidates))
+    )
+    candidates = {candidate.name: candidate for candidate in portfolio.candidates}
     regions = {file.name: file.region for file in attacked.plan_files}
-    limits = Limits.of(loaded.profile)
+    limits = Limits.from_profile(loaded.profile)
     targets = []
     for row in comparison.rows:
         region = options.region or regions.get(row.name) or row.r_safe
@@ -117,14 +119,14 @@ def attack_plans(
             raise HeapfitError(f"{row.name}: no region serves the trace itself (give --region)")
         about = (loaded, comparison, row, candidates[row.name], options.trace_name)
         targets.append(_Target(*about, region, worst_case(row.plan, limits)))
-    with staged_folder(options.folder, require_our_entry) as staging:
-        found = _searched(targets, limits, options, (sweep or Sweep(1), progress))
+    with stage_folder(options.folder, require_our_entry) as staging:
+        found = _search_targets(targets, limits, options, (sweep or Sweep(1), progress))
         attacks = [
-            _placed(_attack(target, one, staging, progress), options.folder)
-            for target, one in zip(targets, found, strict=False)
-            if target.is_proven or one is not None
+            _move_files(_attack(target, result, staging, progress), options.folder)
+            for target, result in zip(targets, found, strict=False)
+            if target.is_proven or result is not None
         ]
-    is_stopped = len(attacks) < len(targets) or any(one.is_stopped for one in attacks)
+    is_stopped = len(attacks) < len(targets) or any(attack.is_stopped for attack in attacks)
     return Attacks(
         limits.live,
         least_of_any(limits),
@@ -134,8 +136,8 @@ def attack_plans(
     )
 
 
-def _placed(attack: Attack, folder: Path) -> Attack:
-    """With its files where they lie at the end."""
+def _move_files(attack: Attack, folder: Path) -> Attack:
+    """The attack with its files in the folder where they are in the end."""
     worst = attack.worst
     if worst is None:
         return attack
@@ -155,18 +157,18 @@ class _Target:
 
     @property
     def is_proven(self) -> bool:
-        """Whether the region serves all that keeps to the limits: there is nothing to search."""
+        """True if the region provably serves all that keeps to the limits: nothing to search."""
         return self.proven is not None and self.proven.size <= self.region
 
-    def search(self, limits: Limits, options: AdversaryOptions) -> _Search:
-        """What is to be searched."""
+    def job(self, limits: Limits, options: AdversaryOptions) -> _SearchJob:
+        """The arguments of the search that attacks this target."""
         base = self.comparison.base_alignment
-        return _Search(self.row.plan, limits, self.region, base, options.seed, options.events)
+        return _SearchJob(self.row.plan, limits, self.region, base, options.seed, options.events)
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
-    """What a worker is told."""
+class _SearchJob:
+    """The arguments of one search, which a worker gets."""
 
     plan: Plan
     limits: Limits
@@ -177,8 +179,8 @@ class _Search:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The worst sequence; empty if none breaks the region."""
+class _Outcome:
+    """The worst sequence that a search found; empty if none breaks the region."""
 
     columns: Columns
     region: int
@@ -188,69 +190,69 @@ class _Found:
     is_stopped: bool
 
 
-def _search(asked: _Search, tell: Callable[[float], None] | None = None) -> _Found:
-    limits = asked.limits
+def _search(job: _SearchJob, report: Callable[[float], None] | None = None) -> _Outcome:
+    limits = job.limits
     found = _engine.find_adversary(
-        asked.plan.engine(),
+        job.plan.engine(),
         limits.sizes.astype(np.uint64),
         limits.peaks.astype(np.uint64),
         limits.live,
-        asked.region,
-        seed=asked.seed,
-        events=asked.events,
-        base_alignment=asked.base_alignment,
-        progress=tell,
+        job.region,
+        seed=job.seed,
+        events=job.events,
+        base_alignment=job.base_alignment,
+        progress=report,
     )
     effort = (found.plays, found.replayed, found.is_stopped)
-    return _Found(_columns(found), found.region, found.breaks_any, *effort)
+    return _Outcome(_columns(found), found.region, found.breaks_any, *effort)
 
 
-def _searched(
+def _search_targets(
     targets: Sequence[_Target],
     limits: Limits,
     options: AdversaryOptions,
     where: tuple[Sweep, Progress],
-) -> list[_Found | None]:
-    """For each target; None where nothing is searched, or an interrupt came before its end."""
+) -> list[_Outcome | None]:
+    """The result for each target; None if not searched, or interrupted before its end."""
     sweep, progress = where
-    wanted = {i: one.search(limits, options) for i, one in enumerate(targets) if not one.is_proven}
-    found: dict[int, _Found] = {}
+    wanted = {i: one.job(limits, options) for i, one in enumerate(targets) if not one.is_proven}
+    found: dict[int, _Outcome] = {}
     if len(wanted) < 2 or (sweep.threads == 1 and sweep.is_on_this_machine):
-        for place, (i, asked) in enumerate(wanted.items()):
-            found[i] = _search(asked, partial(_tell, progress, place, len(wanted)))
+        for place, (i, job) in enumerate(wanted.items()):
+            found[i] = _search(job, partial(_report_progress, progress, place, len(wanted)))
             if found[i].is_stopped:
                 return [found.get(k) for k in range(i + 1)]
         return [found.get(i) for i in range(len(targets))]
 
-    def take(number: int, one: _Found) -> tuple[Job, ...]:
-        found[[*wanted][number]] = one
+    def take(number: int, result: _Outcome) -> tuple[Job, ...]:
+        found[[*wanted][number]] = result
         return ()
 
     jobs = [
-        Job(f"attack {targets[i].row.name}", _search, asked, events=asked.events)
-        for i, asked in wanted.items()
+        Job(f"attack {targets[i].row.name}", _search, job, events=job.events)
+        for i, job in wanted.items()
     ]
     with suppress(KeyboardInterrupt):
         sweep.run("attack", jobs, progress, take)
     return [found.get(i) for i in range(len(targets))]
 
 
-def _tell(progress: Progress, place: int, count: int, share: float) -> None:
-    """Of searches one after the other, as one step."""
+def _report_progress(progress: Progress, place: int, count: int, share: float) -> None:
+    """Reports the progress of consecutive searches as one step."""
     progress("attack", (place + share) / count)
 
 
-def _attack(target: _Target, found: _Found | None, folder: Path, progress: Progress) -> Attack:
+def _attack(target: _Target, found: _Outcome | None, folder: Path, progress: Progress) -> Attack:
     row, region, proven = target.row, target.region, target.proven
     if found is None:
         return Attack(row.name, row, region, proven, None, 0, 0, is_stopped=False)
-    worst = _stored(target, found, folder, progress) if len(found.columns["op"]) else None
+    worst = _store(target, found, folder, progress) if len(found.columns["op"]) else None
     effort = (found.plays, found.replayed, found.is_stopped)
     return Attack(row.name, row, region, proven, worst, *effort)
 
 
-def _stored(target: _Target, found: _Found, folder: Path, progress: Progress) -> BadSequence:
-    """The sequence and its plan as files, measured as `compare` does."""
+def _store(target: _Target, found: _Outcome, folder: Path, progress: Progress) -> BadSequence:
+    """The sequence and its plan as files, measured as by `compare`."""
     info = target.loaded.trace.info
     row = target.row
     name = re.sub("[^A-Za-z0-9_-]", "-", row.name)  # tlsf:probes=0
@@ -264,12 +266,12 @@ def _stored(target: _Target, found: _Found, folder: Path, progress: Progress) ->
         ),
     )
     plan_path = folder / f"{name}.toml"
-    trained_on = trained_on_trace(target.loaded, target.trace_name)
+    trained_on = training_record(target.loaded, target.trace_name)
     plan_file = plan_file_of(row, target.comparison, trained_on)
     save_plan(plan_path, replace(plan_file, name=name))
     loaded = load_trace(trace, target.loaded.alignment, progress)
     portfolio, broken = Portfolio((target.candidate,), ()), Precision(also=found.region)
-    (measured,) = measure(loaded, portfolio, progress, broken).rows
+    (measured,) = measure_portfolio(loaded, portfolio, progress, broken).rows
     return BadSequence(
         trace=trace.path,
         plan=plan_path,
@@ -282,6 +284,6 @@ def _stored(target: _Target, found: _Found, folder: Path, progress: Progress) ->
 
 
 def _columns(sequence: _engine.Adversary) -> Columns:
-    """An event each microsecond, so that tools that draw by time show the order."""
+    """The sequence's columns, an event each microsecond, so that drawings show the order."""
     time = np.arange(len(sequence.ops))
     return {"op": sequence.ops, "object": sequence.objects, "size": sequence.sizes, "time": time}

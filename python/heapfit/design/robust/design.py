@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans made from several traces of a program, and what becomes of them on traces not seen.
+"""Plans made from several traces of a program, and measured on hold-out traces.
 
 Each candidate is made twice over: from all traces, which is the plan to use, and from all but one
-fold, to be measured on that fold's traces, which it has not seen:
+fold, to be measured on that fold's traces, which are its hold-out traces:
 
     made from    2 3 4 5 6    1 3 4 5 6 ...          region: what the objective says of these
     measured on  1            2          ...          R_safe, and a replay in region x (1 + margin)
 
-What decides is the region needed by traces that a plan has not seen. The region itself is one more
+What decides is the region that hold-out traces need. The region itself is one more
 thing that is trained, so plain allocators go through the same.
 """
 
@@ -22,23 +22,23 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.margin import HeapSize, Known, heap_size
-from heapfit.comparison.verdict import are_worth_it
-from heapfit.comparison.work import NO_WORK, Work, work_of
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.verdict import are_pools_worth_it
+from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.jobs import Replays, Runs, make_folds
+from heapfit.design.robust.jobs import Replays, TraceSet, make_folds
 from heapfit.design.robust.objective import LARGEST, Objective
 from heapfit.design.robust.row import RobustRow
-from heapfit.design.robust.rows import Judge, all_rows, rows_for_choice, worth_replaying
+from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import (
     PlanFile,
-    SeenTrace,
-    TrainedOn,
+    TrainingRecord,
+    TrainingTrace,
     file_name,
     save_plan,
 )
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
@@ -46,25 +46,25 @@ from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
 MOST_FOLDS = 8
-_LEAST_SAVED = 100  # pools have to save this part of U_max on each trace they have not seen
+_LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
 
 @dataclass(frozen=True, slots=True)
 class RobustOptions(PlanOptions):
-    """And of a design for several."""
+    """Options of a design for several traces."""
 
     objective: Objective = LARGEST
     folds: int = MOST_FOLDS  # at most one for each trace
-    kept: Path | None = None  # a folder for what replays came to; it changes no answer
-    is_for_choice: bool = False  # by the largest region; less is told of rows not chosen: rows.py
+    kept: Path | None = None  # a folder that caches results of replays; it changes no answer
+    is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
 
 
 @dataclass(frozen=True, slots=True)
 class RobustDesigns:
-    """Candidates ranked by the region that unseen traces need, smallest first."""
+    """Candidates ranked by the region that hold-out traces need, smallest first."""
 
     traces: int
-    recordings: int  # of these; the others are drawn
+    recordings: int  # of these; the others are resampled
     folds: int
     objective: Objective
     u_max: tuple[int, ...]  # of each trace, in bytes
@@ -74,32 +74,32 @@ class RobustDesigns:
     contents: tuple[str, ...]  # and of each
     rows: tuple[RobustRow, ...]
     not_applicable: tuple[NotApplicable, ...]
-    work: Work = NO_WORK  # that all this took, or had taken what was kept
-    recalled: int = field(default=0, compare=False)  # traces of which something was kept
+    work: Work = NO_WORK  # of all this, that of cached results included
+    recalled: int = field(default=0, compare=False)  # traces with cached results
 
     @property
     def u_max_objective(self) -> int:
-        """What the objective says of U_max."""
-        return self.objective.of(self.u_max) or 0
+        """The objective's value of U_max over the traces, in bytes."""
+        return self.objective.evaluate(self.u_max) or 0
 
     @property
     def safest(self) -> RobustRow | None:
-        """The least region in which no unseen trace ran out."""
+        """The row of the least region in which no hold-out trace ran out of memory."""
         safe = [row for row in self.rows if row.safe_region is not None]
         return min(safe, key=lambda row: row.safe_region or 0, default=None)
 
     @property
     def without_pools(self) -> RobustRow | None:
-        """The best that sets nothing aside."""
+        """The best row that reserves no blocks."""
         return next((row for row in self.rows if not row.is_cut), None)
 
     @property
     def chosen(self) -> RobustRow:
-        """The plan to take: `choose` without pools being asked for."""
+        """The row to use, unless a user asks for pools: see `choose`."""
         return self.choose()
 
     def choose(self, pools_asked: bool = False) -> RobustRow:
-        """The first row, unless its blocks were counted for too little.
+        """The first row whose pools pass on hold-out traces, else the best row without pools.
 
         Pools have to hold on each trace that they were made without, and to save a hundredth of
         its U_max there. Where they are asked for, closing a part of the gap is enough.
@@ -112,7 +112,7 @@ class RobustDesigns:
         return next((row for row in before if taken(row, plain)), plain)
 
     def _is_worth_it(self, row: RobustRow, plain: RobustRow) -> bool:
-        return are_worth_it(row.needed, plain.needed, self.u_max_objective)
+        return are_pools_worth_it(row.needed, plain.needed, self.u_max_objective)
 
     def _holds(self, row: RobustRow, plain: RobustRow) -> bool:
         if self.recordings < self.traces or not row.held or not all(row.held):
@@ -123,47 +123,47 @@ class RobustDesigns:
             for pools, heap, u_max in needs
         )
 
-    def known(self, row: RobustRow) -> Known:
-        """What the row's margin rests on."""
-        return Known(self.recordings, self.u_max_objective, row.kind)
+    def basis(self, row: RobustRow) -> MarginBasis:
+        """The recordings, peak and kind that the row's margin rests on."""
+        return MarginBasis(self.recordings, self.u_max_objective, row.kind)
 
     def heap_size(
         self, row: RobustRow, peak: int | None = None, margin: float | None = None
     ) -> HeapSize | None:
-        """What to set a heap to; None if no region serves the traces."""
-        return None if row.region is None else heap_size(row.region, self.known(row), peak, margin)
+        """The heap size to set for a row; None if no region serves the traces."""
+        return None if row.region is None else heap_size(row.region, self.basis(row), peak, margin)
 
     @property
     def best_plain(self) -> RobustRow | None:
-        """The best of those that no trace has made."""
+        """The best row that was not trained on the traces."""
         return next((row for row in self.rows if not row.is_trained), None)
 
 
 def design_robust(
     traces: Sequence[Trace],
     options: RobustOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
     """Makes and measures every candidate; HeapfitError with fewer than two traces."""
     options = options or RobustOptions()
     _require_several(traces)
     contents = tuple(content_hash(trace) for trace in traces)
-    return _designed(Runs(traces, contents, kept=options.kept), options, progress, sweep)
+    return _design_runs(TraceSet(traces, contents, kept=options.kept), options, progress, sweep)
 
 
 def design_loaded(
     recordings: Sequence[LoadedTrace],
     options: RobustOptions,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
-    """As `design_robust`, of recordings that were read."""
+    """Makes and measures every candidate from recordings that are loaded already."""
     _require_several(recordings)
-    traces = [one.trace for one in recordings]
-    contents = tuple(one.content for one in recordings)
-    peaks = tuple(one.profile.u_max for one in recordings)
-    return _designed(Runs(traces, contents, peaks, options.kept), options, progress, sweep)
+    traces = [recording.trace for recording in recordings]
+    contents = tuple(recording.content for recording in recordings)
+    peaks = tuple(recording.profile.u_max for recording in recordings)
+    return _design_runs(TraceSet(traces, contents, peaks, options.kept), options, progress, sweep)
 
 
 def _require_several(recordings: Sequence[object]) -> None:
@@ -171,21 +171,21 @@ def _require_several(recordings: Sequence[object]) -> None:
         raise HeapfitError("a design for several traces takes two at least")
 
 
-def _designed(
-    runs: Runs, options: RobustOptions, progress: Progress, sweep: Sweep | None
+def _design_runs(
+    runs: TraceSet, options: RobustOptions, progress: Progress, sweep: Sweep | None
 ) -> RobustDesigns:
     traces, sweep = runs.traces, sweep or Sweep(workers=1)
     folds = min(options.folds, len(traces))
     every = tuple(range(len(traces)))
-    parted = [_parted(every, part, folds) for part in range(folds if folds > 1 else 0)]
-    with _for_answers(options.kept) as folder:
+    parted = [_split_traces(every, part, folds) for part in range(folds if folds > 1 else 0)]
+    with _answers_folder(options.kept) as folder:
         sharing = replace(runs, kept=folder)
         whole, *parts = make_folds(sharing, [(every, ()), *parted], options, sweep, progress)
     is_exact = options.precision.every_size
     replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
-    candidates, hopeless = worth_replaying(whole.portfolio.candidates, replays)
+    candidates, hopeless = split_hopeless(whole.portfolio.candidates, replays)
     recordings = sum(not is_drawn(trace) for trace in traces)
-    judge = Judge(whole, parts, replays, options.objective, recordings)
+    judge = RowJudge(whole, parts, replays, options.objective, recordings)
     is_enough = options.is_for_choice and options.objective == LARGEST
     make_rows = rows_for_choice if is_enough else all_rows
     rows = make_rows(candidates, judge)
@@ -200,15 +200,15 @@ def _designed(
         content=whole.content,
         contents=runs.contents,
         rows=tuple(rows),
-        not_applicable=(*filter(_is_told, whole.portfolio.not_applicable), *hopeless),
+        not_applicable=(*filter(_is_worth_listing, whole.portfolio.not_applicable), *hopeless),
         recalled=len(replays.recalled),
-        work=work_of([replays.work, *(fold.portfolio.work for fold in (whole, *parts))]),
+        work=total_work([replays.work, *(fold.portfolio.work for fold in (whole, *parts))]),
     )
 
 
 @contextmanager
-def _for_answers(kept: Path | None) -> Iterator[Path]:
-    """Where folds find what others tried: a folder that is kept, or one for the time."""
+def _answers_folder(kept: Path | None) -> Iterator[Path]:
+    """The folder in which folds share results: the user's, or a temporary one."""
     if kept is not None:
         yield kept
         return
@@ -217,7 +217,7 @@ def _for_answers(kept: Path | None) -> Iterator[Path]:
 
 
 def failure_bound(traces: int) -> float:
-    """At most this share of traces fails, at 95 %, where none of so many did (rule of three).
+    """The share of traces that may fail, at 95 %, if none of `traces` did (rule of three).
 
     >>> round(failure_bound(16), 3), round(failure_bound(2995), 5)
     (0.171, 0.001)
@@ -226,7 +226,7 @@ def failure_bound(traces: int) -> float:
 
 
 def traces_for(share: float) -> int:
-    """Of how many traces none may fail, to say at 95 % that no more than this share fails.
+    """The number of traces, none failing, that shows at 95 % a failing share of at most `share`.
 
     >>> traces_for(0.001)
     2995
@@ -234,45 +234,47 @@ def traces_for(share: float) -> int:
     return math.ceil(math.log(0.05) / math.log1p(-share))
 
 
-def _parted(
+def _split_traces(
     every: tuple[int, ...], part: int, folds: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The traces seen and those not seen by a fold."""
+    """The traces that a fold sees, and its hold-out traces."""
     return (
         tuple(i for i in every if i % folds != part),
         tuple(i for i in every if i % folds == part),
     )
 
 
-def _is_told(one: NotApplicable) -> bool:
-    """Not that two of a grid's settings are one plan."""
-    return one.same_as is None or ":" not in one.name
+def _is_worth_listing(entry: NotApplicable) -> bool:
+    """True unless it only says that two settings of a grid are one plan."""
+    return entry.same_as is None or ":" not in entry.name
 
 
 def save_robust_plans(
-    designs: RobustDesigns, trained_on: TrainedOn, folder: Path
+    designs: RobustDesigns, trained_on: TrainingRecord, folder: Path
 ) -> tuple[Path, ...]:
-    """A plan file for each row, NAME.toml, into a folder that is there."""
+    """Writes a plan file of each row, NAME.toml, into a folder that exists; returns their paths."""
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in designs.rows)
     for row, path in zip(designs.rows, paths, strict=True):
         save_plan(path, robust_plan_file(row, designs, trained_on))
     return paths
 
 
-def trained_on_traces(designs: RobustDesigns, name: str, names: Sequence[str]) -> TrainedOn:
-    """What a plan file says of the traces it was made from."""
+def joint_training_record(
+    designs: RobustDesigns, name: str, names: Sequence[str]
+) -> TrainingRecord:
+    """The record, in a plan file, of the traces that its plan was made from."""
     joined = designs.joined
-    seen = (SeenTrace(*one) for one in zip(names, designs.contents, strict=True))
-    return TrainedOn(name, designs.content, joined.events, joined.kind, tuple(seen))
+    seen = (TrainingTrace(*one) for one in zip(names, designs.contents, strict=True))
+    return TrainingRecord(name, designs.content, joined.events, joined.kind, tuple(seen))
 
 
 def robust_plan_file(
     row: RobustRow,
     designs: RobustDesigns,
-    trained_on: TrainedOn,
+    trained_on: TrainingRecord,
     size: HeapSize | None = None,
 ) -> PlanFile:
-    """A row's plan with what was measured; `size` where another peak or margin is asked for."""
+    """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""
     size = size or designs.heap_size(row)
     return PlanFile(
         name=file_name(row.name),

@@ -24,26 +24,26 @@ from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.replay_cache.answers import Answers, key_of
-from heapfit.trace.replay_cache.fleet import KeptFleet
+from heapfit.trace.replay_cache.answers import Answers, answer_key
+from heapfit.trace.replay_cache.fleet import CachedFleet
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
-Replaying: TypeAlias = Callable[..., Sequence[Any]]
+ReplayFunction: TypeAlias = Callable[..., Sequence[Any]]
 
 T = TypeVar("T")
 
-# How many times the events of a trace are gone over, roughly.
+# About how many events the replays of a job take.
 _EVENTS_OF_A_JOB = 2_000_000
-_NONE = -1  # kept where there is no region
+_NONE = -1  # cached where there is no region
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Candidates made from some traces, and the traces they have not seen."""
+    """Candidates made from some traces, and the hold-out traces."""
 
     seen: tuple[int, ...]
     unseen: tuple[int, ...]
@@ -52,26 +52,26 @@ class Fold:
     content: str  # their hash
 
     def plan(self, name: str) -> Plan | None:
-        """The candidate's, or that of the one it equals here; None if it cannot be made."""
+        """The plan of a candidate, or of the one it equals here; None if it cannot be made."""
         same = {one.name: one.same_as for one in self.portfolio.not_applicable if one.same_as}
-        plans = {one.name: one.plan for one in self.portfolio.candidates}
+        plans = {candidate.name: candidate.plan for candidate in self.portfolio.candidates}
         while name in same:
             name = same[name]
         return plans.get(name)
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
-    """The traces of a design, and where answers about them are kept."""
+class TraceSet:
+    """The traces of a design, and the folder that caches results about them."""
 
     traces: Sequence[Trace]
     contents: tuple[str, ...]  # hash of each
     u_max: tuple[int, ...] = ()  # of each; empty: not known yet
-    kept: Path | None = None  # a folder; None: nothing is
+    kept: Path | None = None  # a folder that caches results; None: none is cached
 
 
 @dataclass(frozen=True, slots=True)
-class _Making:
+class _FoldJob:
     seen: tuple[int, ...]
     unseen: tuple[int, ...]
     options: PlanOptions
@@ -80,19 +80,19 @@ class _Making:
 
 
 def make_folds(
-    runs: Runs,
+    runs: TraceSet,
     parts: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     options: PlanOptions,
     sweep: Sweep,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> list[Fold]:
-    """A fold for each pair of traces seen and not seen."""
+    """A fold for each pair of traces seen and hold-out traces."""
     kept = runs.kept if sweep.is_on_this_machine else None
     jobs = [
         Job(
             f"plans of fold {number}",
-            _fold,
-            _Making(seen, unseen, options, tuple(runs.contents[i] for i in seen), kept),
+            _make_fold,
+            _FoldJob(seen, unseen, options, tuple(runs.contents[i] for i in seen), kept),
             tuple(runs.traces[i].path for i in seen),
             TIMES_FOR_PLANS * sum(runs.traces[i].info.events for i in seen),
         )
@@ -101,7 +101,7 @@ def make_folds(
     return sweep.run("make plans", jobs, progress)
 
 
-def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fold:
+def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progress) -> Fold:
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         traces = [Trace.open(path) for path in paths]
         joined = join_traces(Path(folder) / "joined.parquet", traces)
@@ -112,7 +112,7 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
             )
         alignment = making.options.alignment
         each = [load_trace(trace, alignment) for trace in traces]
-        runs = tuple(one for one in each if not is_drawn(one.trace))
+        runs = tuple(loaded_trace for loaded_trace in each if not is_drawn(loaded_trace.trace))
         loaded = replace(load_trace(joined, alignment), runs=runs)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
@@ -123,22 +123,22 @@ def _fold(making: _Making, *paths: Path, progress: Progress = no_progress) -> Fo
 
 
 @contextmanager
-def _fleet(runs: Sequence[LoadedTrace], making: _Making) -> Iterator[_engine.Fleet | KeptFleet]:
-    """All traces, of which trials are kept if that is asked for."""
+def _fleet(runs: Sequence[LoadedTrace], making: _FoldJob) -> Iterator[_engine.Fleet | CachedFleet]:
+    """The fleet of all traces, with a cache of its trials if a folder is given."""
     arrays = tuple(run.events for run in runs)
     if making.kept is None:
         yield _engine.Fleet(arrays)
         return
     with closing(Answers(making.kept)) as answers:
-        yield KeptFleet(arrays, making.contents, answers)
+        yield CachedFleet(arrays, making.contents, answers)
 
 
 class Replays:
-    """R_safe of plans on traces, each measured once; and whether they run in given regions."""
+    """R_safe of plans on traces, each measured once; and replays in given regions."""
 
     def __init__(
         self,
-        runs: Runs,
+        runs: TraceSet,
         folds: Sequence[Fold],
         sweep: Sweep,
         progress: Progress,
@@ -156,10 +156,10 @@ class Replays:
         self._served: dict[tuple[str, int, int], bool] = {}
         self._proven: dict[tuple[str, int, int], bool] = {}
         self.work = NO_WORK
-        self.recalled: set[int] = set()  # traces of which something was kept
-        self.u_max = runs.u_max or self._profiled()
+        self.recalled: set[int] = set()  # traces with cached results
+        self.u_max = runs.u_max or self._profile_traces()
 
-    def _profiled(self) -> tuple[int, ...]:
+    def _profile_traces(self) -> tuple[int, ...]:
         jobs = [
             Job(f"trace {i}", _u_max, None, (trace.path,), trace.info.events)
             for i, trace in enumerate(self._traces, 1)
@@ -167,78 +167,78 @@ class Replays:
         return tuple(self._sweep.run("profile", jobs, self._progress))
 
     def measure(self, wanted: Iterable[tuple[Plan, int]]) -> None:
-        """Looks for R_safe of plans, each on a trace."""
+        """Searches for R_safe of plans, each on a trace, unless it is known."""
         plans = {(repr(plan), trace): (plan, self._is_exact) for plan, trace in wanted}
         new = {key: plan for key, plan in plans.items() if key not in self._regions}
-        found = self._spread("measure", _regions, new, REPLAYS_OF_A_SEARCH)
+        found = self._run_or_recall("measure", _regions, new, REPLAYS_OF_A_SEARCH)
         self._regions |= {key: region for key, (region, _) in found.items()}
         self.work += Work(regions=sum(events for _, events in found.values()))
 
     def region(self, plan: Plan, trace: int) -> int | None:
-        """R_safe, as measured."""
+        """R_safe of a plan on a trace, as `measure` found it; None if no region is safe."""
         return self._regions[repr(plan), trace]
 
     def prove(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
-        """Replays plans, each on a trace in a region, to know that no larger one refuses it."""
-        new = self._not_in(self._proven, wanted)
-        found = self._spread("measure", _proofs, new, 1)
+        """Replays plans, each on a trace in a region, to prove that all larger regions serve."""
+        new = self._select_new(self._proven, wanted)
+        found = self._run_or_recall("measure", _proofs, new, 1)
         self._proven |= {key: is_proven for key, (is_proven, _) in found.items()}
         self.work += Work(regions=sum(events for _, events in found.values()))
 
     def is_proven(self, plan: Plan, trace: int, region: int) -> bool:
-        """Whether R_safe is known to be no more than that region."""
+        """True if R_safe is known to be at most that region."""
         return self._proven[repr(plan), trace, region]
 
     def try_out(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
-        """Replays plans, each on a trace in a region."""
-        plans = self._not_in(self._served, wanted)
-        found = self._spread("try margins", _runs, plans, 1)
+        """Replays plans, each on a trace in a region, to know if the trace runs there."""
+        plans = self._select_new(self._served, wanted)
+        found = self._run_or_recall("try margins", _runs, plans, 1)
         self._served |= {key: runs for key, (runs, _) in found.items()}
         self.work += Work(judged=sum(events for _, events in found.values()))
 
     def runs(self, plan: Plan, trace: int, region: int) -> bool:
-        """Whether the trace ran in that region."""
+        """True if the trace ran in that region."""
         return self._served[repr(plan), trace, region]
 
     @staticmethod
-    def _not_in(
+    def _select_new(
         known: Mapping[tuple[str, int, int], bool], wanted: Iterable[tuple[Plan, int, int]]
     ) -> dict[Any, tuple[Plan, int]]:
-        """Plans with the regions in which they are still to be replayed, each by its key."""
+        """Plans with the regions in which they are still to be replayed, by their keys."""
         asked = {(repr(plan), trace, region): (plan, region) for plan, trace, region in wanted}
         return {key: one for key, one in asked.items() if key not in known}
 
-    def _spread(
-        self, step: str, work: Replaying, wanted: dict[Any, tuple[Any, ...]], times: int
+    def _run_or_recall(
+        self, step: str, work: ReplayFunction, wanted: dict[Any, tuple[Any, ...]], times: int
     ) -> dict[Any, Any]:
-        """What `work` makes of each of the values, as far as it is not kept from before."""
+        """The result of `work` for each key, from the cache where it is there."""
         if self._runs.kept is None:
-            return self._done(step, work, wanted, times)
+            return self._run_jobs(step, work, wanted, times)
         with closing(Answers(self._runs.kept)) as answers:
             keys = {
                 key: self._key(work, key, value)
                 for key, value in wanted.items()
-                if not value[0].sites  # a hash of the content does not tell the sites of requests
+                if not value[0].sites  # a hash of the content does not cover the sites
             }
             kept = {key: found for key, one in keys.items() if (found := answers.get(one))}
             self.recalled |= {key[1] for key in kept}
             left = {key: value for key, value in wanted.items() if key not in kept}
-            new = self._done(step, work, left, times)
+            new = self._run_jobs(step, work, left, times)
             for key in new.keys() & keys.keys():
                 answer, events = new[key]
                 answers.keep(keys[key], (_NONE if answer is None else answer, events))
         known = {key: (None if n == _NONE else n, events) for key, (n, events) in kept.items()}
         return known | new
 
-    def _key(self, work: Replaying, key: tuple[Any, ...], value: tuple[Any, ...]) -> bytes:
-        """Of the answer to one question about a plan on a trace."""
+    def _key(self, work: ReplayFunction, key: tuple[Any, ...], value: tuple[Any, ...]) -> bytes:
+        """The cache's key of the answer to one question about a plan on a trace."""
         content = self._runs.contents[key[1]]
-        return key_of(work.__name__, key[0], self.base_alignment, value[1], content)
+        return answer_key(work.__name__, key[0], self.base_alignment, value[1], content)
 
-    def _done(
-        self, step: str, work: Replaying, wanted: dict[Any, tuple[Any, ...]], times: int
+    def _run_jobs(
+        self, step: str, work: ReplayFunction, wanted: dict[Any, tuple[Any, ...]], times: int
     ) -> dict[Any, Any]:
-        """The trace's number is second in the key."""
+        """The result of `work` for each key, whose second part is the trace's number."""
         jobs: list[Job] = []
         keys: list[Any] = []
         of_trace: dict[int, list[Any]] = {}
@@ -253,7 +253,7 @@ class Replays:
                 jobs.append(Job(name, work, argument, (trace.path,), events * len(some)))
                 keys += some
         results = self._sweep.run(step, jobs, self._progress)
-        return dict(zip(keys, (one for some in results for one in some), strict=True))
+        return dict(zip(keys, (answer for some in results for answer in some), strict=True))
 
 
 def _u_max(_: None, path: Path) -> int:
@@ -266,7 +266,7 @@ def _u_max(_: None, path: Path) -> int:
 def _regions(
     argument: tuple[int, Sequence[tuple[Plan, bool]]], path: Path
 ) -> list[tuple[int | None, int]]:
-    """R_safe of each plan, and the events replayed to know it."""
+    """R_safe of each plan, and the events replayed to find it."""
     base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
@@ -276,11 +276,11 @@ def _regions(
         )
         for plan, is_exact in plans
     ]
-    return [(one.r_safe, one.events) for one in searches]
+    return [(search.r_safe, search.events) for search in searches]
 
 
 def _proofs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:
-    """Whether one replay proves each region and all larger ones, and the events it took."""
+    """Pairs of: true if a plan's region and all larger ones serve; and the events replayed."""
     base, tries = argument
     trace = Trace.open(path)
     events = trace.events()
@@ -291,12 +291,12 @@ def _proofs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> lis
 
 
 def _events_for(plan: Plan, trace: Trace, untagged: _engine.EventArray) -> _engine.EventArray:
-    """With the tags of call sites, for a plan that knows some."""
+    """The events that a plan needs: with the tags of call sites if it knows some."""
     return trace.events(plan.sites) if plan.sites else untagged
 
 
 def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:
-    """Whether each plan serves in its region, and the events replayed to know it."""
+    """Pairs of: true if a plan serves in its region; and the events replayed."""
     base, tries = argument
     trace = Trace.open(path)
     if len(tries) == 1:  # as for every trace that is long: see _chunks
@@ -306,7 +306,7 @@ def _runs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[
         _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).run(region)
         for plan, region in tries
     ]
-    return [(one.runs, one.events) for one in tried]
+    return [(result.runs, result.events) for result in tried]
 
 
 def _chunks(items: Sequence[T], length: int) -> Iterator[Sequence[T]]:

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.trace.chains import chains_joined
+from heapfit.trace.chains import join_chains
 from heapfit.trace.operations import FREE, is_allocation, is_end
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
-    """Stores the traces at `path`, one after the other; times restart at none."""
+    """Stores the traces at `path`, one after the other and without times."""
     widths = {trace.info.pointer_bits for trace in traces}
     kinds = {trace.info.kind for trace in traces}
     info = TraceInfo(
@@ -34,14 +34,14 @@ def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
         pointer_bits=widths.pop() if len(widths) == 1 else 0,
         kind=kinds.pop() if len(kinds) == 1 else "heap",
     )
-    chains = chains_joined([trace.chains for trace in traces])
+    chains = join_chains([trace.chains for trace in traces])
     return write_trace(path, _batches(traces), info, lambda: chains)
 
 
 def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
     born = 0
     for trace in traces:
-        left = _Left()
+        left = _LiveObjects()
         for batch in trace.batches(("op", "object", "size", "alignment", "site")):
             left.take(batch)
             yield {**batch, "object": batch["object"] + born}
@@ -51,8 +51,8 @@ def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
         born += left.born
 
 
-class _Left:
-    """The objects a trace leaves live."""
+class _LiveObjects:
+    """The objects that a trace leaves live at its end."""
 
     def __init__(self) -> None:
         self.born = 0

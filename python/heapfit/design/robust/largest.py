@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The largest of many regions, without all of them being known.
+"""The largest of many regions, found without measuring all of them.
 
-What a plan needs for a fleet is the most that any recording needs. Of those whose most bytes are
-live at once R_safe is searched; each of the others is replayed once in the largest found, which
+What a plan needs for a fleet is the most that any recording needs. Where most bytes are live
+at once, R_safe is searched; each of the others is replayed once in the largest found, which
 proves of most plans that no more is needed:
 
     searched   | R1 |         | R2  R3 |               one, then two, four ... of those left
@@ -25,38 +25,38 @@ Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number
 
 
 def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[int | None]:
-    """Of each group the largest R_safe of its pairs; None where one has none."""
-    left = [_most_live_first(group, replays) for group in groups]
+    """The largest R_safe of each group of pairs; None where a pair has none."""
+    left = [_sort_by_peak(group, replays) for group in groups]
     searched: list[list[Pair]] = [[] for _ in groups]
     many = 1
     while any(left):
         for pairs, now in zip(left, searched, strict=True):
             now.extend(pairs[:many])
         replays.measure(pair for now in searched for pair in now)
-        most = [_most(now, replays) for now in searched]
-        left = _not_proven([pairs[many:] for pairs in left], most, replays)
+        most = [_largest_region(now, replays) for now in searched]
+        left = _select_unproven([pairs[many:] for pairs in left], most, replays)
         many *= 2
-    return [_most(now, replays) for now in searched]
+    return [_largest_region(now, replays) for now in searched]
 
 
-def _most_live_first(group: Sequence[Pair], replays: Replays) -> list[Pair]:
+def _sort_by_peak(group: Sequence[Pair], replays: Replays) -> list[Pair]:
     return sorted(group, key=lambda pair: (-replays.u_max[pair[1]], pair[1]))
 
 
-def _most(pairs: Sequence[Pair], replays: Replays) -> int | None:
-    return LARGEST.of([replays.region(plan, trace) for plan, trace in pairs])
+def _largest_region(pairs: Sequence[Pair], replays: Replays) -> int | None:
+    return LARGEST.evaluate([replays.region(plan, trace) for plan, trace in pairs])
 
 
-def _not_proven(
+def _select_unproven(
     left: Sequence[Sequence[Pair]], most: Sequence[int | None], replays: Replays
 ) -> list[list[Pair]]:
-    """Those that may need more than the most that others of their group do."""
+    """The pairs of each group that may need more than the largest region found in it."""
     asked = [
         [(plan, trace, region) for plan, trace in pairs]
         for pairs, region in zip(left, most, strict=True)
         if region is not None
     ]
-    replays.prove(one for some in asked for one in some)
+    replays.prove(question for some in asked for question in some)
     return [
         [
             (plan, trace)

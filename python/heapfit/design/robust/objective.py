@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a plan is judged by on several traces: the most it needs, or a quantile of what it needs."""
+"""The objective of a design: the most that its traces need, or a quantile of what they need."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Objective:
 
     share: float  # 1: the most of all (min-max)
 
-    def of(self, values: Sequence[int | None]) -> int | None:
-        """None stands for more than any number.
+    def evaluate(self, values: Sequence[int | None]) -> int | None:
+        """The objective's value; a None among `values` counts as more than any number.
 
-        >>> Objective(1.0).of([5, 7, None]), Objective(0.5).of([5, 7, None])
+        >>> Objective(1.0).evaluate([5, 7, None]), Objective(0.5).evaluate([5, 7, None])
         (None, 7)
         """
         if not values:
@@ -30,10 +30,10 @@ class Objective:
         return None if math.isinf(quantile) else int(quantile)
 
     @property
-    def told(self) -> str:
-        """As in a sentence.
+    def description(self) -> str:
+        """The traces that the objective is about, in words.
 
-        >>> Objective(0.9).told
+        >>> Objective(0.9).description
         '90% of the traces'
         """
         return "every trace" if self.share == 1 else f"{100 * self.share:g}% of the traces"
@@ -43,7 +43,7 @@ LARGEST = Objective(1.0)
 
 
 def parse_objective(text: str) -> Objective:
-    """ "max", or "q" and a percentage above 0 and up to 100.
+    """The objective that a text names: max, or q and a percentage above 0 and up to 100.
 
     >>> parse_objective("q90"), parse_objective("max")
     (Objective(share=0.9), Objective(share=1.0))

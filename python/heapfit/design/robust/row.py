@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One candidate of a design for several traces: what it needs on those seen and not seen."""
+"""One candidate of a design for several traces: what it needs on them and on hold-out traces."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.comparison.margin import MarginKind, kind_of
+from heapfit.comparison.margin import MarginKind, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -18,7 +18,7 @@ _STEP = _engine.REGION_UNIT
 class RobustRow:
     """One candidate on all traces; regions in bytes, None where none below 4 GiB works.
 
-    Of a design for the choice alone, what decides nothing is empty: each trace's regions, margins.
+    In a design for the choice alone, each trace's regions and margins may be empty.
     """
 
     name: str
@@ -29,42 +29,42 @@ class RobustRow:
     region: int | None  # what the objective says of these
     unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
     unseen_region: int | None  # what the objective says of these
-    run_out: tuple[int, ...]  # traces, of those not seen, that run out at each margin
-    held: tuple[bool, ...]  # each trace in the heap that was to be set without it, for its peak
-    has_unseen: bool  # some traces were left out, each from the making of a plan
+    run_out: tuple[int, ...]  # hold-out traces that run out of memory at each margin
+    held: tuple[bool, ...]  # true for each trace that runs in the heap set without it
+    has_unseen: bool  # there are hold-out traces, each left out of making a plan
 
     @property
     def is_cut(self) -> bool:
-        """Whether the blocks it holds were counted on the traces, as in pools and budgets."""
+        """True if the blocks it holds were counted on the traces, as in pools and budgets."""
         return self.is_trained and counts_blocks(self.plan)
 
     @property
     def kind(self) -> MarginKind:
-        """Which margin it needs."""
-        return kind_of(self.plan, self.is_trained)
+        """The kind of plan, which decides the margin that it needs."""
+        return margin_kind(self.plan, self.is_trained)
 
     @property
     def needed(self) -> int | None:
-        """What ranks it: the region of unseen traces, where some were left out."""
+        """The region that ranks the row: that of hold-out traces, if there are some."""
         return self.unseen_region if self.has_unseen else self.region
 
     @property
     def safe_margin(self) -> int | None:
-        """The least margin, in percent, from which no unseen trace runs out."""
+        """The least margin, in percent, from which no hold-out trace runs out of memory."""
         failing = [i for i, count in enumerate(self.run_out) if count > 0]
         first = failing[-1] + 1 if failing else 0
         return MARGINS[first] if first < len(self.run_out) else None
 
     @property
     def safe_region(self) -> int | None:
-        """The region of all traces with that margin."""
+        """The region of all traces with the safe margin, in bytes."""
         if self.region is None or self.safe_margin is None:
             return None
         return with_margin(self.region, self.safe_margin)
 
 
 def with_margin(region: int, percent: int) -> int:
-    """The region and so many percent more, which makes it a multiple of 8 bytes."""
+    """The region and `percent` % more, rounded up to a multiple of 8 bytes."""
     if percent == 0:
         return region
     return min(

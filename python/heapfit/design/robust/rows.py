@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.margin import Known, heap_size, kind_of
+from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
 from heapfit.design.robust.objective import Objective
@@ -28,45 +28,45 @@ _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """What all candidates are measured by."""
+class RowJudge:
+    """The folds, replays and objective that all candidates are judged by."""
 
     whole: Fold  # made from all traces
     parts: Sequence[Fold]  # each made without some
     replays: Replays
     objective: Objective
-    recordings: int  # of the traces; the others are drawn
+    recordings: int  # of the traces; the others are resampled
 
-    def of(self, plan: Plan | None, traces: Sequence[int]) -> int | None:
-        """What the objective says of a plan on traces, as measured."""
+    def evaluate(self, plan: Plan | None, traces: Sequence[int]) -> int | None:
+        """The objective's value of a plan's measured regions on these traces."""
         if plan is None:
             return None
-        return self.objective.of([self.replays.region(plan, trace) for trace in traces])
+        return self.objective.evaluate([self.replays.region(plan, trace) for trace in traces])
 
 
-def worth_replaying(
+def split_hopeless(
     candidates: Sequence[Candidate], replays: Replays
 ) -> tuple[list[Candidate], list[NotApplicable]]:
-    """Those that may win, and those that are far off where most bytes are live."""
+    """The candidates that may win, and those far off on the trace of most live bytes."""
     highest = max(range(len(replays.u_max)), key=lambda trace: replays.u_max[trace])
     replays.measure((one.plan, highest) for one in candidates)
     needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
     least = min(needs, default=math.inf)
     kept: list[Candidate] = []
     hopeless: list[NotApplicable] = []
-    for one, need in zip(candidates, needs, strict=True):
+    for candidate, need in zip(candidates, needs, strict=True):
         if math.isinf(need) or need <= _HOPELESS * least:
-            kept.append(one)
+            kept.append(candidate)
         else:
             why = (
                 f"{need:,} B for trace {highest + 1}, {need / least:.2f} times what the best needs"
             )
-            hopeless.append(NotApplicable(one.name, why))
+            hopeless.append(NotApplicable(candidate.name, why))
     return kept, hopeless
 
 
-def all_rows(candidates: Sequence[Candidate], judge: Judge) -> list[RobustRow]:
-    """Everything of each candidate, ranked."""
+def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+    """The complete rows of all candidates, ranked."""
     replays = judge.replays
     replays.measure(_pairs(candidates, [judge.whole, *judge.parts]))
     replays.try_out(
@@ -74,49 +74,50 @@ def all_rows(candidates: Sequence[Candidate], judge: Judge) -> list[RobustRow]:
     )
     rows = []
     for one in candidates:
-        row, run_out = _measured(one, judge), _run_out(one, judge)
-        seen = [judge.of(part.plan(one.name), part.seen) for part in judge.parts]
-        rows.append(replace(row, run_out=run_out, held=_held(one, seen, judge)))
-    return _ranked(rows, judge)
+        row, run_out = _measure_row(one, judge), _count_run_out(one, judge)
+        seen = [judge.evaluate(part.plan(one.name), part.seen) for part in judge.parts]
+        rows.append(replace(row, run_out=run_out, held=_check_holdout(one, seen, judge)))
+    return _rank(rows, judge)
 
 
-def rows_for_choice(candidates: Sequence[Candidate], judge: Judge) -> list[RobustRow]:
-    """What decides the choice, ranked; the objective is the largest of all traces."""
-    rows = _of_largest(candidates, judge)
+def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+    """The ranked rows, with what decides the choice; the objective is the largest region."""
+    rows = _rank_by_largest(candidates, judge)
     first = next((i for i, row in enumerate(rows) if not row.is_cut), len(rows) - 1)
     by_name = {one.name: one for one in candidates}
     looked_at = [by_name[row.name] for row in rows[: first + 1]]
-    judge.replays.measure(pair for one in looked_at for pair in _pairs_looked_at(one, judge))
-    whole = [_measured(one, judge) for one in looked_at]
-    for i, one in enumerate(looked_at):
+    judge.replays.measure(pair for one in looked_at for pair in _pairs_for_choice(one, judge))
+    whole = [_measure_row(one, judge) for one in looked_at]
+    for i, candidate in enumerate(looked_at):
         if whole[i].is_cut:
             seen = [
-                _made([(part.plan(one.name), trace) for trace in part.seen]) for part in judge.parts
+                _require_all([(part.plan(candidate.name), trace) for trace in part.seen])
+                for part in judge.parts
             ]
             most = largest_regions(seen, judge.replays)
-            whole[i] = replace(whole[i], held=_held(one, most, judge))
+            whole[i] = replace(whole[i], held=_check_holdout(candidate, most, judge))
     return [*whole, *rows[first + 1 :]]
 
 
-def _of_largest(candidates: Sequence[Candidate], judge: Judge) -> list[RobustRow]:
-    """Ranked, by the largest regions of the traces together."""
+def _rank_by_largest(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+    """The rows ranked by the largest regions of the traces together."""
     seen = [[(one.plan, trace) for trace in judge.whole.seen] for one in candidates]
-    unseen = [_made(_unseen_pairs(one, judge)) for one in candidates]
+    unseen = [_require_all(_unseen_pairs(one, judge)) for one in candidates]
     most = largest_regions([*seen, *unseen], judge.replays)
     found = zip(candidates, most[: len(seen)], most[len(seen) :], strict=True)
-    return _ranked(
+    return _rank(
         [replace(_row(one, judge), region=here, unseen_region=away) for one, here, away in found],
         judge,
     )
 
 
-def _row(one: Candidate, judge: Judge) -> RobustRow:
-    """Of which nothing is known yet."""
+def _row(candidate: Candidate, judge: RowJudge) -> RobustRow:
+    """The row of a candidate of which no region is known yet."""
     return RobustRow(
-        name=one.name,
-        reason=one.reason,
-        plan=one.plan,
-        is_trained=one.trained_on_this_trace,
+        name=candidate.name,
+        reason=candidate.reason,
+        plan=candidate.plan,
+        is_trained=candidate.trained_on_this_trace,
         regions=(),
         region=None,
         unseen_regions=(),
@@ -127,70 +128,75 @@ def _row(one: Candidate, judge: Judge) -> RobustRow:
     )
 
 
-def _measured(one: Candidate, judge: Judge) -> RobustRow:
-    """With the region of each trace."""
-    regions = tuple(judge.replays.region(one.plan, trace) for trace in judge.whole.seen)
-    unseen = _by_trace(
-        judge, [judge.of(plan, [trace]) for plan, trace in _unseen_pairs(one, judge)]
+def _measure_row(candidate: Candidate, judge: RowJudge) -> RobustRow:
+    """The row of a candidate with its region on each trace."""
+    regions = tuple(judge.replays.region(candidate.plan, trace) for trace in judge.whole.seen)
+    unseen = _sort_by_trace(
+        judge, [judge.evaluate(plan, [trace]) for plan, trace in _unseen_pairs(candidate, judge)]
     )
     return replace(
-        _row(one, judge),
+        _row(candidate, judge),
         regions=regions,
-        region=judge.objective.of(regions),
+        region=judge.objective.evaluate(regions),
         unseen_regions=unseen,
-        unseen_region=judge.objective.of(unseen),
+        unseen_region=judge.objective.evaluate(unseen),
     )
 
 
-def _run_out(one: Candidate, judge: Judge) -> tuple[int, ...]:
-    """Traces not seen that are refused, at each margin; nothing where all are seen."""
+def _count_run_out(candidate: Candidate, judge: RowJudge) -> tuple[int, ...]:
+    """How many hold-out traces run out of memory at each margin; empty without folds."""
     count = [0] * len(MARGINS)
     for part in judge.parts:
-        trials = _trials(one, part, judge)
+        trials = _trials(candidate, part, judge)
         for i in range(len(MARGINS)):
             tried = trials[i * len(part.unseen) : (i + 1) * len(part.unseen)]
             count[i] += len(part.unseen) - sum(judge.replays.runs(*trial) for trial in tried)
     return tuple(count) if judge.parts else ()
 
 
-def _trials(one: Candidate, part: Fold, judge: Judge) -> list[tuple[Plan, int, int]]:
-    """A fold's plan on the traces it has not seen, in the region of the others, for each margin."""
-    plan = part.plan(one.name)
-    seen = judge.of(plan, part.seen)
+def _trials(candidate: Candidate, part: Fold, judge: RowJudge) -> list[tuple[Plan, int, int]]:
+    """A fold's plan on its hold-out traces, in the region of the others, for each margin."""
+    plan = part.plan(candidate.name)
+    seen = judge.evaluate(plan, part.seen)
     if not plan or not seen:
         return []
     return [(plan, trace, with_margin(seen, margin)) for margin in MARGINS for trace in part.unseen]
 
 
-def _held(one: Candidate, seen: Sequence[int | None], judge: Judge) -> tuple[bool, ...]:
-    """Of each trace whether it needs no more than the heap that was set without it; `seen`: what
-    each fold's plan needs for the traces it was made from."""
+def _check_holdout(
+    candidate: Candidate, seen: Sequence[int | None], judge: RowJudge
+) -> tuple[bool, ...]:
+    """True for each trace that runs in the heap set without it; `seen`: the folds' regions."""
     held = [
-        _has_held(one, part, trace, region, judge)
+        _fits(candidate, part, trace, region, judge)
         for part, region in zip(judge.parts, seen, strict=True)
         for trace in part.unseen
     ]
-    return _by_trace(judge, held)
+    return _sort_by_trace(judge, held)
 
 
-def _has_held(one: Candidate, part: Fold, trace: int, region: int | None, judge: Judge) -> bool:
-    needed = judge.of(part.plan(one.name), [trace])
+def _fits(
+    candidate: Candidate, part: Fold, trace: int, region: int | None, judge: RowJudge
+) -> bool:
+    needed = judge.evaluate(part.plan(candidate.name), [trace])
     if region is None or needed is None:
         return False
     u_max = judge.replays.u_max
     most = max(u_max[i] for i in part.seen)
-    known = Known(len(part.seen), most, kind_of(one.plan, one.trained_on_this_trace))
+    known = MarginBasis(
+        len(part.seen), most, margin_kind(candidate.plan, candidate.trained_on_this_trace)
+    )
     return needed <= heap_size(region, known, u_max[trace]).region
 
 
-def _by_trace(judge: Judge, values: Sequence[T]) -> tuple[T, ...]:
-    """What is told part by part, in the order of the traces."""
+def _sort_by_trace(judge: RowJudge, values: Sequence[T]) -> tuple[T, ...]:
+    """The values of the folds' hold-out traces, sorted by trace."""
     traces = [trace for part in judge.parts for trace in part.unseen]
     return tuple(value for _, value in sorted(zip(traces, values, strict=True), key=itemgetter(0)))
 
 
 def _pairs(candidates: Sequence[Candidate], folds: Sequence[Fold]) -> Iterator[Pair]:
-    """Every plan of a candidate with every trace, seen or not."""
+    """Every plan of a candidate with every trace of its fold."""
     for one in candidates:
         for fold in folds:
             plan = fold.plan(one.name)
@@ -198,29 +204,31 @@ def _pairs(candidates: Sequence[Candidate], folds: Sequence[Fold]) -> Iterator[P
                 yield from ((plan, trace) for trace in (*fold.seen, *fold.unseen))
 
 
-def _pairs_looked_at(one: Candidate, judge: Judge) -> Iterator[Pair]:
-    """Those of a row that may be chosen."""
-    yield from ((one.plan, trace) for trace in judge.whole.seen)
-    yield from ((plan, trace) for plan, trace in _unseen_pairs(one, judge) if plan is not None)
+def _pairs_for_choice(candidate: Candidate, judge: RowJudge) -> Iterator[Pair]:
+    """The plans and traces of a row that may be chosen."""
+    yield from ((candidate.plan, trace) for trace in judge.whole.seen)
+    yield from (
+        (plan, trace) for plan, trace in _unseen_pairs(candidate, judge) if plan is not None
+    )
 
 
-def _unseen_pairs(one: Candidate, judge: Judge) -> list[tuple[Plan | None, int]]:
+def _unseen_pairs(candidate: Candidate, judge: RowJudge) -> list[tuple[Plan | None, int]]:
     """Each trace with the plan that was made without it; None where none could be made."""
-    return [(part.plan(one.name), trace) for part in judge.parts for trace in part.unseen]
+    return [(part.plan(candidate.name), trace) for part in judge.parts for trace in part.unseen]
 
 
-def _made(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
-    """None at all where one plan could not be made: no region serves such a trace."""
+def _require_all(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
+    """The pairs, or none if one of the plans could not be made: no region serves its trace."""
     made = [(plan, trace) for plan, trace in pairs if plan is not None]
     return made if len(made) == len(pairs) else []
 
 
-def _ranked(rows: Sequence[RobustRow], judge: Judge) -> list[RobustRow]:
-    """By what is needed unseen, with the margin of its kind."""
-    u_max = judge.objective.of(judge.replays.u_max) or 0
+def _rank(rows: Sequence[RobustRow], judge: RowJudge) -> list[RobustRow]:
+    """The rows sorted by the heap that hold-out traces need, with the margin of their kind."""
+    u_max = judge.objective.evaluate(judge.replays.u_max) or 0
 
     def key(row: RobustRow) -> tuple[float, float, str]:
-        known = Known(judge.recordings, u_max, row.kind)
+        known = MarginBasis(judge.recordings, u_max, row.kind)
         needed = math.inf if row.needed is None else heap_size(row.needed, known).region
         return needed, row.region or math.inf, row.name
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small changes of a design of budgets, drawn at random.
+"""Small random changes of a design of budgets.
 
 A budget gets more or fewer blocks, up to the most of its sizes ever live; its bytes go to another;
 its range takes in the size below, or falls back to one size; or all get fewer.
@@ -18,7 +18,7 @@ from heapfit.trace.profile import Profile
 
 # Each halved and doubled alone, from two seeds, on the three examples, djgpp_test and phase_shift,
 # with 60 million events replayed a search (2026-11-22): R_safe moves by -1.0 to +1.7 %, in the mean
-# of the ten runs by -0.1 to +0.4 %, as much as from one seed to the other. So they stand as first
+# of the ten runs by -0.1 to +0.4 %, as much as from one seed to the other. So they stay as first
 # chosen, and none needs to be known better.
 _EXTREMES = 0.1  # share of changes that take all blocks away, or set as many aside as are ever live
 _MOVES_BYTES = 0.4  # and of those that move bytes between two budgets
@@ -30,8 +30,8 @@ _HEAVY = 16  # and because of their bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """The sizes of a trace, rounded up to the alignment, and which may have budgets."""
+class BudgetSizes:
+    """The sizes of a trace, rounded up to the alignment, and those that may have budgets."""
 
     alignment: int
     sizes: tuple[int, ...]  # ascending
@@ -39,8 +39,8 @@ class Sizes:
     budgeted: tuple[int, ...]  # ascending
 
     @staticmethod
-    def of(profile: Profile, alignment: int) -> Sizes:
-        """Those asked for most often, and those of most bytes, may have budgets."""
+    def from_profile(profile: Profile, alignment: int) -> BudgetSizes:
+        """The sizes of a profile; the most frequent and those of most bytes may have budgets."""
         peaks: dict[int, int] = {}
         for size, peak in zip(profile.sizes.tolist(), profile.peaks.tolist(), strict=True):
             rounded = -(-max(size, 1) // alignment) * alignment
@@ -53,32 +53,32 @@ class Sizes:
         chosen = (
             classes_with_most(profile.sizes, weight, alignment, count) for weight, count in weights
         )
-        return Sizes(
+        return BudgetSizes(
             alignment,
             tuple(sizes),
             tuple(itertools.accumulate((peaks[size] for size in sizes), initial=0)),
             tuple(sorted(set(itertools.chain.from_iterable(chosen)))),
         )
 
-    def most_live(self, above: int, size: int) -> int:
-        """No more blocks of this range are ever live; fewer where they peak at different times."""
+    def max_live_blocks(self, above: int, size: int) -> int:
+        """A bound on the live blocks of a range; too high if its sizes peak at different times."""
         first, last = (bisect.bisect_right(self.sizes, bound) for bound in (above, size))
         return self.sums[last] - self.sums[first]
 
 
 class Moves:
-    """Draws changes from a seed."""
+    """Random changes of designs, from a seed."""
 
-    def __init__(self, sizes: Sizes, seed: int) -> None:
+    def __init__(self, sizes: BudgetSizes, seed: int) -> None:
         self._sizes = sizes
         self._random = random.Random(seed)
 
     def chance(self, share: float) -> bool:
-        """True so often."""
+        """True with this probability."""
         return self._random.random() < share
 
-    def changed(self, design: PooledDesign) -> PooledDesign:
-        """A neighbour; the design itself where the change drawn cannot be made."""
+    def change(self, design: PooledDesign) -> PooledDesign:
+        """A random neighbour; the design itself if the change cannot be made."""
         if not self._sizes.budgeted:
             return design
         budgets = design.by_size
@@ -88,7 +88,7 @@ class Moves:
             self._reshape(budgets)
         else:
             self._recount(budgets)
-        changed = PooledDesign.of(budgets, design.shared)
+        changed = PooledDesign.from_budgets(budgets, design.shared)
         return changed if len(changed.budgets) <= MOST_POOLS else design
 
     def _recount(self, budgets: dict[int, Budget]) -> None:
@@ -100,7 +100,7 @@ class Moves:
             if other.size != budget.size:
                 moved = round((budget.count - count) * budget.size / other.size)
                 budgets[other.size] = replace(
-                    other, count=self._bounded(other, other.count + moved)
+                    other, count=self._clamp_count(other, other.count + moved)
                 )
 
     def _scale(self, budgets: dict[int, Budget]) -> None:
@@ -109,7 +109,7 @@ class Moves:
             budgets[size] = replace(budget, count=int(share * budget.count))
 
     def _budget(self, budgets: dict[int, Budget]) -> Budget:
-        """One of those that there are or may be."""
+        """A random budget, of those that exist or may exist."""
         sizes = [*self._sizes.budgeted, *(size for size in budgets if not self._may_have(size))]
         return self._budget_for(budgets, self._random.choice(sizes))
 
@@ -118,30 +118,30 @@ class Moves:
         return self._sizes.budgeted[at : at + 1] == (size,)
 
     def _budget_for(self, budgets: dict[int, Budget], size: int) -> Budget:
-        """The one whose range the size lies in, or else one of its own without blocks."""
+        """The budget whose range holds the size, else an empty one for the size alone."""
         for budget in budgets.values():
             if budget.above < size <= budget.size:
                 return budget
         return Budget(size, size - self._sizes.alignment, 0)
 
     def _count_near(self, budget: Budget) -> int:
-        cap = self._sizes.most_live(budget.above, budget.size)
+        cap = self._sizes.max_live_blocks(budget.above, budget.size)
         if self.chance(_EXTREMES):
             return self._random.choice((0, cap))
         step = min(1 << self._random.randrange(_LARGEST_STEP), max(cap // 2, 1))
-        return self._bounded(budget, budget.count + self._random.choice((-step, step)))
+        return self._clamp_count(budget, budget.count + self._random.choice((-step, step)))
 
-    def _bounded(self, budget: Budget, count: int) -> int:
-        return min(max(count, 0), self._sizes.most_live(budget.above, budget.size))
+    def _clamp_count(self, budget: Budget, count: int) -> int:
+        return min(max(count, 0), self._sizes.max_live_blocks(budget.above, budget.size))
 
     def _reshape(self, budgets: dict[int, Budget]) -> None:
-        """A range falls back to its largest size, or one takes in the budgeted size below it."""
+        """Narrows a range to its largest size, or extends one to the budgeted size below it."""
         if not budgets:
             return
         budget = self._random.choice(list(budgets.values()))
         own = budget.size - self._sizes.alignment
         if budget.above < own and self.chance(0.5):
-            budgets[budget.size] = self._within(replace(budget, above=own))
+            budgets[budget.size] = self._clamp_budget(replace(budget, above=own))
             return
         below = bisect.bisect_right(self._sizes.budgeted, budget.above) - 1
         if below >= 0:
@@ -150,12 +150,12 @@ class Moves:
             )
 
     def _widen(self, budgets: dict[int, Budget], budget: Budget, above: int) -> None:
-        """Takes in all sizes above `above`, with the blocks that they have."""
-        taken = [one for one in budgets.values() if above < one.size < budget.size]
-        for one in taken:
-            del budgets[one.size]
-        count = budget.count + sum(one.count for one in taken)
-        budgets[budget.size] = self._within(Budget(budget.size, above, count))
+        """Extends a budget to all sizes above `above`, with the blocks that they have."""
+        taken = [other for other in budgets.values() if above < other.size < budget.size]
+        for other in taken:
+            del budgets[other.size]
+        count = budget.count + sum(other.count for other in taken)
+        budgets[budget.size] = self._clamp_budget(Budget(budget.size, above, count))
 
-    def _within(self, budget: Budget) -> Budget:
-        return replace(budget, count=self._bounded(budget, budget.count))
+    def _clamp_budget(self, budget: Budget) -> Budget:
+        return replace(budget, count=self._clamp_count(budget, budget.count))

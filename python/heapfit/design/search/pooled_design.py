@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks set aside for sizes or ranges of sizes, over a shared heap: what a search changes.
+"""Blocks reserved for sizes or ranges of sizes, over a shared heap: what a search changes.
 
 A budget for one size is the paper's; one for a range keeps the smaller requests as the largest:
 
@@ -7,7 +7,7 @@ A budget for one size is the paper's; one for a range keeps the smaller requests
                     |  N x 512 B    |            above 440 B, up to 512 B
 
 Without ranges the plan is `budgeted`. With them it is `class_pools`, whose general pools leave no
-gap: where the budgets do, a pool without blocks hands its requests on to the shared heap.
+gap: where the budgets do, a pool without blocks passes its requests to the shared heap.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
-    """An allocator for what is left over, and its values beside the alignment."""
+class SharedHeap:
+    """The allocator behind the pools, and its tunables other than the alignment."""
 
     allocator: str
     scalars: tuple[tuple[str, int], ...] = ()
 
     @staticmethod
-    def of(plan: Plan) -> Shared:
-        """A plan without pools, as what others share."""
+    def from_plan(plan: Plan) -> SharedHeap:
+        """The allocator of a plan without pools, as a shared heap."""
         budgets = {name: value for name, value in plan.scalars.items() if name != "alignment"}
-        return Shared(plan.allocator, tuple(sorted(budgets.items())))
+        return SharedHeap(plan.allocator, tuple(sorted(budgets.items())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +51,27 @@ class PooledDesign:
     """Budgets by ascending size, none overlapping; none at all is the shared allocator alone."""
 
     budgets: tuple[Budget, ...]
-    shared: Shared
+    shared: SharedHeap
 
     @staticmethod
-    def of(budgets: Mapping[int, Budget], shared: Shared) -> PooledDesign:
-        """From budgets by their sizes; those without blocks are left out."""
+    def from_budgets(budgets: Mapping[int, Budget], shared: SharedHeap) -> PooledDesign:
+        """The design of these budgets by size, without those that have no blocks."""
         filled = (budgets[size] for size in sorted(budgets) if budgets[size].count > 0)
         return PooledDesign(tuple(filled), shared)
 
     @property
     def by_size(self) -> dict[int, Budget]:
-        """The budgets, to be changed."""
+        """The budgets by size, as a dict to be changed."""
         return {budget.size: budget for budget in self.budgets}
 
     def plan(self, alignment: int) -> Plan:
-        """The same as an allocator's plan."""
+        """The design as a plan."""
         scalars = {"alignment": alignment}
         shared = Plan(self.shared.allocator, {**scalars, **dict(self.shared.scalars)})
         if not self.budgets:
             return shared
-        if all(one.above == one.size - alignment for one in self.budgets):
-            exact = tuple(Pool(one.size, one.count, is_exact=True) for one in self.budgets)
+        if all(budget.above == budget.size - alignment for budget in self.budgets):
+            exact = tuple(Pool(budget.size, budget.count, is_exact=True) for budget in self.budgets)
             return Plan(greedy_budgets.ALLOCATOR, scalars, exact, shared)
         return Plan(
             special_pools.ALLOCATOR, {**scalars, **_TO_SHARED}, tuple(self._general()), shared
@@ -88,8 +88,8 @@ class PooledDesign:
         return pools
 
 
-def design_of(plan: Plan, shared: Shared) -> PooledDesign:
-    """The budgets of a plan of exact pools, or of general pools, over another allocator."""
+def design_from_plan(plan: Plan, shared: SharedHeap) -> PooledDesign:
+    """The design of a plan of exact or general pools, over another allocator."""
     alignment = plan.scalars["alignment"]
     budgets: dict[int, Budget] = {}
     reached = 0
@@ -99,4 +99,4 @@ def design_of(plan: Plan, shared: Shared) -> PooledDesign:
         if above < size:
             budgets[size] = Budget(size, above, pool.count)
         reached = size
-    return PooledDesign.of(budgets, shared)
+    return PooledDesign.from_budgets(budgets, shared)

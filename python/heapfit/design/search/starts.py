@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a search for designs begins: budgets for sizes chosen in several ways.
+"""The starts of a search for designs: budgets for sizes chosen in several ways.
 
 Sizes are chosen by their bytes at the peak, as often as they are asked for, and by the requests
 that as many blocks as pay would serve. For each choice the budgets are exact ones, as far as a
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.design.budgets.greedy_budgets import budgeted_plan, classes_with_most, live_at_peak
+from heapfit.design.budgets.greedy_budgets import classes_with_most, live_at_peak, plan_from_budgets
 from heapfit.design.budgets.live_points import live_points
-from heapfit.design.budgets.priced import priced_budgets
+from heapfit.design.budgets.priced import price_budgets
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 CLASSES = 16  # as for budgets alone: greedy_budgets.py
@@ -26,14 +26,14 @@ _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is 
 _MOST_POINTS = 20_000  # moments of the trace
 
 
-def search_starts(loaded: LoadedTrace, progress: Progress = no_progress) -> list[Plan]:
-    """Plans with budgets over `tlsf`; the same for the same trace."""
+def search_starts(loaded: LoadedTrace, progress: Progress = ignore_progress) -> list[Plan]:
+    """The plans with budgets over `tlsf` that a search starts from; equal for equal traces."""
     plans: list[Plan] = []
     choices = [choice for choice in _choices(loaded) if choice]
     for i, sizes in enumerate(choices):
         progress("where to begin", i / len(choices))
         for counts in _budgets(loaded, sizes):
-            plan = budgeted_plan(sizes, counts, loaded.alignment)
+            plan = plan_from_budgets(sizes, counts, loaded.alignment)
             if plan is not None and plan not in plans:
                 plans.append(plan)
     progress("where to begin", 1.0)
@@ -45,15 +45,15 @@ def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
     sizes, counts = live_at_peak(loaded)
     yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
     yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
-    yield _most_hit(loaded)
+    yield _sizes_with_most_hits(loaded)
 
 
-def _most_hit(loaded: LoadedTrace) -> list[int]:
+def _sizes_with_most_hits(loaded: LoadedTrace) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
     profile, alignment = loaded.profile, loaded.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
     points = live_points(loaded.events, wide, alignment, _MOST_POINTS)
-    counts = priced_budgets(points, wide, PRICES[-1])
+    counts = price_budgets(points, wide, PRICES[-1])
     hits = [int((seen <= count).sum()) for seen, count in zip(points.hits, counts, strict=True)]
     order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
     return sorted(wide[i] for i in order[:CLASSES] if hits[i] > 0)
@@ -65,4 +65,4 @@ def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:
     yield list(_engine.search_budgets(exact, nodes).counts)
     points = live_points(loaded.events, sizes, loaded.alignment, _MOST_POINTS)
     for price in PRICES:
-        yield priced_budgets(points, sizes, price)
+        yield price_budgets(points, sizes, price)

@@ -16,7 +16,7 @@ from heapfit.importers.target_log import (
     record_emulated,
     run_emulated,
 )
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,9 @@ class Firmware:
         if not self.emulation.image.is_file():
             raise HeapfitError(f"{self.emulation.image}: the build did not make it")
 
-    def record(self, run: int, output: Path, progress: Progress = no_progress) -> TargetRecording:
+    def record(
+        self, run: int, output: Path, progress: Progress = ignore_progress
+    ) -> TargetRecording:
         """One run of an image that records; its trace is stored at `output`, its log beside it."""
         log = output.with_suffix(".frames")
         recorded = record_emulated(self._of_run(run), output, progress, log)

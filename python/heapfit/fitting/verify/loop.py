@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.checks.run import run_on
+from heapfit.checks.run import run_recording
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
@@ -26,7 +26,7 @@ from heapfit.fitting.verify.refusals import most_refused
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.progress import Progress, Runs, no_progress
+from heapfit.progress import Progress, RunProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -112,7 +112,7 @@ class _Loop:
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
-    runs: Runs
+    runs: RunProgress
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -155,7 +155,7 @@ class _Loop:
     def _fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
-        replayed = run_on(recorded.trace, plan, f"run {number}")
+        replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
         self.runs.done(f"run {number}")
         assert recorded.log is not None, "a firmware's recordings keep their logs"
@@ -174,7 +174,7 @@ def verify(
     firmware: Firmware,
     folder: Path,
     options: VerifyOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> Verification:
     """Runs the firmware over the plan's heap until fresh runs pass.
 
@@ -186,7 +186,7 @@ def verify(
     """
     options = options or VerifyOptions()
     today = _firmware_today(plan, firmware, options)
-    known, runs = list(options.recordings), Runs(progress, options.runs_of_a_round)
+    known, runs = list(options.recordings), RunProgress(progress, options.runs_of_a_round)
     with new_folder(folder):
         loop = _Loop(firmware, folder, options, known, len(known), runs)
         settled = _settled(loop, plan)

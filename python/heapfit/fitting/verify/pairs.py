@@ -17,13 +17,13 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap
-from heapfit.comparison.incumbents.needs import memories_needed
-from heapfit.comparison.incumbents.replacement import HeapCost, Pair, Today
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.margin import enough_recordings
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Runs
+from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -41,7 +41,7 @@ class FirmwareToday:
 class MeasuredPairs:
     """The verdict, and how far the two heaps' requests are apart."""
 
-    today: Today
+    today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
 
 
@@ -50,7 +50,7 @@ def measured_in_pairs(
     fitted: Mapping[int, Trace],
     today: FirmwareToday,
     folder: Path,
-    runs: Runs,
+    runs: RunProgress,
 ) -> MeasuredPairs:
     """Records the runs of `fitted`, by number, on the incumbent heap, too, and compares.
 
@@ -65,7 +65,7 @@ def measured_in_pairs(
     over_plan = [fitted[number] for number in numbers]
     over_now = _recorded_today(numbers, today.firmware, folder, runs)
     bases = [trace.largest_alignment for trace in over_now]
-    heap, memories, _ = memories_needed(
+    heap, memories, _ = measure_memories(
         today.heap, [requests_of(trace) for trace in over_now], bases
     )
     regions = [_smallest_region(plan, trace) for trace in over_plan]
@@ -78,11 +78,11 @@ def measured_in_pairs(
     )
     wanted = enough_recordings(max(peaks))
     fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
-    return MeasuredPairs(Today(heap, pairs, costs, None, wanted), fitted_peaks)
+    return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
 
 
 def _recorded_today(
-    numbers: list[int], firmware: Firmware, folder: Path, runs: Runs
+    numbers: list[int], firmware: Firmware, folder: Path, runs: RunProgress
 ) -> list[Trace]:
     firmware.make(None, is_recorded=True)
     traces = []

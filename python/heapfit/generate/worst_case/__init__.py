@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What calls cost at worst, read from linked machine code: instructions, and bytes of stack.
+"""The worst case of calls, read from linked machine code: instructions, and bytes of stack.
 
 linked_code      a linked Thumb or RV32 program, its functions and instructions
 loop_marks       how often loops are run, as core's sources say it

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import Function, LinkedCode
-from heapfit.generate.worst_case.longest_path import Work, longest_path
+from heapfit.generate.worst_case.longest_path import PathCost, longest_path
 from heapfit.generate.worst_case.stack_depth import deepest_stack
 
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """No call takes more, whatever the heap holds and however it is called."""
+    """Upper bounds of a call, whatever the heap holds and however it is called."""
 
     instructions: int  # without those for bytes of payload
     a_byte: int  # instructions for each byte of payload that is moved or cleared
@@ -21,18 +21,18 @@ class WorstCase:
 
 
 class WorstCases:
-    """The worst cases of a program's functions, each looked for once."""
+    """The worst cases of a program's functions, each found once."""
 
     def __init__(self, code: LinkedCode) -> None:
         self._code = code
         self._known: dict[int, WorstCase] = {}
         self._callers: list[int] = []
 
-    def of(self, name: str) -> WorstCase:
-        """Of one function; UnboundedError, which names the place, where there is none."""
-        return self._at(self._code.named(name))
+    def find(self, name: str) -> WorstCase:
+        """The worst case of one function; UnboundedError, which names the place, if it has none."""
+        return self._find_at(self._code.find_function(name))
 
-    def _at(self, start: int) -> WorstCase:
+    def _find_at(self, start: int) -> WorstCase:
         if start in self._callers:
             raise UnboundedError(
                 start, f"{self._code.name_at(start)} calls itself, through others or not"
@@ -40,16 +40,16 @@ class WorstCases:
         if start not in self._known:
             self._callers.append(start)
             try:
-                self._known[start] = self._found(self._code.function(start))
+                self._known[start] = self._measure(self._code.function(start))
             finally:
                 self._callers.pop()
         return self._known[start]
 
-    def _found(self, function: Function) -> WorstCase:
-        path = longest_path(function, self._code.marks, self._work)
-        stack = deepest_stack(function, lambda callee: self._at(callee).stack)
+    def _measure(self, function: Function) -> WorstCase:
+        path = longest_path(function, self._code.marks, self._cost_of_call)
+        stack = deepest_stack(function, lambda callee: self._find_at(callee).stack)
         return WorstCase(path.fixed, path.a_byte, stack)
 
-    def _work(self, start: int) -> Work:
-        worst = self._at(start)
-        return Work(worst.instructions, worst.a_byte)
+    def _cost_of_call(self, start: int) -> PathCost:
+        worst = self._find_at(start)
+        return PathCost(worst.instructions, worst.a_byte)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one instruction does to the way through a program and to the stack."""
+"""The effect of one instruction on the control flow and on the stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from heapfit.errors import HeapfitError
 
 
 class UnboundedError(HeapfitError):
-    """Code of which no worst case is known: where, and what stands there."""
+    """Code of which no worst case is known; the message says where it is and why."""
 
     def __init__(self, place: int | str, why: str) -> None:
         at = f"0x{place:x}" if isinstance(place, int) else place
@@ -17,7 +17,7 @@ class UnboundedError(HeapfitError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DisassemblyLine:
     """One line of a disassembly."""
 
     address: int
@@ -29,16 +29,16 @@ class Line:
         try:
             return int(self.operands.split(",")[-1].split()[0], 16)
         except (IndexError, ValueError):
-            raise self.unbounded("leads to a place that is not in the code") from None
+            raise self.make_error("leads to a place that is not in the code") from None
 
-    def unbounded(self, why: str) -> UnboundedError:
-        """What to raise of this line."""
+    def make_error(self, why: str) -> UnboundedError:
+        """The error for this line, with the reason."""
         return UnboundedError(self.address, f"{self.mnemonic} {self.operands}".strip() + f" {why}")
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Where an instruction leads. A call comes back behind itself, and so `falls_through`."""
+    """The successors of an instruction; a call returns behind itself, so it `falls_through`."""
 
     jump: int | None = None  # address, in this function or, as its last call, another's first
     call: int | None = None  # address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A linked program: its functions, and what their instructions do.
+"""A linked program: its functions, and the control flow of their instructions.
 
 The instructions are read by objdump, which every cross compiler brings along.
 """
@@ -18,7 +18,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.worst_case import riscv, thumb
-from heapfit.generate.worst_case.instruction import Flow, Line, UnboundedError
+from heapfit.generate.worst_case.instruction import DisassemblyLine, Flow, UnboundedError
 from heapfit.generate.worst_case.loop_marks import LoopMark, read_marks
 from heapfit.importers.external_tool import run
 
@@ -26,7 +26,7 @@ _LINE: Final = re.compile(r"^\s*([0-9a-f]+):\t(\S+)(?:\t([^\n]*))?$", re.MULTILI
 _COMMENT: Final = re.compile(r"\s*(?:[;@]|#(?=\s)).*$")
 _DATA: Final = {".word", ".short", ".byte"}
 _EXECUTABLE: Final = 4  # SHF_EXECINSTR
-_MACHINES: Final = {"EM_ARM": thumb.flows, "EM_RISCV": riscv.flows}
+_MACHINES: Final = {"EM_ARM": thumb.thumb_flows, "EM_RISCV": riscv.riscv_flows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Function:
     following: dict[int, int]  # the address behind each instruction
 
     def successors(self, address: int) -> list[int]:
-        """Where the way leads from an instruction, inside this function."""
+        """The addresses to which an instruction leads, inside this function."""
         flow = self.flows[address]
         found = [self.following[address]] if flow.falls_through else []
         if flow.jump is not None and flow.jump in self.flows:
@@ -61,7 +61,7 @@ class LinkedCode:
         if self._machine not in _MACHINES:
             raise HeapfitError(f"{path.name}: is neither Thumb nor RV32 code ({self._machine})")
 
-    def named(self, name: str) -> int:
+    def find_function(self, name: str) -> int:
         """A function's first address; HeapfitError if there is none of that name."""
         for start, (_, names) in self._ranges.items():
             if name in names:
@@ -69,11 +69,11 @@ class LinkedCode:
         raise HeapfitError(f"{self._path.name}: has no function {name}")
 
     def name_at(self, start: int) -> str:
-        """The function that begins there."""
+        """The name of the function that begins at `start`."""
         return min(self._ranges[start][1]) if start in self._ranges else f"0x{start:x}"
 
     def function(self, start: int) -> Function:
-        """The function that begins there; UnboundedError where its ways cannot be told."""
+        """The function that begins at `start`; UnboundedError if its control flow is unknown."""
         if start not in self._ranges:
             raise UnboundedError(start, "is called and is no function")
         end = self._ranges[start][0]
@@ -89,18 +89,18 @@ class LinkedCode:
         return Function(self.name_at(start), start, flows, following)
 
     @cached_property
-    def _lines(self) -> list[Line]:
+    def _lines(self) -> list[DisassemblyLine]:
         command = [f"{self._tools}objdump", "-d", "--no-show-raw-insn", self._path.name]
         listing = run(command, self._path.parent)
         found = [
-            Line(int(address, 16), mnemonic, _COMMENT.sub("", operands))
+            DisassemblyLine(int(address, 16), mnemonic, _COMMENT.sub("", operands))
             for address, mnemonic, operands in _LINE.findall(listing)
         ]
         return sorted(found, key=lambda line: line.address)
 
 
 def require_equal_code(marked: Path, plain: Path) -> None:
-    """HeapfitError if marks changed the code: what is found of it would not hold for the other."""
+    """HeapfitError if marks changed the code: bounds of one would not hold for the other."""
     if _code_bytes(marked) != _code_bytes(plain):
         raise HeapfitError(f"{plain.name}: is other code once its loops are marked")
 
@@ -115,7 +115,7 @@ def _code_bytes(path: Path) -> list[tuple[str, int, bytes]]:
 
 
 def _function_ranges(elf: ELFFile) -> dict[int, tuple[int, set[str]]]:
-    """By first address: the address behind, and the names. Without a size: up to the next one."""
+    """The end and the names of each function by its start; without a size it ends at the next."""
     sizes: dict[int, int] = {}
     names: dict[int, set[str]] = {}
     table = elf.get_section_by_name(".symtab")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The longest way through a function's machine code, callees included.
+"""The longest path through a function's machine code, callees included.
 
 From the inside outwards: a loop becomes one step, whose ways out have each their worst case. A body
 that is run n times goes round n - 1 times and then leaves, or goes round n times and leaves before
@@ -14,140 +14,142 @@ from typing import Final
 
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import Function
-from heapfit.generate.worst_case.loop_bounds import mark_of
+from heapfit.generate.worst_case.loop_bounds import find_mark
 from heapfit.generate.worst_case.loop_marks import LoopMark
-from heapfit.generate.worst_case.loops import Loop, natural_loops
+from heapfit.generate.worst_case.loops import Loop, find_loops
 
-_BACK: Final = -1  # what a function's way out leads to
+_RETURN: Final = -1  # what a function's way out leads to
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """Instructions, and how many more for each byte of payload that is moved or cleared."""
+class PathCost:
+    """The cost of a path: instructions, and how many more for each byte moved or cleared."""
 
     fixed: int = 0
     a_byte: int = 0
 
-    def __add__(self, other: Work) -> Work:
-        return Work(self.fixed + other.fixed, self.a_byte + other.a_byte)
+    def __add__(self, other: PathCost) -> PathCost:
+        return PathCost(self.fixed + other.fixed, self.a_byte + other.a_byte)
 
-    def __mul__(self, times: int) -> Work:
-        return Work(self.fixed * times, self.a_byte * times)
+    def __mul__(self, times: int) -> PathCost:
+        return PathCost(self.fixed * times, self.a_byte * times)
 
-    def or_more(self, other: Work | None) -> Work:
-        """As much as either."""
+    def max_with(self, other: PathCost | None) -> PathCost:
+        """The larger cost of the two, for each figure."""
         if other is None:
             return self
-        return Work(max(self.fixed, other.fixed), max(self.a_byte, other.a_byte))
+        return PathCost(max(self.fixed, other.fixed), max(self.a_byte, other.a_byte))
 
 
-_Exits = dict[int, Work]  # the worst case of each address that is left for
+_Exits = dict[int, PathCost]  # the worst case of each address that an exit leads to
 
 
 def longest_path(
-    function: Function, marks: Sequence[LoopMark], called: Callable[[int], Work]
-) -> Work:
-    """The worst case from the first instruction to the return; `called` tells a callee's.
+    function: Function, marks: Sequence[LoopMark], called: Callable[[int], PathCost]
+) -> PathCost:
+    """The worst case from the first instruction to the return; `called` gives a callee's.
 
     UnboundedError where a loop has no bound, or the function never returns.
     """
     paths = _Paths(function, marks, called)
     exits = paths.exits(None)
-    if _BACK not in exits:
+    if _RETURN not in exits:
         raise UnboundedError(function.start, f"{function.name} never returns")
-    return exits[_BACK]
+    return exits[_RETURN]
 
 
 class _Paths:
     def __init__(
-        self, function: Function, marks: Sequence[LoopMark], called: Callable[[int], Work]
+        self, function: Function, marks: Sequence[LoopMark], called: Callable[[int], PathCost]
     ) -> None:
         self._function = function
         self._marks = marks
         self._called = called
-        self._loops = natural_loops(function)
+        self._loops = find_loops(function)
 
     def exits(self, loop: Loop | None) -> _Exits:
-        """The worst case of each way out of a loop, or of the whole function."""
+        """The worst case of each exit of a loop, or of the whole function."""
         steps = self._steps(loop)
         if loop is None:
-            return _longest(steps, self._owner(None, self._function.start), None)
-        mark = mark_of(self._function, loop, self._loops, self._marks)
-        whole = _longest(steps, loop.header, loop.header)
-        in_body = {step for step in steps if self._is_of_body(step, loop, mark)}
-        outside = _without(steps, in_body)
-        before = {} if loop.header in in_body else _longest(outside, loop.header, loop.header)
-        around = whole.pop(loop.header, Work())
+            return _find_longest(steps, self._owner(None, self._function.start), None)
+        mark = find_mark(self._function, loop, self._loops, self._marks)
+        whole = _find_longest(steps, loop.header, loop.header)
+        in_body = {step for step in steps if self._is_in_body(step, loop, mark)}
+        outside = _drop_steps(steps, in_body)
+        before = {} if loop.header in in_body else _find_longest(outside, loop.header, loop.header)
+        around = whole.pop(loop.header, PathCost())
         before.pop(loop.header, None)
         if mark.is_of_payload:
-            return _per_byte(whole, before, around)
-        return _rounds(whole, before, around, mark.times or 0)
+            return _cost_per_byte(whole, before, around)
+        return _cost_of_rounds(whole, before, around, mark.times or 0)
 
     def _steps(self, loop: Loop | None) -> dict[int, _Exits]:
-        """What each instruction, or loop inside, leads to, and what it takes to get there."""
+        """The successors of each instruction, or loop inside, with the cost to get there."""
         steps: dict[int, _Exits] = {}
-        for inner in self._inside(loop):
+        for inner in self._largest_inside(loop):
             ways: _Exits = {}
             for target, work in self.exits(inner).items():
                 owner = self._owner(loop, target)
-                ways[owner] = work.or_more(ways.get(owner))
+                ways[owner] = work.max_with(ways.get(owner))
             steps[inner.header] = ways
         for node in self._function.flows if loop is None else loop.nodes:
             if self._owner(loop, node) == node and node not in steps:
-                work = self._work(node)
+                work = self._cost_of(node)
                 steps[node] = dict.fromkeys(
-                    [self._owner(loop, one) for one in self._leads_to(node)], work
+                    [self._owner(loop, one) for one in self._find_successors(node)], work
                 )
         return steps
 
-    def _inside(self, loop: Loop | None) -> list[Loop]:
-        """The largest loops in this one."""
+    def _largest_inside(self, loop: Loop | None) -> list[Loop]:
+        """The largest loops inside this one."""
         smaller = [one for one in self._loops if loop is None or one.nodes < loop.nodes]
         return [one for one in smaller if not any(one.nodes < other.nodes for other in smaller)]
 
     def _owner(self, loop: Loop | None, node: int) -> int:
         """The header of the loop inside that a node is part of, or the node itself."""
-        return next((one.header for one in self._inside(loop) if node in one.nodes), node)
+        return next((one.header for one in self._largest_inside(loop) if node in one.nodes), node)
 
-    def _leads_to(self, node: int) -> list[int]:
+    def _find_successors(self, node: int) -> list[int]:
         flow = self._function.flows[node]
         leaves = flow.returns or (flow.jump is not None and flow.jump not in self._function.flows)
-        return self._function.successors(node) + ([_BACK] if leaves else [])
+        return self._function.successors(node) + ([_RETURN] if leaves else [])
 
-    def _work(self, node: int) -> Work:
+    def _cost_of(self, node: int) -> PathCost:
         flow = self._function.flows[node]
         is_last_call = flow.jump is not None and flow.jump not in self._function.flows
         callee = flow.jump if is_last_call else flow.call
-        return Work(1) if callee is None else Work(1) + self._called(callee)
+        return PathCost(1) if callee is None else PathCost(1) + self._called(callee)
 
-    def _is_of_body(self, step: int, loop: Loop, mark: LoopMark) -> bool:
-        """Whether this is not done but when the body is run: it came from there and stayed."""
-        inner = next((one.nodes for one in self._inside(loop) if one.header == step), {step})
+    def _is_in_body(self, step: int, loop: Loop, mark: LoopMark) -> bool:
+        """True if the step is done only when the body is run: it came from the body and stayed."""
+        inner = next(
+            (one.nodes for one in self._largest_inside(loop) if one.header == step), {step}
+        )
         return any(mark.holds(node) and self._function.flows[node].stays for node in inner)
 
 
-def _without(steps: dict[int, _Exits], left_out: set[int]) -> dict[int, _Exits]:
-    """The steps that are not left out, and their ways to others such."""
+def _drop_steps(steps: dict[int, _Exits], dropped: set[int]) -> dict[int, _Exits]:
+    """The steps that are not in `dropped`, with their edges to each other."""
     return {
-        step: {target: work for target, work in ways.items() if target not in left_out}
+        step: {target: work for target, work in ways.items() if target not in dropped}
         for step, ways in steps.items()
-        if step not in left_out
+        if step not in dropped
     }
 
 
-def _longest(steps: dict[int, _Exits], first: int, header: int | None) -> _Exits:
+def _find_longest(steps: dict[int, _Exits], first: int, header: int | None) -> _Exits:
     """The worst case from `first` to each place that is no step, and back to `header`."""
-    most = {first: Work()}
+    most = {first: PathCost()}
     exits: _Exits = {}
-    for step in _in_order(steps, first, header):
+    for step in _sort_steps(steps, first, header):
         for target, work in steps[step].items():
             found = most if target in steps and target != header else exits
-            found[target] = (most[step] + work).or_more(found.get(target))
+            found[target] = (most[step] + work).max_with(found.get(target))
     return exits
 
 
-def _in_order(steps: dict[int, _Exits], first: int, header: int | None) -> list[int]:
-    """The steps that are reached, each before those it leads to."""
+def _sort_steps(steps: dict[int, _Exits], first: int, header: int | None) -> list[int]:
+    """The steps that are reached, each before its successors."""
     seen, order = {first}, []
     stack = [(first, iter(steps[first]))]
     while stack:
@@ -163,18 +165,18 @@ def _in_order(steps: dict[int, _Exits], first: int, header: int | None) -> list[
     return order[::-1]
 
 
-def _rounds(whole: _Exits, before: _Exits, around: Work, times: int) -> _Exits:
-    """The body is run `times` times: the last time it may leave from anywhere."""
+def _cost_of_rounds(whole: _Exits, before: _Exits, around: PathCost, times: int) -> _Exits:
+    """The exits of a loop whose body is run `times` times; the last time it may leave anywhere."""
     exits = {target: around * times + work for target, work in before.items()}
     for target, work in whole.items() if times > 0 else ():
-        exits[target] = (around * (times - 1) + work).or_more(exits.get(target))
+        exits[target] = (around * (times - 1) + work).max_with(exits.get(target))
     return exits
 
 
-def _per_byte(whole: _Exits, before: _Exits, around: Work) -> _Exits:
-    """The body is run once a byte; of none, what is before it is all."""
-    exits = {target: Work(work.fixed, around.fixed) for target, work in before.items()}
+def _cost_per_byte(whole: _Exits, before: _Exits, around: PathCost) -> _Exits:
+    """The exits of a loop whose body is run once a byte; before it, for no byte."""
+    exits = {target: PathCost(work.fixed, around.fixed) for target, work in before.items()}
     for target, work in whole.items():
-        once = Work(max(work.fixed - around.fixed, 0), around.fixed)
-        exits[target] = once.or_more(exits.get(target))
+        once = PathCost(max(work.fixed - around.fixed, 0), around.fixed)
+        exits[target] = once.max_with(exits.get(target))
     return exits

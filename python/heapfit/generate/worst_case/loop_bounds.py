@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which loop of the source a loop of the machine code is, and how often its body is run.
+"""The source loop that a loop of the machine code comes from, and how often its body is run.
 
 Instructions of a body come from the scope of its mark, those of its condition from around it. So a
 loop inside another holds instructions of both: it is the inner one if the machine code has a loop
@@ -19,10 +19,10 @@ from heapfit.generate.worst_case.loop_marks import LoopMark
 from heapfit.generate.worst_case.loops import Loop
 
 
-def mark_of(
+def find_mark(
     function: Function, loop: Loop, loops: Sequence[Loop], marks: Sequence[LoopMark]
 ) -> LoopMark:
-    """The mark that bounds a loop; UnboundedError if there is none, or it tells no number."""
+    """The mark that bounds a loop; UnboundedError if there is none, or it gives no number."""
     own = _own_nodes(loop, loops)
     around = [other for other in loops if loop.nodes < other.nodes]
     outer = {mark.line for one in around for mark in _marks_in(_own_nodes(one, loops), marks)}
@@ -45,13 +45,13 @@ def _has_condition_outside(function: Function, nodes: set[int], mark: LoopMark) 
 
 
 def _own_nodes(loop: Loop, loops: Sequence[Loop]) -> set[int]:
-    """Without those of loops inside."""
+    """The nodes of a loop without those of the loops inside it."""
     inside = (other.nodes for other in loops if other.nodes < loop.nodes)
     return set(loop.nodes).difference(*inside)
 
 
 def _marks_in(nodes: set[int], marks: Sequence[LoopMark]) -> list[LoopMark]:
-    """Of each instruction the mark whose scope is innermost."""
+    """The innermost mark of each instruction that has one."""
     found: dict[LoopMark, None] = {}
     for node in sorted(nodes):
         holding = [mark for mark in marks if mark.holds(node)]

@@ -27,21 +27,21 @@ _AT_MOST, _HALVES, _OF_PAYLOAD = "hfit_loop_at_most", "hfit_loop_halves", "hfit_
 
 @dataclass(frozen=True, slots=True)
 class LoopMark:
-    """What the source says of a loop, once for each place that it was compiled to."""
+    """A mark of a loop in the source, once for each place that it was compiled to."""
 
     line: tuple[int, int, int]  # compilation unit, file and line: one loop of the source
     ranges: tuple[tuple[int, int], ...]  # addresses of the body's instructions
     depth: int  # a mark inside another's loop has more
     is_of_payload: bool  # the body is run once a byte
-    times: int | None  # else so often at most; None: the compiler did not tell
+    times: int | None  # else so often at most; None: not in the debug information
 
     def holds(self, address: int) -> bool:
-        """Whether this instruction came from the loop's body."""
+        """True if the instruction at this address came from the loop's body."""
         return any(start <= address < end for start, end in self.ranges)
 
 
 def read_marks(elf: ELFFile) -> list[LoopMark]:
-    """All of a file; none without debug information."""
+    """All loop marks of a linked file; none without debug information."""
     if not elf.has_dwarf_info():
         return []
     dwarf = elf.get_dwarf_info()
@@ -49,19 +49,19 @@ def read_marks(elf: ELFFile) -> list[LoopMark]:
         mark
         for unit in dwarf.iter_CUs()
         for die in unit.iter_DIEs()
-        for mark in _mark(dwarf, unit, die)
+        for mark in _read_mark(dwarf, unit, die)
     ]
-    return [_with_times_of_others(mark, marks) for mark in marks]
+    return [_fill_times(mark, marks) for mark in marks]
 
 
-def _with_times_of_others(mark: LoopMark, marks: list[LoopMark]) -> LoopMark:
-    """A copy of which the compiler did not tell has the same value: it comes from the plan."""
-    told = {one.times for one in marks if one.line == mark.line and one.times is not None}
-    return replace(mark, times=max(told)) if mark.times is None and told else mark
+def _fill_times(mark: LoopMark, marks: list[LoopMark]) -> LoopMark:
+    """The mark with the times of its copies, if it has none: all come from the plan."""
+    known = {one.times for one in marks if one.line == mark.line and one.times is not None}
+    return replace(mark, times=max(known)) if mark.times is None and known else mark
 
 
-def _mark(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[LoopMark]:
-    name = _inherited(die, "DW_AT_name") if die.tag == "DW_TAG_variable" else None
+def _read_mark(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[LoopMark]:
+    name = _find_attribute(die, "DW_AT_name") if die.tag == "DW_TAG_variable" else None
     kind = "" if name is None else name.value.decode()
     if kind not in {_AT_MOST, _HALVES, _OF_PAYLOAD}:
         return
@@ -69,7 +69,7 @@ def _mark(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[LoopMark]:
     ranges = () if scope is None else tuple(_ranges(dwarf, unit, scope))
     if not ranges:
         return
-    places = (_inherited(die, f"DW_AT_decl_{place}") for place in ("file", "line"))
+    places = (_find_attribute(die, f"DW_AT_decl_{place}") for place in ("file", "line"))
     line = (unit.cu_offset, *(0 if place is None else place.value for place in places))
     value = _value(dwarf, unit, die)
     times = value.bit_length() if kind == _HALVES and value is not None else value
@@ -77,8 +77,8 @@ def _mark(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> Iterator[LoopMark]:
     yield LoopMark(line, ranges, _depth(die), kind == _OF_PAYLOAD, times)
 
 
-def _inherited(die: DIE, name: str) -> AttributeValue | None:
-    """An attribute of it or of what it is a copy of."""
+def _find_attribute(die: DIE, name: str) -> AttributeValue | None:
+    """An attribute of an entry, or of the entry that it is a copy of."""
     while name not in die.attributes and "DW_AT_abstract_origin" in die.attributes:
         die = die.get_DIE_from_attribute("DW_AT_abstract_origin")
     return die.attributes.get(name)
@@ -106,7 +106,7 @@ def _ranges(dwarf: DWARFInfo, unit: CompileUnit, scope: DIE) -> Iterator[tuple[i
 
 
 def _value(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> int | None:
-    """The constant's; None where it is in a register, or nowhere."""
+    """The value of a constant; None if it is in a register or was removed."""
     if "DW_AT_const_value" in die.attributes:
         value: int = die.attributes["DW_AT_const_value"].value
         return value
@@ -120,7 +120,7 @@ def _value(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> int | None:
 
 
 def _constant(expression: list[Any]) -> int | None:
-    """Of `push a number, that is the value`."""
+    """The value of the expression `push a number, that is the value`; None for any other."""
     names = [operation.op_name for operation in expression]
     if len(names) != 2 or names[1] != "DW_OP_stack_value":
         return None

@@ -11,14 +11,14 @@ from heapfit.generate.worst_case.linked_code import Function
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Instructions from which the way leads back to `header`, by which alone it is entered."""
+    """Instructions from which control returns to `header`, the only entry of the loop."""
 
     header: int
     nodes: frozenset[int]
 
 
-def natural_loops(function: Function) -> list[Loop]:
-    """The smallest first; UnboundedError where a loop is entered in more than one place."""
+def find_loops(function: Function) -> list[Loop]:
+    """The loops of a function, the smallest first; UnboundedError if one has several entries."""
     order = _postorder(function)
     above = _dominators(function, order)
     nodes: dict[int, set[int]] = {}
@@ -26,14 +26,14 @@ def natural_loops(function: Function) -> list[Loop]:
         for successor in function.successors(node):
             if _dominates(above, successor, node):
                 body = nodes.setdefault(successor, {successor})
-                body |= _reaching(function, order, node, successor)
+                body |= _find_body(function, order, node, successor)
     _require_reducible(function, order, above)
     loops = [Loop(header, frozenset(body)) for header, body in nodes.items()]
     return sorted(loops, key=lambda loop: len(loop.nodes))
 
 
 def _postorder(function: Function) -> list[int]:
-    """Every instruction that is reached, behind those that it leads to."""
+    """Every instruction that is reached, after its successors."""
     seen, order = {function.start}, []
     stack = [(function.start, iter(function.successors(function.start)))]
     while stack:
@@ -86,7 +86,7 @@ def _dominates(above: dict[int, int], one: int, other: int) -> bool:
     return other == one
 
 
-def _reaching(function: Function, order: list[int], last: int, header: int) -> set[int]:
+def _find_body(function: Function, order: list[int], last: int, header: int) -> set[int]:
     """The nodes from which `last` is reached without passing `header`."""
     before: dict[int, list[int]] = {}
     for node in order:
@@ -102,7 +102,7 @@ def _reaching(function: Function, order: list[int], last: int, header: int) -> s
 
 
 def _require_reducible(function: Function, order: list[int], above: dict[int, int]) -> None:
-    """Without the edges that lead back to a dominator there must be no circle."""
+    """UnboundedError if a cycle stays when the edges back to dominators are removed."""
     number = {node: place for place, node in enumerate(order)}
     for node in order:
         for successor in function.successors(node):

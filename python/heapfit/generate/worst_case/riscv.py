@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from heapfit.generate.worst_case.instruction import RETURN, TRAP, Flow, Line
+from heapfit.generate.worst_case.instruction import RETURN, TRAP, DisassemblyLine, Flow
 
 _BRANCHES: Final = {
     *("beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt", "ble", "bgtu", "bleu"),
@@ -17,12 +17,12 @@ _MEMORY: Final = re.compile(r"[ls](b|h|w|bu|hu)|lr\.w|sc\.w|amo\w+\.w.*")
 _STACK: Final = re.compile(r"sp,sp,(-?\d+)")
 
 
-def flows(lines: Iterable[Line]) -> Iterator[Flow]:
-    """What each line does; UnboundedError where that cannot be told."""
+def riscv_flows(lines: Iterable[DisassemblyLine]) -> Iterator[Flow]:
+    """The control flow of each line; UnboundedError where it is unknown."""
     return (_flow(line) for line in lines)
 
 
-def _flow(line: Line) -> Flow:
+def _flow(line: DisassemblyLine) -> Flow:
     mnemonic, operands = line.mnemonic, line.operands
     if mnemonic in _BRANCHES:
         return Flow(jump=line.target(), stays=True)
@@ -35,15 +35,15 @@ def _flow(line: Line) -> Flow:
     if mnemonic in {"ebreak", "unimp"}:
         return TRAP
     if mnemonic in {"jr", "jalr", "jal", "mret", "ecall"}:
-        raise line.unbounded("jumps or calls by a register")
-    return Flow(pushed=_pushed(line), stays=_MEMORY.fullmatch(mnemonic) is not None)
+        raise line.make_error("jumps or calls by a register")
+    return Flow(pushed=_stack_growth(line), stays=_MEMORY.fullmatch(mnemonic) is not None)
 
 
-def _pushed(line: Line) -> int:
-    """Bytes by which the stack grows."""
+def _stack_growth(line: DisassemblyLine) -> int:
+    """Bytes by which the instruction lets the stack grow."""
     if not line.operands.startswith("sp,") or line.mnemonic in {"sw", "sh", "sb"}:
         return 0
     by = _STACK.fullmatch(line.operands)
     if line.mnemonic not in {"addi", "add"} or by is None:
-        raise line.unbounded("moves the stack by a number that is not in the code")
+        raise line.make_error("moves the stack by a number that is not in the code")
     return -int(by[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The deepest that a function's stack grows, callees included, from its pushes and moves."""
+"""The largest depth of a function's stack, callees included, from its pushes and moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heapfit.generate.worst_case.linked_code import Function
 
 
 def deepest_stack(function: Function, called: Callable[[int], int]) -> int:
-    """Bytes below the caller's stack pointer; UnboundedError where ways that meet disagree."""
+    """Bytes below the caller's stack pointer; UnboundedError where joining paths disagree."""
     depth = {function.start: 0}
     left = [function.start]
     deepest = 0

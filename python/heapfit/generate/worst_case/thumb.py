@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from heapfit.generate.worst_case.instruction import PLAIN, RETURN, TRAP, Flow, Line
+from heapfit.generate.worst_case.instruction import PLAIN, RETURN, TRAP, DisassemblyLine, Flow
 
 _BRANCHES: Final = {
     *("beq", "bne", "bcs", "bhs", "bcc", "blo", "bmi", "bpl"),
@@ -21,8 +21,8 @@ _LOADS_UP: Final = re.compile(r"\[sp\], #(\d+)")
 _MEMORY: Final = ("ldr", "str", "ldm", "stm", "push", "pop")
 
 
-def flows(lines: Iterable[Line]) -> Iterator[Flow]:
-    """What each line does; UnboundedError where that cannot be told."""
+def thumb_flows(lines: Iterable[DisassemblyLine]) -> Iterator[Flow]:
+    """The control flow of each line; UnboundedError where it is unknown."""
     in_block = 0
     for line in lines:
         mnemonic = line.mnemonic.split(".")[0]
@@ -33,54 +33,54 @@ def flows(lines: Iterable[Line]) -> Iterator[Flow]:
         flow = _flow(line, mnemonic[:-2] if in_block else mnemonic)
         if in_block:
             in_block -= 1
-            flow = _may_do_nothing(line, flow)
+            flow = _make_conditional(line, flow)
         yield flow
 
 
-def _may_do_nothing(line: Line, flow: Flow) -> Flow:
+def _make_conditional(line: DisassemblyLine, flow: Flow) -> Flow:
     if flow.pushed != 0 and not flow.returns:
-        raise line.unbounded("moves the stack on a condition")
+        raise line.make_error("moves the stack on a condition")
     return replace(flow, falls_through=True, pushed=0)
 
 
-def _flow(line: Line, mnemonic: str) -> Flow:
+def _flow(line: DisassemblyLine, mnemonic: str) -> Flow:
     if mnemonic in _BRANCHES | {"b", "bl"}:
-        return _to_address(line, mnemonic)
+        return _flow_to_address(line, mnemonic)
     if mnemonic in {"udf", "bkpt"}:
         return TRAP
     if mnemonic in {"bx", "blx", "tbb", "tbh"} or re.match(r"pc\b", line.operands):
-        return _to_register(line, mnemonic)
+        return _flow_to_register(line, mnemonic)
     if mnemonic.startswith(("vpush", "vpop", "vldm", "vstm")):
-        raise line.unbounded("moves registers of floats, whose bytes are not counted")
-    pushed = _pushed(line, mnemonic)
+        raise line.make_error("moves registers of floats, whose bytes are not counted")
+    pushed = _stack_growth(line, mnemonic)
     if _pops_address(line, mnemonic):
         return replace(RETURN, pushed=pushed)
     return Flow(pushed=pushed, stays=mnemonic.startswith(_MEMORY))
 
 
-def _to_address(line: Line, mnemonic: str) -> Flow:
+def _flow_to_address(line: DisassemblyLine, mnemonic: str) -> Flow:
     if mnemonic == "bl":
         return Flow(call=line.target(), stays=True)
     is_conditional = mnemonic != "b"
     return Flow(jump=line.target(), falls_through=is_conditional, stays=is_conditional)
 
 
-def _to_register(line: Line, mnemonic: str) -> Flow:
+def _flow_to_register(line: DisassemblyLine, mnemonic: str) -> Flow:
     if mnemonic == "bx" and line.operands == "lr":
         return RETURN
     if mnemonic == "ldr" and _LOADS_UP.search(line.operands):
-        return replace(RETURN, pushed=_pushed(line, mnemonic))
-    raise line.unbounded("jumps or calls by a register")
+        return replace(RETURN, pushed=_stack_growth(line, mnemonic))
+    raise line.make_error("jumps or calls by a register")
 
 
-def _pops_address(line: Line, mnemonic: str) -> bool:
+def _pops_address(line: DisassemblyLine, mnemonic: str) -> bool:
     return (mnemonic == "pop" or mnemonic.startswith("ldm")) and "pc}" in line.operands
 
 
-def _pushed(line: Line, mnemonic: str) -> int:
-    """Bytes by which the stack grows."""
+def _stack_growth(line: DisassemblyLine, mnemonic: str) -> int:
+    """Bytes by which the instruction lets the stack grow."""
     operands = line.operands
-    registers = _listed(operands)
+    registers = _count_registers(operands)
     if mnemonic == "push" or (mnemonic == "stmdb" and operands.startswith("sp!")):
         return 4 * registers
     if mnemonic == "pop" or (mnemonic.startswith("ldm") and operands.startswith("sp!")):
@@ -92,12 +92,12 @@ def _pushed(line: Line, mnemonic: str) -> int:
         return 0
     by = _BY.search(operands)
     if by is None or mnemonic not in {"sub", "subw", "add", "addw"}:
-        raise line.unbounded("moves the stack by a number that is not in the code")
+        raise line.make_error("moves the stack by a number that is not in the code")
     return int(by[1]) if mnemonic.startswith("sub") else -int(by[1])
 
 
-def _listed(operands: str) -> int:
-    """Registers in braces; objdump lists them one by one or as a range."""
+def _count_registers(operands: str) -> int:
+    """The number of registers in braces, which objdump lists one by one or as ranges."""
     inside = re.search(r"\{([^}]*)\}", operands)
     if inside is None:
         return 0

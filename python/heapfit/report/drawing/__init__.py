@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all pages share: figures, numbers as text, the frame of a page and its rendering."""
+"""The drawing of all pages: figures, numbers as text, the frame of a page and its rendering."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every chart of a report is made of: plain dictionaries, drawn by charts.js.
+"""The charts of a report: plain dictionaries, drawn by charts.js.
 
 Their form is a small part of plotly's (docs/decisions/0025): scatter and bar; axes that are linear,
 logarithmic or of categories, with domains; bands, intervals, annotations. A colour is written
@@ -36,7 +36,7 @@ class Chart:
     height: int  # CSS pixels
 
     def figure(self) -> dict[str, Any]:
-        """What charts.js draws."""
+        """The dictionary that charts.js draws."""
         return {"data": self.data, "layout": self.layout}
 
 
@@ -62,7 +62,7 @@ def line(name: str, x: Sequence[float], y: Sequence[float], **style: str | float
     }
 
 
-def marked_line(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) -> Trace:
+def line_with_marks(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) -> Trace:
     """A curve with a mark at each of its points."""
     return {
         "type": "scatter",
@@ -76,13 +76,13 @@ def marked_line(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) -> T
 
 
 def level(name: str, x: Sequence[float], y: float, **style: str | float) -> Trace:
-    """A straight line at `y` from the first to the last `x`, told in the legend."""
+    """A straight line at `y` from the first to the last `x`, named in the legend."""
     ends = [x[0], x[-1]] if x else []
     return line(name, ends, [y] * len(ends), width=1.4, **style) | {"hoverinfo": "skip"}
 
 
 def band(name: str, series: Extremes, edge: str, fill: str) -> list[Trace]:
-    """The room between the lowest and the highest value of each step, as one legend entry."""
+    """The area between the lowest and the highest value of each step, as one legend entry."""
     lowest = line(name, series.events, series.lowest, color=edge, width=1)
     highest = line(name, series.events, series.highest, color=edge, width=1)
     group = {"legendgroup": name}
@@ -93,7 +93,7 @@ def band(name: str, series: Extremes, edge: str, fill: str) -> list[Trace]:
 
 
 def event_axis(events: int) -> Layout:
-    """The x axis of everything over time, for a trace of so many events."""
+    """The x axis of charts over time, for a trace of `events` events."""
     ticks = {"dtick": 1} if events <= MOST_SINGLE_TICKS else {}
     return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d", **ticks}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""P_i(t) of each pool of a plan: how many of the requests it is there for are live.
+"""The live blocks P_i(t) of each pool of a plan: the live requests that it is there for.
 
 Every request is replaced by the size of the pool that the allocator's own rule names for it,
 whatever N_i is; the engine then counts the live blocks of those sizes.
@@ -26,14 +26,14 @@ NO_POOL = 1 << 32  # no pool is that large
 
 @dataclass(frozen=True, slots=True)
 class LiveBlocks:
-    """The live requests of one pool's sizes."""
+    """The live requests of the sizes of one pool."""
 
     pool: Pool
     blocks: Extremes
 
     @property
     def peak(self) -> int:
-        """P_i,max."""
+        """The most live blocks at once, P_i,max."""
         return max(self.blocks.highest, default=0)
 
 
@@ -56,7 +56,7 @@ def _extremes(lowest: Sizes, highest: Sizes, width: int) -> Extremes:
 
 
 def _requests_by_pool(events: _engine.EventArray, plan: Plan) -> Iterator[_engine.EventArray]:
-    """The events with the size of its pool for each request, some at a time."""
+    """The events, some at a time, with each request's size replaced by its pool's."""
     engine_plan = plan.engine()
     pool_sizes = np.array([*(pool.size for pool in plan.pools), NO_POOL], np.uint64)
     ops, objects, sizes = events.ops(), events.objects(), events.sizes()

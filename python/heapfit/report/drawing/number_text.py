@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How figures and foreign names are written in a report.
+"""The text of figures and foreign names in a report.
 
 Bytes are exact, with thousands separators and their unit. Names come from recordings, so they may
 hold anything: `printable` writes out what cannot be printed, `figure_text` also takes the meaning
@@ -29,7 +29,7 @@ def count(value: float | None) -> str:
 
 
 def size(value: int | None) -> str:
-    """Exact bytes.
+    """Bytes, exact, with separators and unit.
 
     >>> size(23040).replace(NO_BREAK, " ")
     '23,040 B'
@@ -38,7 +38,7 @@ def size(value: int | None) -> str:
 
 
 def rough_size(value: int) -> str:
-    """Bytes for people who think in KiB; empty below 1 KiB, where the exact figure is short enough.
+    """Bytes in KiB, MiB or GiB; empty below 1 KiB, where the exact figure is short enough.
 
     >>> rough_size(23040).replace(NO_BREAK, " ")
     '22.5 KiB'
@@ -50,7 +50,7 @@ def rough_size(value: int) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """R over U_max, to a thousandth.
+    """A ratio such as R / U_max, to a thousandth.
 
     >>> ratio(1.0517)
     '1.052'
@@ -59,7 +59,7 @@ def ratio(value: float | None) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Something per operation, to a hundredth.
+    """A figure per operation, to a hundredth.
 
     >>> rate(12.3456)
     '12.35'
@@ -86,7 +86,7 @@ def unbroken(text: str) -> str:
 
 
 def sentence(text: str) -> Markup:
-    """A sentence of ours as markup: figures and options keep together, `commands` are code.
+    """A sentence as markup: figures and options stay unbroken, `commands` are code.
 
     >>> print(sentence("`heapfit fit A B` (--pools)"))
     <code>heapfit fit A B</code> (<span class="whole">--pools</span>)

@@ -17,7 +17,7 @@ from pathlib import Path
 import jinja2
 
 from heapfit import _engine
-from heapfit.outputs.file import staged_file
+from heapfit.outputs.file import stage_file
 from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
@@ -61,7 +61,7 @@ def render(
 
 def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
-    with staged_file(path) as staging:
+    with stage_file(path) as staging:
         staging.write_text(text, encoding="utf-8")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chart of a design space: a point for each configuration, over two measures of the reader's.
+"""The chart of a design space: a point for each configuration, over two measures to choose.
 
 Which two, and the front over them, is up to front.js; here is all it needs.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.comparison.costs.measures import ABOUT, Measure
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.design.front.axes import NONE
 from heapfit.design.front.design_front import Configuration, Front
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace
 from heapfit.report.drawing.number_text import count, figure_text, rate
 
-_SYMBOLS = ("circle", "diamond", "square")  # told apart where colours come again
+_SYMBOLS = ("circle", "diamond", "square")  # to distinguish points of the same colour
 _GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
 _HOLLOW = {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
 _RING = {
@@ -39,8 +39,8 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
     """All configurations: those of the front by allocator, the others grey."""
     allocators = list(dict.fromkeys(one.row.plan.allocator for one in front.members))
     data = [
-        _points("not comparable", front, _numbers(front, Standing.UNKNOWN), _HOLLOW),
-        _points("dominated", front, _numbers(front, Standing.DOMINATED, Standing.SAME), _GREY),
+        _points("not comparable", front, _numbers(front, Dominance.UNKNOWN), _HOLLOW),
+        _points("dominated", front, _numbers(front, Dominance.DOMINATED, Dominance.SAME), _GREY),
         _STAIRS,
     ]
     for i, allocator in enumerate(allocators):
@@ -49,7 +49,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
             for number, one in enumerate(front.configurations)
             if one.is_on_front and one.row.plan.allocator == allocator
         ]
-        data.append(_points(figure_text(allocator), front, numbers, _coloured(i)))
+        data.append(_points(figure_text(allocator), front, numbers, _mark_style(i)))
     if choice is not None:
         data.append(_points("chosen", front, [_number(front, choice)], _RING))
     return Chart(
@@ -59,7 +59,7 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
         layout={
             "hovermode": "closest",
             "hoverlabel": {"align": "left"},
-            "meta": {"measures": _columns(front), "front": _numbers(front, Standing.FRONT)},
+            "meta": {"measures": _columns(front), "front": _numbers(front, Dominance.FRONT)},
             "xaxis": {"title": {"text": ""}},
             "yaxis": {"title": {"text": ""}},
             "margin": {"l": 12, "r": 24, "t": 30, "b": 12},
@@ -72,7 +72,7 @@ def axis_titles() -> dict[Measure, str]:
     """Each measure with its unit."""
     return {
         measure: f"{about.title}, {about.unit}" if about.unit else about.title
-        for measure, about in ABOUT.items()
+        for measure, about in MEASURE_TEXTS.items()
     } | {
         Measure.ACCESSES: "accesses a call, mean",
         Measure.TIME: "instructions a call, mean",
@@ -84,12 +84,12 @@ def _number(front: Front, choice: Configuration) -> int:
     return [one.name for one in front.configurations].index(choice.name)
 
 
-def _numbers(front: Front, *standings: Standing) -> list[int]:
+def _numbers(front: Front, *standings: Dominance) -> list[int]:
     return [i for i, one in enumerate(front.configurations) if one.place.standing in standings]
 
 
 def _columns(front: Front) -> dict[str, dict[str, object]]:
-    """Of each measure its title and the figure of every configuration."""
+    """The title of each measure, and its figure for every configuration."""
     titles = axis_titles()
     return {
         measure.value: {
@@ -97,7 +97,7 @@ def _columns(front: Front) -> dict[str, dict[str, object]]:
             "values": [
                 front.energy_over_least(one) if measure is Measure.ENERGY else figure
                 for one in front.configurations
-                for figure in (one.measures.of(measure),)
+                for figure in (one.measures.figure(measure),)
             ],
         }
         for measure in Measure
@@ -111,8 +111,8 @@ def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> T
         "mode": "markers",
         "name": name,
         "meta": list(numbers),
-        "x": [one.of(Measure.RAM) for one in first],  # until others are chosen (front.js)
-        "y": [one.of(Measure.TIME) for one in first],
+        "x": [one.figure(Measure.RAM) for one in first],  # until others are chosen (front.js)
+        "y": [one.figure(Measure.TIME) for one in first],
         "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],
         "hovertemplate": "%{text}<extra></extra>",
@@ -139,7 +139,7 @@ def _hover(front: Front, configuration: Configuration) -> str:
     return "<br>".join(lines)
 
 
-def _coloured(place: int) -> Trace:
+def _mark_style(place: int) -> Trace:
     return {
         "color": COLOURS[place % len(COLOURS)],
         "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.comparison.costs.instruction_model import Off
-from heapfit.comparison.costs.measures import ABOUT, Measure
-from heapfit.comparison.verdict import further_sentences, verdict
+from heapfit.comparison.costs.instruction_model import ModelError
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
+from heapfit.comparison.verdict import describe_extended_search, verdict
 from heapfit.design.front.axes import AXES
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice, verdict_of
-from heapfit.design.front.pareto import Standing
+from heapfit.design.front.pareto import Dominance
 from heapfit.fitting.answer import Answer
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.report.drawing import rendering
@@ -24,8 +24,8 @@ _TILES = (Measure.RAM, Measure.TIME, Measure.ENERGY, Measure.FLASH)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One configuration in a table."""
+class ConfigurationLine:
+    """A configuration's line in a table."""
 
     name: str
     reason: str
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The member with the least of a measure; of memory, what the verdict names."""
+    """The member with the least of a measure; of memory, the member of the verdict."""
 
     title: str
     value: str
@@ -68,22 +68,22 @@ def render(
         choices=[(measure.value, title) for measure, title in axis_titles().items()],
         subject=subject,
         total=len(front.configurations),
-        by=", ".join(ABOUT[measure].title for measure in front.by),
+        by=", ".join(MEASURE_TEXTS[measure].title for measure in front.by),
         chosen=cost,
         verdict=_verdict(front),
         tiles=[tile for measure in _TILES if (tile := _tile(front, measure)) is not None],
         members=_lines(front, choice, front.members),
         others=_lines(front, choice, others),
-        measures=list(ABOUT.values()),
+        measures=list(MEASURE_TEXTS.values()),
         axes=AXES,
-        offs=_offs(front),
+        offs=_deviation_sentences(front),
         sram=(sram or load_sram()).source,
         command=command,
     )
 
 
 def _verdict(front: Front) -> list[str]:
-    """What to set a heap to, as the screen says it, and who has the shortest calls."""
+    """The sentences of the screen on the size to set, and who has the shortest calls."""
     chosen = verdict_of(front).row
     if chosen.r_safe is None:
         return ["No configuration serves the recording."]
@@ -91,7 +91,7 @@ def _verdict(front: Front) -> list[str]:
     sentences = []
     if chosen.heap_size is not None:
         sentences += Answer(chosen.heap_size, chosen.known, None).sentences()
-    sentences += [verdict(front.comparison), *further_sentences(front.comparison)]
+    sentences += [verdict(front.comparison), *describe_extended_search(front.comparison)]
     if time is not None:
         sentences.append(f"{time.name} has the shortest calls: {time.value} instructions, mean.")
     return sentences
@@ -99,11 +99,13 @@ def _verdict(front: Front) -> list[str]:
 
 def _tile(front: Front, measure: Measure) -> Tile | None:
     candidates = [verdict_of(front)] if measure is Measure.RAM else front.members
-    known = [(value, one) for one in candidates if (value := one.measures.of(measure)) is not None]
+    known = [
+        (value, one) for one in candidates if (value := one.measures.figure(measure)) is not None
+    ]
     if not known:
         return None
     least = min(known, key=lambda pair: (pair[0], pair[1].name))[1]
-    about = ABOUT[measure]
+    about = MEASURE_TEXTS[measure]
     if measure is Measure.ENERGY:
         return Tile("least energy", "1 x", least.name)
     return Tile(
@@ -113,23 +115,23 @@ def _tile(front: Front, measure: Measure) -> Tile | None:
 
 def _lines(
     front: Front, choice: Configuration | None, shown: Sequence[Configuration]
-) -> tuple[Line, ...]:
+) -> tuple[ConfigurationLine, ...]:
     return tuple(
-        Line(
+        ConfigurationLine(
             name=configuration.name,
             reason=configuration.row.reason,
             is_trained=configuration.row.trained_on_this_trace,
             is_chosen=configuration is choice,
             figures=tuple(_figure(front, configuration, measure) for measure in Measure),
             axes=tuple(configuration.axes.values()),
-            better=_better(front, configuration),
+            better=_describe_better(front, configuration),
         )
         for configuration in shown
     )
 
 
 def _figure(front: Front, configuration: Configuration, measure: Measure) -> str:
-    value = configuration.measures.of(measure)
+    value = configuration.measures.figure(measure)
     at_least = configuration.row.r_safe_at_least
     if measure is Measure.RAM and at_least is not None:
         return f"≥ {count(at_least)}"
@@ -146,26 +148,26 @@ def _figure(front: Front, configuration: Configuration, measure: Measure) -> str
     return f"{count(value)}{_deviation(off.get(measure))}"
 
 
-def _deviation(off: Off | None) -> str:
+def _deviation(off: ModelError | None) -> str:
     return "" if off is None else f" ± {off.worst * 100:.0f} %"
 
 
-def _better(front: Front, configuration: Configuration) -> str:
-    if configuration.place.standing is Standing.UNKNOWN:
+def _describe_better(front: Front, configuration: Configuration) -> str:
+    if configuration.place.standing is Dominance.UNKNOWN:
         missing = [
-            ABOUT[measure].title
+            MEASURE_TEXTS[measure].title
             for measure in front.by
-            if configuration.measures.of(measure) is None
+            if configuration.measures.figure(measure) is None
         ]
         return f"not comparable, without a figure: {', '.join(missing)}"
     if configuration.place.by is None:
         return ""
     name = front.configurations[configuration.place.by].name
-    return f"as {name}" if configuration.place.standing is Standing.SAME else name
+    return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
-def _offs(front: Front) -> tuple[str, ...]:
-    """How far the model is off, over the codes of this space."""
+def _deviation_sentences(front: Front) -> tuple[str, ...]:
+    """The deviations of the cost model over the codes of this space."""
     sentences = []
     for subject, offs in (
         ("The mean of a trace's calls", [one.measures.time_off for one in front.configurations]),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pages about a heap: of fit, check, compare and design, each with what it alone has."""
+"""The pages about a heap: of fit, check, compare and design."""

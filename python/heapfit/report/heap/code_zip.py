@@ -12,8 +12,8 @@ LARGEST_PAGE = 600_000  # bytes: a page that would be larger has no zip
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is the same zip
 
 
-def zipped(folder: Path) -> str:
-    """All files of a folder, below its own name, in base64."""
+def zip_folder(folder: Path) -> str:
+    """The zip of all files of a folder, below the folder's name, in base64."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for file in sorted(folder.rglob("*")):

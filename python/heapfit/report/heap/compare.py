@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.checks.run import Run
+from heapfit.checks.run import PlanRun
 from heapfit.comparison.jobs import Source
 from heapfit.comparison.matrix import Matrix
-from heapfit.comparison.verdict import chosen_row
+from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.plan.plan_file import PlanFile
-from heapfit.report.case import Case, drawn_case
+from heapfit.report.case import ReportCase, make_case
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import count, ratio, size
 from heapfit.report.heap.compare_charts import matrix_chart
-from heapfit.report.heap_map.packed import packed_map
+from heapfit.report.heap_map.packed import pack_map
 from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
-from heapfit.report.sections.content import Command, Content, Figure, Opening
-from heapfit.report.sections.opening import needs_told, opening_of
+from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.opening import describe_need, opening_of
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import PlanPart, plan_layers
 from heapfit.report.sections.program import program_of
@@ -36,22 +36,22 @@ _TEMPLATE = Path(__file__).with_name("compare.html.j2")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A comparison, and what it was made of."""
+class ComparisonInput:
+    """A comparison, and its inputs."""
 
     matrix: Matrix
     sources: Sequence[Source]  # of the matrix's columns, in their order
-    held: Sequence[tuple[Run, PlanFile]] = ()  # traces in the very regions that plans set
+    held: Sequence[tuple[PlanRun, PlanFile]] = ()  # traces in the very regions that plans set
     programs: Sequence[Path] = ()  # recorded ones, for the names of call sites
     command: str = ""  # that was typed
 
 
-def write_comparison_page(path: Path, compared: Compared) -> None:
-    """Writes the page; the trace that is shown is read and its winner replayed once more."""
+def write_comparison_page(path: Path, compared: ComparisonInput) -> None:
+    """Writes the page; reads the trace that it shows and replays its winner once more."""
     rendering.write_page(path, render(compared))
 
 
-def render(compared: Compared) -> str:
+def render(compared: ComparisonInput) -> str:
     """The page as text, the same for the same comparison."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         gathered = gather(compared, Path(folder))
@@ -64,16 +64,16 @@ def render(compared: Compared) -> str:
     )
 
 
-def gather(compared: Compared, folder: Path) -> Content:
+def gather(compared: ComparisonInput, folder: Path) -> PageContent:
     """All content of the page; a synthetic workload that it shows is stored in `folder`."""
     case = _case(compared, folder)
     subjects = subjects_of(case)
-    several = _several(compared.matrix)
+    several = _matrix_charts(compared.matrix)
     links = [("traces", "All traces")] if several else []
     links += [("plans-regions", "In the plan's region")] if compared.held else []
-    return Content(
+    return PageContent(
         opening=_opening(case, compared.matrix),
-        heap_map=packed_map(map_of(case.shown, subjects), case.shown, case.sites)
+        heap_map=pack_map(map_of(case.shown, subjects), case.shown, case.sites)
         if subjects
         else None,
         peak=peak_of(case, subjects),
@@ -82,14 +82,14 @@ def gather(compared: Compared, folder: Path) -> Content:
         candidates=candidates_of(case),
         notes=case.shown.trace.info.notes,
         plan=PlanPart(plan_layers(case.winner.plan, case.winner.replay_region), ()),
-        commands=(Command("This comparison:", compared.command),),
+        commands=(PageCommand("This comparison:", compared.command),),
         own=several,
         own_links=tuple(links),
     )
 
 
-def _case(compared: Compared, folder: Path) -> Case:
-    """The trace with the highest peak, and the plan to take for it."""
+def _case(compared: ComparisonInput, folder: Path) -> ReportCase:
+    """The trace with the highest peak, with the plan chosen for it."""
     columns = compared.matrix.columns
     place = max(range(len(columns)), key=lambda i: columns[i].comparison.u_max)
     comparison, source = columns[place].comparison, compared.sources[place]
@@ -97,10 +97,10 @@ def _case(compared: Compared, folder: Path) -> Case:
         source = generate_workload(source, folder / f"{source.name}.parquet")
     shown = load_trace(source, comparison.rows[0].alignment)
     sites = site_names(shown, compared.programs)
-    return drawn_case(shown, comparison, chosen_row(comparison), sites)
+    return make_case(shown, comparison, select_row(comparison), sites)
 
 
-def _opening(case: Case, matrix: Matrix) -> Opening:
+def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
     opening = opening_of(case, "compare")
     columns = matrix.columns
     if len(columns) == 1:
@@ -119,17 +119,17 @@ def _opening(case: Case, matrix: Matrix) -> Opening:
         source=", ".join(one.label for one in columns),
         sentences=(sentence,),
         lead=(
-            Figure("least on average", first),
-            Figure("over the peak, mean", ratio(mean)),
-            Figure("largest peak", size(case.comparison.u_max)),
+            PageFigure("least in the mean", first),
+            PageFigure("over the peak, mean", ratio(mean)),
+            PageFigure("largest peak", size(case.comparison.u_max)),
         ),
-        remarks=(f"Below: {shown}, which has the largest peak. {needs_told(case.winner)}",),
+        remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
         trust=(
-            Figure("traces", count(len(columns)), "each compared on its own"),
+            PageFigure("traces", count(len(columns)), "each compared apart"),
             *opening.trust[1:],
         ),
     )
 
 
-def _several(matrix: Matrix) -> tuple[Chart, ...]:
+def _matrix_charts(matrix: Matrix) -> tuple[Chart, ...]:
     return (matrix_chart(matrix),) if len(matrix.columns) > 1 else ()

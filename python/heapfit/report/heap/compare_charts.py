@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from heapfit.comparison.matrix import Matrix
 from heapfit.comparison.row import Row
-from heapfit.report.drawing.figure import COLOURS, Chart, Trace, marked_line
+from heapfit.report.drawing.figure import COLOURS, Chart, Trace, line_with_marks
 
 _MOST_CURVES = 7
 
 
 def matrix_chart(matrix: Matrix) -> Chart:
-    """What the best candidates in the mean need for each trace, over its peak."""
+    """The region that the best candidates need for each trace, over the trace's peak."""
     labels = [column.label for column in matrix.columns]
     return Chart(
         identity="chart-traces",
@@ -37,4 +37,4 @@ def _marks(matrix: Matrix, name: str, colour: str) -> Trace:
     ]
     labels, ratios = [label for label, _ in known], [round(value, 4) for _, value in known]
     marker = {"color": colour, "size": 10}
-    return marked_line(name, labels, ratios, colour) | {"mode": "markers", "marker": marker}
+    return line_with_marks(name, labels, ratios, colour) | {"mode": "markers", "marker": marker}

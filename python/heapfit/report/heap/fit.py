@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a fit: what it shows, gathered from a Fit in the template's terms, and rendered."""
+"""The report of a fit: its content, gathered from a Fit in the template's terms, and rendered."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
-from heapfit.report.heap.code_zip import LARGEST_PAGE, zipped
-from heapfit.report.heap_map.packed import packed_map
+from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
+from heapfit.report.heap_map.packed import pack_map
 from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
-from heapfit.report.sections.content import Command, Content, Figure, Opening
+from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
-from heapfit.report.sections.risk import Group, Risk, risk_of
+from heapfit.report.sections.risk import Risk, RunGroup, risk_of
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
@@ -40,7 +40,7 @@ def write_report(
 
     def zip_code() -> str:
         folder = code()
-        return "" if folder is None else zipped(folder)
+        return "" if folder is None else zip_folder(folder)
 
     rendering.write_page(path, render(fit, shown, zip_code))
 
@@ -54,20 +54,20 @@ def render(fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: "") -
     return page
 
 
-def case_of(fit: Fit, shown: LoadedTrace) -> Case:
-    """What the page is of."""
+def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
+    """The case that the page is about."""
     today = fit.today.heap if fit.today else None
     sites = site_names(shown, fit.options.programs)
-    return Case(shown, fit.comparison, fit.winner, today, sites)
+    return ReportCase(shown, fit.comparison, fit.winner, today, sites)
 
 
-def gather(fit: Fit, shown: LoadedTrace) -> Content:
+def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
     """All content of the page; reads the plan file that the fit wrote."""
-    case = case_of(fit, shown)
+    case = case_from_fit(fit, shown)
     subjects = subjects_of(case)
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
-        heap_map = packed_map(map_of(shown, subjects), shown, case.sites) if subjects else None
-    return Content(
+        heap_map = pack_map(map_of(shown, subjects), shown, case.sites) if subjects else None
+    return PageContent(
         opening=_describe_opening(fit),
         heap_map=heap_map,
         peak=peak(),
@@ -80,22 +80,22 @@ def gather(fit: Fit, shown: LoadedTrace) -> Content:
     )
 
 
-def _describe_opening(fit: Fit) -> Opening:
+def _describe_opening(fit: Fit) -> PageOpening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
-    size_told = fit.answer.size
+    heap_size = fit.answer.size
     lead = [
-        Figure("heap", size(size_told.region)),
-        Figure("allocator", kept.title if kept else winner.name),
+        PageFigure("heap", size(heap_size.region)),
+        PageFigure("allocator", kept.title if kept else winner.name),
     ]
     if kept is None:
-        lead.append(Figure("of the peak", ratio(size_told.region / max(size_told.u_max, 1))))
-    suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
+        lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
+    suggestions = f"Firmer with: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     remarks = (*describe_saving(fit), suggestions)
-    return Opening(
+    return PageOpening(
         command="fit",
         title=info.program or fit.name,
-        source=content.source_of(info, fit.source),
-        kind=content.kind_of(info),
+        source=content.request_source(info, fit.source),
+        kind=content.recording_kind(info),
         sentences=tuple(fit.answer.sentences()),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
@@ -106,39 +106,39 @@ def _describe_opening(fit: Fit) -> Opening:
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
-    """What limits the answer, and of what part of a long recording the page's figures are."""
-    told = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
-    return told if fit.excerpt is None else (fit.excerpt.sentence(), *told)
+    """The limits of the answer, and the excerpt that the figures of a long recording are of."""
+    warnings = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
+    return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
 
 
-def _list_trust(fit: Fit) -> tuple[Figure, ...]:
+def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
     winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.r_safe - needed.u_max)
     drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
-        Figure("recordings", count(len(fit.runs)), "replayed in this heap"),
-        Figure(
-            "out of memory",
-            count(held.seen_refused),
-            drawn if held.drawn else "too short to resample",
+        PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
+        PageFigure(
+            "refused", count(held.seen_refused), drawn if held.drawn else "no other run was drawn"
         ),
-        Figure(
-            "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
+        PageFigure(
+            "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above what recordings need"
         ),
-        Figure("peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"),
-        content.pointers_told([fit.trace.info]),
-        Figure("alignment", size(winner.alignment), "of every block"),
+        PageFigure(
+            "no heap needs less than", size(needed.u_max), f"so a better one saves {saved} at most"
+        ),
+        content.pointer_figure([fit.trace.info]),
+        PageFigure("alignment", size(winner.alignment), "of every block"),
     )
 
 
 def _draw_risk(fit: Fit) -> Risk | None:
-    """Recordings, each in the plan made without it where there are several, and drawn runs."""
+    """The risk of the recordings, each in a plan made without it, and of resampled runs."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
     groups = (
-        Group("recorded runs", seen),
-        Group("hold-out runs", () if unseen == seen else unseen),
-        Group("resampled runs", fit.holdout.drawn_needs),
+        RunGroup("seen runs", seen),
+        RunGroup("unseen runs", () if unseen == seen else unseen),
+        RunGroup("drawn runs", fit.holdout.drawn_needs),
     )
     caption = (
         "The share of runs that run out of memory in each region. Hold-out: each recording in a "
@@ -157,20 +157,20 @@ def _define(fit: Fit) -> str:
     return f"#define {setting} {kept.set_to(region)}u"
 
 
-def _list_commands(fit: Fit) -> tuple[Command, ...]:
-    again = Command("Repeat this fit from the recording:", _write_fit_command(fit))
+def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
+    again = PageCommand("This fit, from the recording on:", _write_fit_command(fit))
     if fit.paths.plan is None:
         return (again,)
     plan = _quote(fit.paths.plan)
     return (
         again,
-        Command("Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"),
-        Command("Write the C code of the plan:", f"heapfit generate {plan}"),
+        PageCommand("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
+        PageCommand("The C code of the plan:", f"heapfit generate {plan}"),
     )
 
 
 def _write_fit_command(fit: Fit) -> str:
-    """With the options that decide the result; what has its standard value is said as well."""
+    """The command that repeats the fit, with every option that decides the result."""
     info, options = fit.trace.info, fit.options
     designs = fit.designs
     drawn = 0 if designs is None else designs.traces - designs.recordings

@@ -30,25 +30,25 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.report.drawing.number_text import printable, size
-from heapfit.report.heap_map.replays import HeapMap, Replayed
+from heapfit.report.heap_map.replays import HeapMap, RegionReplay
 from heapfit.trace.loaded import LoadedTrace
 
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
 PICTURE_OF_ROW = (240, 60)  # of the slider's regions, of which there are 24 and more for each heap
-_BLOCKS_OF_WINDOW = 12_000  # beside those that are live at the peak
+_BLOCKS_OF_WINDOW = 12_000  # in addition to those that are live at the peak
 _COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
-_PIECE = 1 << 16  # numbers deflated at a time
+_DEFLATED_AT_ONCE = 1 << 16  # numbers deflated at a time
 
 Numbers = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
-    """A colour for each of some values."""
+class ColourClasses:
+    """Classes of values, each with a colour and a name."""
 
     labels: list[str]  # of the values
     colours: list[int]  # of each value, from 0
@@ -56,65 +56,65 @@ class Classes:
 
 
 class _Columns:
-    """Columns one after the other, deflated, and where each lies; up to so many characters."""
+    """Columns deflated one after the other, with the position of each, up to a length."""
 
     def __init__(self, most: float) -> None:
-        self.told: list[tuple[str, int, int]] = []  # name, count, bytes of one
+        self.entries: list[tuple[str, int, int]] = []  # name, count, bytes of one
         self._most = most
         self._deflate = zlib.compressobj()
         self._deflated = bytearray()
 
     @property
     def is_full(self) -> bool:
-        """Whether they are longer; what is added then goes nowhere."""
+        """True once the limit is reached; later columns are dropped."""
         return 4 * len(self._deflated) > 3 * self._most  # base64 has 4 characters for 3 bytes
 
     def add(self, name: str, values: NDArray[Any]) -> None:
-        """Numbers of 32 bits, as planes; larger ones wrap."""
+        """Adds 32-bit numbers as planes of bytes; larger numbers wrap."""
         words = values.astype(np.uint32)
         self._add(name, len(words), words.astype("<u4").view(np.uint8).reshape(-1, 4).T)
 
     def add_bytes(self, name: str, values: NDArray[np.uint8]) -> None:
-        """Numbers of 8 bits."""
+        """Adds 8-bit numbers."""
         self._add(name, len(values), values.reshape(1, -1))
 
     def _add(self, name: str, count: int, planes: NDArray[np.uint8]) -> None:
-        self.told.append((name, count, len(planes)))
+        self.entries.append((name, count, len(planes)))
         for plane in planes:
-            for first in range(0, len(plane), _PIECE):
+            for first in range(0, len(plane), _DEFLATED_AT_ONCE):
                 if self.is_full:
                     return
-                piece = plane[first : first + _PIECE].tobytes()
+                piece = plane[first : first + _DEFLATED_AT_ONCE].tobytes()
                 self._deflated += self._deflate.compress(piece)
 
-    def packed(self) -> str | None:
-        """All of them, as text; None if they are longer."""
+    def pack(self) -> str | None:
+        """All columns as base64, or None if they are over the limit."""
         self._deflated += self._deflate.flush()
         return None if self.is_full else base64.b64encode(self._deflated).decode("ascii")
 
 
-def packed_map(
+def pack_map(
     heap_map: HeapMap,
     shown: LoadedTrace,
     site_names: Mapping[int, str] | None = None,
     most: int = MOST_PACKED,
 ) -> dict[str, Any]:
-    """The record; with a picture and a window if all blocks take more than `most` characters.
+    """The map's record; with a picture and a window if all blocks are over `most` characters.
 
-    Call sites are told by their names where these are known, by the recorder's hash otherwise.
+    Call sites have their names where these are known, the recorder's hash otherwise.
     """
     names = site_names or {}
-    record = _packed(heap_map, shown, names, _Window(0, heap_map.events), most)
+    record = _pack_window(heap_map, shown, names, _Window(0, heap_map.events), most)
     for coarser in _COARSER:
         if record["packed"] is not None:
             break
         limit = most if coarser != _COARSER[-1] else math.inf
-        record = _packed(heap_map, shown, names, _window(heap_map, coarser), limit)
+        record = _pack_window(heap_map, shown, names, _window(heap_map, coarser), limit)
     return record
 
 
 def site_label(site: int, names: Mapping[int, str]) -> str:
-    """How a call site is told.
+    """The name of a call site, else its hash.
 
     >>> site_label(26, {}), site_label(26, {26: "parse, json.c:12"}), site_label(0, {})
     ('0000001a', 'parse, json.c:12', 'unknown')
@@ -124,7 +124,7 @@ def site_label(site: int, names: Mapping[int, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """Events whose blocks are told one by one."""
+    """The events whose blocks are listed one by one."""
 
     first: int
     end: int  # not included
@@ -132,7 +132,7 @@ class _Window:
 
 
 def _window(heap_map: HeapMap, coarser: int) -> _Window:
-    """Around the peak: the blocks live there, and so many more as a page can hold."""
+    """The window around the peak: the blocks live there, and as many more as a page can hold."""
     lifetimes, peak = heap_map.lifetimes, heap_map.peak
     starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
     apart = np.maximum(np.maximum(starts - peak, peak - (ends - 1)), 0)
@@ -143,81 +143,85 @@ def _window(heap_map: HeapMap, coarser: int) -> _Window:
     return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1), picture)
 
 
-def _packed(
+def _pack_window(
     heap_map: HeapMap,
     shown: LoadedTrace,
     names: Mapping[int, str],
     window: _Window,
     most: float,
 ) -> dict[str, Any]:
-    """The record with the blocks of a window; nothing is packed if it takes more than `most`."""
+    """The record with the blocks of a window; its columns are None if over `most` characters."""
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
-    by_size = size_classes(sizes.tolist())
-    is_told = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
+    by_size = colour_sizes(sizes.tolist())
+    is_listed = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
     columns = _Columns(most)
-    columns.add("starts", np.diff(lifetimes.starts[is_told], prepend=np.uint64(0)))
-    columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_told])
-    told_sizes, place = np.unique(size_of[is_told], return_inverse=True)
+    columns.add("starts", np.diff(lifetimes.starts[is_listed], prepend=np.uint64(0)))
+    columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_listed])
+    listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns.add("sizes", place)
     by_site = None
     if len(shown.sites) > 0:
-        asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_told]
+        asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_listed]
         by_site = _add_sites(columns, asked_by, names)
     gaps = _gaps(shown)
     if gaps is not None:
         columns.add("times", gaps)
-    _add_places(columns, heap_map, is_told)
-    if not is_told.all():
+    _add_places(columns, heap_map, is_listed)
+    if not is_listed.all():
         colours = (np.array(by_size.colours, np.uint8) + np.uint8(1))[size_of]
         _add_pictures(columns, heap_map, colours, window.picture)
     return {
         "events": heap_map.events,
         "peak": heap_map.peak,
         "window": [window.first, window.end],
-        "picture": None if is_told.all() else window.picture,
+        "picture": None if is_listed.all() else window.picture,
         "rowPicture": PICTURE_OF_ROW,
-        "sizes": asdict(_of_some(by_size, told_sizes.tolist())),
+        "sizes": asdict(_select_classes(by_size, listed_sizes.tolist())),
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
         "isEven": gaps is not None and _is_even(gaps[: _last_shown(heap_map)]),
         "height": _height(heap_map),
         "heaps": [
-            {"name": heap.name, "own": _told(heap.own), "row": [_told(one) for one in heap.row]}
+            {
+                "name": heap.name,
+                "own": _region_record(heap.own),
+                "row": [_region_record(one) for one in heap.row],
+            }
             for heap in heap_map.heaps
         ],
-        "columns": columns.told,
-        "packed": columns.packed(),
+        "columns": columns.entries,
+        "packed": columns.pack(),
     }
 
 
 def _height(heap_map: HeapMap) -> int:
-    """Bytes of the axis: the largest region that is shown."""
+    """The length of the axis in bytes: the largest region that is shown."""
     return max(one.region for heap in heap_map.heaps for one in (heap.own, *heap.row))
 
 
 def _last_shown(heap_map: HeapMap) -> int:
-    """The event up to which a heap is drawn: that of the refusal in its own region, or the end."""
+    """The last event that is drawn: that of the last failure in a heap's own region, or the end."""
     ends = (
         heap.own.refused.event if heap.own.refused else heap_map.events for heap in heap_map.heaps
     )
     return max(ends)
 
 
-def _told(one: Replayed) -> dict[str, Any]:
+def _region_record(one: RegionReplay) -> dict[str, Any]:
     return {"region": one.region, "refused": asdict(one.refused) if one.refused else None}
 
 
-def _of_some(classes: Classes, values: Sequence[int]) -> Classes:
-    """Of some of the values, by their places."""
+def _select_classes(classes: ColourClasses, values: Sequence[int]) -> ColourClasses:
+    """The classes of the values at these indices."""
     labels, colours = classes.labels, classes.colours
-    return Classes([labels[i] for i in values], [colours[i] for i in values], classes.names)
+    return ColourClasses([labels[i] for i in values], [colours[i] for i in values], classes.names)
 
 
-def size_classes(sizes: Sequence[int]) -> Classes:
-    """Sizes by powers of two, the smallest of them together if there are too many.
+def colour_sizes(sizes: Sequence[int]) -> ColourClasses:
+    """The classes of sizes: powers of two, the smallest merged if there are too many.
 
-    >>> size_classes([16, 24, 500]).names == [f"16 to 24{chr(160)}B", f"500{chr(160)}B"]
+    >>> colour_sizes([16, 24, 500]).names == [f"16 to 24{chr(160)}B", f"500{chr(160)}B"]
     True
     """
     powers = [one.bit_length() for one in sizes]
@@ -230,11 +234,11 @@ def size_classes(sizes: Sequence[int]) -> Classes:
     for place in range(len(places)):
         own = [one for one, colour in zip(sizes, colours, strict=True) if colour == place]
         names.append(size(own[0]) if len(own) == 1 else f"{own[0]:,} to {size(own[-1])}")
-    return Classes([f"{one:,}" for one in sizes], colours, names)
+    return ColourClasses([f"{one:,}" for one in sizes], colours, names)
 
 
-def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -> Classes:
-    """Call sites, the busiest with colours of their own."""
+def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -> ColourClasses:
+    """Adds call sites; returns their classes, in which the busiest have their own colours."""
     sites, site_of, counts = np.unique(asked_by, return_inverse=True, return_counts=True)
     columns.add("sites", site_of)
     order = np.argsort(-counts, kind="stable")
@@ -243,7 +247,7 @@ def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -
     labels = [printable(site_label(site, known)) for site in sites.tolist()]
     named = [labels[one] for one in order[: MOST_CLASSES - 1].tolist()]
     names = [*named, "all others"] if len(labels) > len(named) else named
-    return Classes(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
+    return ColourClasses(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
 
 
 def _gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
@@ -256,20 +260,20 @@ def _gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
 
 
 def _is_even(gaps: NDArray[np.uint64]) -> bool:
-    """Whether a map over time can be read: pauses, the longest hundredth, are less than half."""
+    """True if a map over time is readable: the longest hundredth of the gaps is below half."""
     longest = np.sort(gaps)[-max(1, len(gaps) // 100) :]
     return 2 * int(longest.sum()) < int(gaps.sum())
 
 
-def _add_places(columns: _Columns, heap_map: HeapMap, is_told: NDArray[np.bool_]) -> None:
+def _add_places(columns: _Columns, heap_map: HeapMap, is_listed: NDArray[np.bool_]) -> None:
     for h, heap in enumerate(heap_map.heaps):
         own = heap.own.offsets
-        columns.add(f"place-{h}", own[is_told[: len(own)]])
+        columns.add(f"place-{h}", own[is_listed[: len(own)]])
         for k, one in enumerate(heap.row):
             there = min(len(one.offsets), len(own))
             apart = one.offsets.copy()
             apart[:there] -= own[:there]
-            columns.add(f"place-{h}-{k}", apart[is_told[: len(apart)]])
+            columns.add(f"place-{h}-{k}", apart[is_listed[: len(apart)]])
 
 
 def _add_pictures(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the heap map shows, replayed: each block's place in two heaps, each in many regions.
+"""The replays of the heap map: each block's offset in two heaps, each in many regions.
 
 A heap is replayed in the region that it needs, and in every one of a row of regions, the same for
 both, up to the first request that is refused there.
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SystemHeap, heap_4
-from heapfit.comparison.incumbents.requests import Requests, as_served, requests_of
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests, requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, is_allocation
@@ -33,8 +33,8 @@ Offsets = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """The request that a heap could not serve, and what it had left. Sizes in bytes."""
+class FailedRequest:
+    """The request that a heap could not serve, and the free bytes then. Sizes in bytes."""
 
     event: int
     size: int  # asked for
@@ -44,48 +44,48 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
-    """A heap in one region."""
+class RegionReplay:
+    """A replay of a heap in one region."""
 
     region: int  # bytes, as its user sets them
     offsets: Offsets  # of the trace's lifetimes in their order, up to the refusal
-    refused: Refused | None  # None: nothing was
+    refused: FailedRequest | None  # None: nothing was
 
     @property
     def runs(self) -> bool:
-        """Whether the whole trace was served."""
+        """True if the whole trace was served."""
         return self.refused is None
 
 
 @dataclass(frozen=True, slots=True)
 class MappedHeap:
-    """A heap in the region that it needs, and in those of the row."""
+    """A heap in the region that it needs, and in the regions of the row."""
 
     name: str
-    own: Replayed
-    row: tuple[Replayed, ...]
+    own: RegionReplay
+    row: tuple[RegionReplay, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AtPeak:
-    """Where a heap's bytes are when the most are live. Together they are its region."""
+class PeakUse:
+    """The use of a heap's bytes when the most are live; the parts sum to its region."""
 
     name: str
     payload: int  # asked for
-    rounding: int  # within live blocks, asked for by nobody
+    rounding: int  # within live blocks, not requested
     largest_free: int  # in one piece
-    holes: int  # free bytes beside it, idle blocks of pools among them
+    holes: int  # other free bytes, idle blocks of pools among them
     control: int  # headers, map and tables
 
     @property
     def region(self) -> int:
-        """All of them."""
+        """Bytes of the region: the sum of all parts."""
         return self.payload + self.rounding + self.largest_free + self.holes + self.control
 
 
 @dataclass(frozen=True, slots=True)
 class HeapMap:
-    """The heaps, today's first where there is one, the chosen one last."""
+    """The heaps of the map: the incumbent first, if it serves the trace, the chosen one last."""
 
     heaps: tuple[MappedHeap, ...]
     lifetimes: _engine.Lifetimes  # of the trace that is shown
@@ -94,10 +94,10 @@ class HeapMap:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """Of each block that a system's heap places, in order.
+class _BlockEvents:
+    """The blocks that a system's heap allocates, in order, with the events of each.
 
-    One that stands for the mark between two regions belongs to event 0, and is not counted.
+    The mark between two regions counts as a block of event 0, and as no lifetime.
     """
 
     asked_at: NDArray[np.int64]  # the trace's event
@@ -106,7 +106,7 @@ class _Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ReplaySubject:
     """A heap to replay."""
 
     name: str
@@ -115,29 +115,31 @@ class Subject:
     base: int  # alignment of the region
     region: int  # of the plan, that it needs
     shift: int = 0  # from an offset in our region to one in the memory of its user
-    placed: _Placed | None = None  # where `events` are not those of the trace
+    placed: _BlockEvents | None = None  # where `events` are not those of the trace
 
 
-def subjects_of(case: Case) -> tuple[Subject, ...]:
-    """Today's heap where it serves the trace, and the chosen one last.
+def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
+    """The heaps to replay: the incumbent if it serves the trace, and the chosen one last.
 
     None of them where the chosen heap's blocks may lie in pieces, which have no one place.
     """
     winner = case.winner
     if winner.is_in_pieces or winner.replay_region is None:
         return ()
-    chosen = subject_of(winner, case.shown, case.comparison.base_alignment)
-    return (*_todays(case), *([chosen] if chosen else []))
+    chosen = subject_from_row(winner, case.shown, case.comparison.base_alignment)
+    return (*_incumbent_subjects(case), *([chosen] if chosen else []))
 
 
-def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] = ()) -> HeapMap:
-    """The map of some heaps, one at least, in regions up to what they need, and `also` to these."""
+def map_of(
+    shown: LoadedTrace, subjects: Sequence[ReplaySubject], also: Sequence[int] = ()
+) -> HeapMap:
+    """The map of one or more heaps in regions up to what they need, and in those of `also`."""
     needed = [one.region + one.shift for one in subjects]
     row = regions_of([*needed, *also], shown.profile.u_max)
     wanted = [
         (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
     ]
-    replays = map_in_threads(shown.threads, lambda one: _replayed(*one), wanted)
+    replays = map_in_threads(shown.threads, lambda one: _replay_subject(*one), wanted)
     return HeapMap(
         heaps=tuple(
             MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))
@@ -149,12 +151,12 @@ def map_of(shown: LoadedTrace, subjects: Sequence[Subject], also: Sequence[int] 
     )
 
 
-def at_peak(subject: Subject, peak: int) -> AtPeak:
-    """The heap in the region that it needs, after event `peak` of the trace."""
+def measure_peak_use(subject: ReplaySubject, peak: int) -> PeakUse:
+    """The use of the heap's bytes in the region that it needs, after event `peak` of the trace."""
     replay = _engine.Replay(subject.plan, subject.region, base_alignment=subject.base)
-    replay.feed(subject.events, _served_until(subject, peak))
+    replay.feed(subject.events, _count_events_until(subject, peak))
     blocks, memory = replay.blocks(), subject.region + subject.shift
-    return AtPeak(
+    return PeakUse(
         name=subject.name,
         payload=replay.live,
         rounding=blocks.used - replay.live,
@@ -176,22 +178,24 @@ def regions_of(needed: Sequence[int], u_max: int) -> tuple[int, ...]:
     return tuple(sorted(steps | set(needed)))
 
 
-def subject_of(row: Row, shown: LoadedTrace, base: int) -> Subject | None:
-    """A plan in the region that it needs; None if it has none."""
+def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject | None:
+    """The plan of a row in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
     if row.heap is not None:
         requests = requests_of(shown)
-        served = as_served(row.heap, requests)
+        served = adapt_requests(row.heap, requests)
         replayed = _Served(row.heap, requests, served, served.engine(), base)
         return replayed.subject(row.name, row.replay_region)
-    return planned(row.name, row.plan, shown, (row.replay_region, base))
+    return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
 
 
-def planned(name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]) -> Subject:
-    """A plan in a region of so many bytes, whose start has such an alignment."""
+def subject_from_plan(
+    name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]
+) -> ReplaySubject:
+    """A plan in a region of a size and a base alignment, both in bytes."""
     size, base = region
-    return Subject(name, plan.engine(), shown.events_for(plan), base, size)
+    return ReplaySubject(name, plan.engine(), shown.events_for(plan), base, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +208,20 @@ class _Served:
     events: _engine.EventArray  # of these
     base: int
 
-    def subject(self, name: str, region: int) -> Subject:
+    def subject(self, name: str, region: int) -> ReplaySubject:
         """The heap, with a region of its plan in place of its memory."""
         shift = self.heap.memory(region) - region
-        placed = _placed_by(self.heap, self.requests, self.served)
+        placed = _find_block_events(self.heap, self.requests, self.served)
         plan = self.heap.plan.engine()
-        return Subject(name, plan, self.events, self.base, region, shift, placed)
+        return ReplaySubject(name, plan, self.events, self.base, region, shift, placed)
 
 
-def _todays(case: Case) -> list[Subject]:
-    """The heap that the user has, else FreeRTOS heap_4's rule; none where it cannot serve."""
+def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
+    """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
     requests, base = requests_of(shown), shown.largest_alignment
     try:
-        served = as_served(heap, requests)
+        served = adapt_requests(heap, requests)
     except HeapfitError:
         return []
     replayed = _Served(heap, requests, served, served.engine(), base)
@@ -231,51 +235,53 @@ def _todays(case: Case) -> list[Subject]:
     return [replayed.subject(name, region)]
 
 
-def _placed_by(heap: SystemHeap, requests: Requests, served: Requests) -> _Placed:
-    asked_at = _places(requests)
+def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
+    asked_at = _find_allocations(requests)
     marks = 2 * len(heap.regions)
-    return _Placed(
+    return _BlockEvents(
         asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
-        served_at=_places(served),
+        served_at=_find_allocations(served),
         is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
     )
 
 
-def _places(requests: Requests) -> NDArray[np.int64]:
-    """The events that place a block."""
+def _find_allocations(requests: Requests) -> NDArray[np.int64]:
+    """The indices of the events that allocate a block."""
     resizes = (requests.op == RESIZE) & (requests.size > 0)
     return np.flatnonzero(is_allocation(requests.op) | resizes)
 
 
-def _served_until(subject: Subject, event: int) -> int:
-    """How many events a heap replays until an event of the trace, which places a block, is done."""
+def _count_events_until(subject: ReplaySubject, event: int) -> int:
+    """The number of events a heap replays until an allocating event of the trace is done."""
     if subject.placed is None:
         return event + 1
     place = int(np.searchsorted(subject.placed.asked_at, event, side="right")) - 1
     return int(subject.placed.served_at[place]) + 1
 
 
-def _replayed(subject: Subject, memory: int) -> Replayed:
+def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
     try:
         replay = _engine.Replay(
             subject.plan, memory - subject.shift, base_alignment=subject.base, keep_offsets=True
         )
     except HeapfitError:  # the plan takes no such region
-        return Replayed(memory, np.zeros(0, np.uint64), Refused(0, 0, 0, memory, 0))
+        return RegionReplay(memory, np.zeros(0, np.uint64), FailedRequest(0, 0, 0, memory, 0))
     runs = replay.feed(subject.events)
     offsets = replay.offsets
-    refused = None if runs else _refusal(subject, replay, len(offsets))
+    refused = None if runs else _find_failed_request(subject, replay, len(offsets))
     if subject.placed is not None:
         offsets = offsets[subject.placed.is_counted[: len(offsets)]]
-    return Replayed(memory, offsets + np.uint64(subject.shift % 2**64), refused)
+    return RegionReplay(memory, offsets + np.uint64(subject.shift % 2**64), refused)
 
 
-def _refusal(subject: Subject, replay: _engine.Replay, placed: int) -> Refused:
-    """What stopped a replay, told with the number that the event has in the trace."""
+def _find_failed_request(
+    subject: ReplaySubject, replay: _engine.Replay, placed: int
+) -> FailedRequest:
+    """The request that stopped a replay, with the number of its event in the trace."""
     result, blocks = replay.result(), replay.blocks()
     assert result.failed_event is not None
     assert result.failed_size is not None
     event = result.failed_event
     if subject.placed is not None:
         event = int(subject.placed.asked_at[placed])
-    return Refused(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)
+    return FailedRequest(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

@@ -13,8 +13,10 @@ _MOST_SHOWN = 14  # entrants in a chart; the tables have all
 _SYMBOLS = ("circle", "diamond")  # of those that share a colour
 
 
-def memory_chart(identity: str, rows: Sequence[LeagueRow], standings: Sequence[Standing]) -> Chart:
-    """A line for each entrant, with a mark for each recording."""
+def league_memory_chart(
+    identity: str, rows: Sequence[LeagueRow], standings: Sequence[Standing]
+) -> Chart:
+    """The memory of each entrant: a line each, with a mark for each recording."""
     shown = [one for one in standings[:_MOST_SHOWN] if one.median is not None]
     places = {one.entrant: place for place, one in enumerate(shown)}
     known = [row for row in rows if row.entrant in places and row.over_u_max is not None]
@@ -47,28 +49,28 @@ def memory_chart(identity: str, rows: Sequence[LeagueRow], standings: Sequence[S
                 "visible": False,
                 "range": [len(shown) - 0.4, -0.9],
             },
-            "annotations": [_name(one, place) for place, one in enumerate(shown)],
+            "annotations": [_entrant_label(one, place) for place, one in enumerate(shown)],
         },
         height=70 + 34 * len(shown),
     )
 
 
 def _marks(name: str, points: Sequence[tuple[float, int, str]], marker: Layout) -> Trace:
-    """Of ratio, line and name of each."""
+    """The marks of points, each with its ratio, line and name."""
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
         "x": [ratio for ratio, _, _ in points],
         "y": [place for _, place, _ in points],
-        "text": [figure_text(told) for _, _, told in points],
+        "text": [figure_text(label) for _, _, label in points],
         "marker": marker,
         "hovertemplate": "%{text}: %{x:.4}<extra></extra>",
     }
 
 
-def _name(one: Standing, place: int) -> Layout:
-    """Above the line of an entrant, from the left edge."""
+def _entrant_label(one: Standing, place: int) -> Layout:
+    """The name of an entrant above its line, at the left edge."""
     return {
         "place": 0,
         "y": place - 0.2,
@@ -79,7 +81,7 @@ def _name(one: Standing, place: int) -> Layout:
 
 
 def cost_chart(identity: str, standings: Sequence[Standing]) -> Chart:
-    """Memory beside the accesses of a call: nearer to the corner is better in both."""
+    """Memory over the accesses of a call: nearer to the corner is better in both."""
     known = [one for one in standings[:_MOST_SHOWN] if one.median and one.accesses is not None]
     data = [
         {

@@ -10,7 +10,7 @@ from pathlib import Path
 from heapfit.league import League, Standing
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
-from heapfit.report.league.charts import cost_chart, memory_chart
+from heapfit.report.league.charts import cost_chart, league_memory_chart
 from heapfit.report.league.verdict import LEARNED, verdicts
 
 _TEMPLATE = Path(__file__).with_name("league.html.j2")
@@ -19,7 +19,7 @@ _SHOWN = 8  # rows of a table that are not folded
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Those who can be compared: one alignment, learned one way."""
+    """The entrants that can be compared: one alignment, one kind of learning."""
 
     identity: str  # of the element
     title: str
@@ -50,7 +50,7 @@ def render(league: League, standings: Sequence[Standing], command: str) -> str:
 def _sections(league: League, standings: Sequence[Standing]) -> list[Section]:
     found = []
     for alignment in sorted({one.alignment for one in standings}):
-        for number, (learned, told) in enumerate(LEARNED.items()):
+        for number, (learned, learning) in enumerate(LEARNED.items()):
             these = tuple(
                 one for one in standings if (one.alignment, one.learned) == (alignment, learned)
             )
@@ -61,7 +61,7 @@ def _sections(league: League, standings: Sequence[Standing]) -> list[Section]:
                     if (row.alignment, row.learned) == (alignment, learned)
                 ]
                 identity = f"aligned-{alignment}-{number}"
-                title = f"Blocks aligned to {alignment} B, {told}"
-                charts = (memory_chart(identity, rows, these), cost_chart(identity, these))
+                title = f"Blocks aligned to {alignment} B, {learning}"
+                charts = (league_memory_chart(identity, rows, these), cost_chart(identity, these))
                 found.append(Section(identity, title, learned, charts, these))
     return found

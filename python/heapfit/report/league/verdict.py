@@ -16,12 +16,12 @@ LEARNED = {
 
 
 def verdicts(standings: Sequence[Standing]) -> Iterator[str]:
-    """Of heaps that know no sizes at a free, the first of each alignment and way to learn.
+    """The best heap that needs no size at free, for each alignment and kind of learning.
 
     Only those compete that serve as many recordings as any; the largest alignment comes first.
     """
     for alignment in sorted({one.alignment for one in standings}, reverse=True):
-        for learned, told in LEARNED.items():
+        for learned, learning in LEARNED.items():
             field = [
                 one
                 for one in standings
@@ -31,10 +31,10 @@ def verdicts(standings: Sequence[Standing]) -> Iterator[str]:
             ranked = [one for one in field if one.served == most and one.median is not None]
             if ranked:
                 first = min(ranked, key=lambda one: one.median or 0)
-                yield f"Aligned to {alignment} B, {told}: {_told(first)}"
+                yield f"Aligned to {alignment} B, {learning}: {_describe_leader(first)}"
 
 
-def _told(first: Standing) -> str:
+def _describe_leader(first: Standing) -> str:
     count = "its one recording" if first.served == 1 else f"the median of {first.served} recordings"
     return (
         f"{first.entrant} needs the least, {first.median:.3f} times the peak in {count}, "

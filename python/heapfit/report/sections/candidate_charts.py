@@ -22,7 +22,7 @@ from heapfit.report.drawing.number_text import figure_text, size
 from heapfit.trace.profile import Profile
 
 
-def memory_chart(profile: Profile, winner: Row) -> Chart:
+def footprint_chart(profile: Profile, winner: Row) -> Chart:
     """Live bytes of the program and footprint of the winner."""
     live = live_bytes(profile)
     return Chart(
@@ -54,7 +54,7 @@ def live_chart(profile: Profile, region: int) -> Chart:
 
 
 def live_bytes(profile: Profile) -> Extremes:
-    """U(t), lowest and highest within each step."""
+    """The live bytes U(t), lowest and highest within each step."""
     return Extremes(
         [i * profile.bucket_width for i in range(len(profile.live_lowest))],
         profile.live_lowest.tolist(),
@@ -84,7 +84,7 @@ def fragmentation_chart(profile: Profile, winner: Row) -> Chart:
 
 
 def _curves(winner: Row, styles: Mapping[str, tuple[str, float]]) -> list[Trace]:
-    """Columns of its series, each in a colour and a width; none where it was not replayed."""
+    """The curves of the winner's series, one a column; none if it was not replayed."""
     if winner.replay is None:
         return []
     series, name = winner.replay.series, figure_text(winner.name)

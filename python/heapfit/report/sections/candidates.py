@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.row import Row
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import size
-from heapfit.report.sections.candidate_charts import fragmentation_chart, memory_chart
-from heapfit.report.sections.choice_charts import added_chart, trade_chart
+from heapfit.report.sections.candidate_charts import footprint_chart, fragmentation_chart
+from heapfit.report.sections.choice_charts import extra_memory_chart, trade_chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Candidates:
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart."""
+        """The charts of this part that are not empty."""
         charts = (self.regions, self.trade, self.memory, self.fragmentation)
         return [one for one in charts if one is not None]
 
 
-def candidates_of(case: Case) -> Candidates:
+def candidates_of(case: ReportCase) -> Candidates:
     """All rows of the case's comparison."""
     comparison, winner, profile = case.comparison, case.winner, case.shown.profile
     led = tuple(
@@ -49,15 +49,15 @@ def candidates_of(case: Case) -> Candidates:
         rows=led,
         base_alignment=comparison.base_alignment,
         not_applicable=comparison.not_applicable,
-        step=_step(winner),
-        regions=added_chart(led),
+        step=_describe_step(winner),
+        regions=extra_memory_chart(led),
         trade=trade_chart(case),
-        memory=memory_chart(profile, winner),
+        memory=footprint_chart(profile, winner),
         fragmentation=fragmentation_chart(profile, winner),
     )
 
 
-def _step(winner: Row) -> str:
+def _describe_step(winner: Row) -> str:
     if winner.step == 0:
         return "follows from the plan, not searched"
     return (

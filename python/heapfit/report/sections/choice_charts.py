@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import load_sram
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis
 from heapfit.report.drawing.number_text import count, figure_text, size
 
 _LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
 _OTHER = "var(--other-1)"
-_ONLY_THIS_RUN = "var(--quiet)"  # what holds only if every run is this one
+_TRACE_SPECIFIC = "var(--quiet)"  # what holds only if every run is this one
 
 
-def added_chart(rows: Sequence[Row]) -> Chart:
-    """R_safe less U_max of each row, cut where it would hide the others."""
+def extra_memory_chart(rows: Sequence[Row]) -> Chart:
+    """The bytes above the peak that each row needs, cut where a bar would dwarf the others."""
     known = [row for row in rows if row.r_safe is not None]
     added = [(row.r_safe or 0) - row.u_max for row in known]
     fitting = [one for one, row in zip(added, known, strict=True) if _fits(one, row)]
@@ -59,7 +59,7 @@ def added_chart(rows: Sequence[Row]) -> Chart:
 
 
 def _colour(row: Row) -> str:
-    return _ONLY_THIS_RUN if row.is_cut_to_trace else _OTHER
+    return _TRACE_SPECIFIC if row.is_cut_to_trace else _OTHER
 
 
 def _fits(added: int, row: Row) -> bool:
@@ -76,8 +76,8 @@ def _bar_name(row: Row, place: int) -> Layout:
     }
 
 
-def trade_chart(case: Case) -> Chart | None:
-    """Memory over instructions a call; None where the model knows of no candidate."""
+def trade_chart(case: ReportCase) -> Chart | None:
+    """Memory over instructions a call; None if the model knows no candidate."""
     sram, winner, base = load_sram(), case.winner, case.comparison.base_alignment
     known = [
         (row, time)
@@ -89,7 +89,7 @@ def trade_chart(case: Case) -> Chart | None:
         return None
     kinds = (
         ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
-        ("trace-specific", lambda row: row.is_cut_to_trace, _ONLY_THIS_RUN),
+        ("only if every run were this one", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
         ("chosen", lambda row: row is winner, ACCENT),
     )
     data = [

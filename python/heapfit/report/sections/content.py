@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page about a heap consists of, in the order in which it is read."""
+"""The content of a page about a heap, in the order in which it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heapfit.report.drawing.number_text import NO_BREAK
 from heapfit.report.sections.candidates import Candidates
 from heapfit.report.sections.peak import Peak
 from heapfit.report.sections.plan_layers import PlanPart
-from heapfit.report.sections.program import Program
+from heapfit.report.sections.program import ProgramPart
 from heapfit.report.sections.risk import Risk
 from heapfit.trace.stored import TraceInfo
 
@@ -22,8 +22,8 @@ _MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with its name, and what it says of the answer."""
+class PageFigure:
+    """A figure with its name and a remark."""
 
     name: str
     value: str
@@ -31,54 +31,54 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
-    """The answer, and what it rests on."""
+class PageOpening:
+    """The first part of a page: the answer, and the evidence for it."""
 
     command: str  # that made the page: "fit"
     title: str
     source: str  # where the requests come from
     kind: str  # of the recording
     sentences: tuple[str, ...]  # the answer
-    lead: tuple[Figure, ...] = ()
+    lead: tuple[PageFigure, ...] = ()
     remarks: tuple[str, ...] = ()
     define: str = ""  # a line to copy into the program
-    trust: tuple[Figure, ...] = ()
+    trust: tuple[PageFigure, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command to type, and what it does."""
+class PageCommand:
+    """A command to type, and its purpose."""
 
     purpose: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """A page; None where a part has nothing to show."""
+class PageContent:
+    """The content of a page; None for a part that has nothing to show."""
 
-    opening: Opening
+    opening: PageOpening
     heap_map: dict[str, Any] | None  # packed.py's record
     peak: Peak
     risk: Risk | None
-    program: Program
+    program: ProgramPart
     candidates: Candidates | None
     notes: tuple[str, ...]  # of the import
     plan: PlanPart | None
-    commands: tuple[Command, ...]
+    commands: tuple[PageCommand, ...]
     own: tuple[Chart, ...] = ()  # of the one page alone
     own_links: tuple[tuple[str, str], ...] = ()  # place and name of its sections
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart."""
+        """The charts of all parts of the page."""
         parts = (self.peak, self.risk, self.program, self.candidates)
         return [*self.own, *(chart for part in parts if part for chart in part.charts)]
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """Place and name of each section that is there, in order."""
+        """The anchor and name of each section that is on the page, in order."""
         sections: list[tuple[object, str, str]] = [
             (self.heap_map, "heap-map", "Heap map"),
             *((True, place, name) for place, name in self.own_links),
@@ -94,7 +94,7 @@ class Content:
         return [(place, name) for is_there, place, name in sections if is_there]
 
 
-def render(template: Path, content: Content, **own: object) -> str:
+def render(template: Path, content: PageContent, **own: object) -> str:
     """The page as text, the same for the same content; `own` is what its template shows besides."""
     record = content.heap_map
     return rendering.render(
@@ -108,21 +108,21 @@ def render(template: Path, content: Content, **own: object) -> str:
     )
 
 
-def kind_of(info: TraceInfo) -> str:
-    """What was recorded."""
+def recording_kind(info: TraceInfo) -> str:
+    """The kind of recording, in words."""
     return "packet capture" if info.kind == "packets" else "heap trace"
 
 
-def source_of(info: TraceInfo, path: object) -> str:
-    """Where the requests come from; for packets also how long each one stays."""
+def request_source(info: TraceInfo, path: object) -> str:
+    """The source of the requests; for packets with the queue model."""
     source = info.source or str(path)
     return f"{source}, queue {info.queue}" if info.kind == "packets" and info.queue else source
 
 
-def pointers_told(infos: Sequence[TraceInfo]) -> Figure:
-    """The width of the recorded pointers."""
+def pointer_figure(infos: Sequence[TraceInfo]) -> PageFigure:
+    """A figure of the recorded pointers' width."""
     if all(info.kind == "packets" for info in infos):
-        return Figure("recorded on", "the wire", "packets have no pointers")
+        return PageFigure("recorded on", "the wire", "packets have no pointers")
     widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    told = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not stated"
-    return Figure("recorded on", told, "sizes hold for such pointers")
+    text = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not told"
+    return PageFigure("recorded on", text, "sizes hold for such pointers")

@@ -1,41 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer of a page about plans that were measured on a recording, and what it rests on."""
+"""The opening of a page about plans measured on a recording: the answer and its evidence."""
 
 from __future__ import annotations
 
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning, verdict
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.report.drawing.number_text import count, percent, ratio, size
-from heapfit.report.sections.content import Figure, Opening, kind_of, pointers_told, source_of
+from heapfit.report.sections.content import (
+    PageFigure,
+    PageOpening,
+    pointer_figure,
+    recording_kind,
+    request_source,
+)
 from heapfit.trace.stored import TraceInfo
 
 
-def opening_of(case: Case, command: str) -> Opening:
-    """Of one recording: which plan to take, what it needs, and what was measured."""
+def opening_of(case: ReportCase, command: str) -> PageOpening:
+    """The opening of one recording: which plan to take, what it needs, what was measured."""
     comparison, winner, info = case.comparison, case.winner, case.shown.trace.info
     warning = pools_warning(winner, comparison)
-    return Opening(
+    return PageOpening(
         command=command,
         title=info.program or case.shown.trace.path.stem,
-        source=source_of(info, case.shown.trace.path.name),
-        kind=kind_of(info),
-        sentences=(needs_told(winner),),
-        lead=lead_of(winner),
+        source=request_source(info, case.shown.trace.path.name),
+        kind=recording_kind(info),
+        sentences=(describe_need(winner),),
+        lead=lead_figures(winner),
         remarks=(verdict(comparison),),
         trust=(
-            Figure("recordings", "1", "one run says nothing of other loads"),
-            Figure("plans", count(len(comparison.rows)), "each replayed event by event"),
-            *floor_of(winner),
-            pointers_told([info]),
-            Figure("alignment", size(winner.alignment), "of every block"),
+            PageFigure("recordings", "1", "one run says nothing of load that it has not seen"),
+            PageFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
+            *floor_figures(winner),
+            pointer_figure([info]),
+            PageFigure("alignment", size(winner.alignment), "of every block"),
         ),
         warnings=_warnings(info, warning),
     )
 
 
-def needs_told(winner: Row) -> str:
-    """What a plan needs for a recording, as a sentence."""
+def describe_need(winner: Row) -> str:
+    """The sentence that says which region a plan needs for a recording."""
     if winner.r_safe is None:
         return "No plan serves this recording in any region tried."
     above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
@@ -45,25 +51,25 @@ def needs_told(winner: Row) -> str:
     )
 
 
-def lead_of(winner: Row) -> tuple[Figure, ...]:
-    """What to set a heap to, its margin included."""
+def lead_figures(winner: Row) -> tuple[PageFigure, ...]:
+    """The main figures: the size to set a heap to, and its margin."""
     if winner.heap_size is None:
         return ()
     return (
-        Figure("set the heap to", size(winner.heap_size.region)),
-        Figure("margin in it", f"{winner.heap_size.margin:g} %"),
-        Figure("needed over the peak", ratio(winner.over_u_max)),
+        PageFigure("set the heap to", size(winner.heap_size.region)),
+        PageFigure("margin in it", f"{winner.heap_size.margin:g} %"),
+        PageFigure("needed over the peak", ratio(winner.over_u_max)),
     )
 
 
-def floor_of(winner: Row) -> tuple[Figure, ...]:
-    """What no heap can go below."""
+def floor_figures(winner: Row) -> tuple[PageFigure, ...]:
+    """The figure that no heap can go below: the peak."""
     saved = size((winner.r_safe or winner.u_max) - winner.u_max)
-    remark = f"a better heap saves at most {saved}"
-    return (Figure("peak of live bytes", size(winner.u_max), remark),)
+    remark = f"so a better one saves {saved} at most"
+    return (PageFigure("no heap needs less than", size(winner.u_max), remark),)
 
 
 def _warnings(info: TraceInfo, warning: str | None) -> tuple[str, ...]:
     unknown = info.kind == "heap" and not info.pointer_bits
-    told = ["The recording does not state its pointer size."] if unknown else []
-    return (*told, *([f"The {warning}."] if warning else []))
+    warnings = ["The recording does not say how wide its pointers are."] if unknown else []
+    return (*warnings, *([f"The {warning}."] if warning else []))

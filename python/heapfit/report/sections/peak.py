@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The moment of the peak: where each heap's bytes are, and who holds those that are live."""
+"""The moment of the peak: the use of each heap's bytes, and who holds the live ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.report.case import Case
+from heapfit.report.case import ReportCase
 from heapfit.report.drawing.figure import Chart, Trace
 from heapfit.report.drawing.number_text import figure_text, size
 from heapfit.report.heap_map.packed import site_label
-from heapfit.report.heap_map.replays import AtPeak, Subject, at_peak, subject_of
+from heapfit.report.heap_map.replays import (
+    PeakUse,
+    ReplaySubject,
+    measure_peak_use,
+    subject_from_row,
+)
 from heapfit.trace.loaded import LoadedTrace
 
 _MOST_HEAPS = 6
@@ -31,7 +36,7 @@ _PARTS = (  # field, name, colour
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Live bytes of one call site, or of one size."""
+    """The live bytes of one call site, or of one size."""
 
     name: str
     bytes: int
@@ -41,34 +46,34 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """A moment of a recording. Sizes in bytes."""
+    """A moment of a recording, mostly its peak. Sizes in bytes."""
 
     title: str
     moment: str  # a sentence: which it is, and in which regions the heaps are
     event: int  # after it
     live: int
-    heaps: tuple[AtPeak, ...]
+    heaps: tuple[PeakUse, ...]
     chart: Chart | None  # None where there are no heaps
     holders: tuple[Holder, ...]
     whose: str  # a sentence: what holders are
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart."""
+        """The chart of the heaps, if there are any."""
         return [] if self.chart is None else [self.chart]
 
 
 _AT_PEAK = "Each heap in the region that it needs, at the peak of live bytes."
 
 
-def peak_of(case: Case, subjects: Sequence[Subject]) -> Peak:
-    """The peak in today's heap, the winner, then the best that are not cut to this recording."""
+def peak_of(case: ReportCase, subjects: Sequence[ReplaySubject]) -> Peak:
+    """The peak in the incumbent, the winner, and the best plans that are not trace-specific."""
     base = case.comparison.base_alignment
     others = [
         subject
         for row in case.comparison.rows
         if row is not case.winner and not row.is_cut_to_trace and not row.is_in_pieces
-        if (subject := subject_of(row, case.shown, base)) is not None
+        if (subject := subject_from_row(row, case.shown, base)) is not None
     ]
     compared = [*subjects, *others][:_MOST_HEAPS]
     event = case.shown.profile.u_max_event
@@ -77,20 +82,20 @@ def peak_of(case: Case, subjects: Sequence[Subject]) -> Peak:
 
 def moment_of(
     shown: LoadedTrace,
-    compared: Sequence[Subject],
+    compared: Sequence[ReplaySubject],
     sites: Mapping[int, str],
-    told: tuple[str, str, int],
+    caption: tuple[str, str, int],
 ) -> Peak:
-    """Any moment: `told` are its title, a sentence, and the event after which it is."""
-    title, sentence, event = told
-    heaps = tuple(at_peak(one, event) for one in compared)
-    found = holders(shown, event, sites)
+    """A moment of a recording; `caption` has its title, a sentence and the event it follows."""
+    title, sentence, event = caption
+    heaps = tuple(measure_peak_use(one, event) for one in compared)
+    found = find_holders(shown, event, sites)
     live = sum(one.bytes for one in found)
     chart = peak_chart(heaps) if heaps else None
-    return Peak(title, sentence, event, live, heaps, chart, found, _whose(shown, sites))
+    return Peak(title, sentence, event, live, heaps, chart, found, _describe_holders(shown, sites))
 
 
-def _whose(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
+def _describe_holders(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
     if len(shown.sites) == 0:
         return "By size: the recording has no call sites."
     if sites:
@@ -101,13 +106,13 @@ def _whose(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
     )
 
 
-def peak_chart(heaps: Sequence[AtPeak]) -> Chart:
+def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
     """One bar for each heap, as long as its region."""
     longest = max(one.region for one in heaps)
     return Chart(
         identity="chart-peak",
-        meaning="Bytes of each heap's region at the peak, by use.",
-        data=[_part(heaps, *part) for part in _PARTS],
+        meaning="Bytes of each heap's region when the most are live, by what they are.",
+        data=[_bar_part(heaps, *part) for part in _PARTS],
         layout={
             "barmode": "stack",
             "bargap": 0.6,
@@ -133,7 +138,7 @@ def peak_chart(heaps: Sequence[AtPeak]) -> Chart:
     )
 
 
-def _part(heaps: Sequence[AtPeak], field: str, name: str, colour: str) -> Trace:
+def _bar_part(heaps: Sequence[PeakUse], field: str, name: str, colour: str) -> Trace:
     return {
         "type": "bar",
         "orientation": "h",
@@ -144,15 +149,15 @@ def _part(heaps: Sequence[AtPeak], field: str, name: str, colour: str) -> Trace:
     }
 
 
-def holders(
+def find_holders(
     shown: LoadedTrace, peak: int, names: Mapping[int, str] | None = None
 ) -> tuple[Holder, ...]:
-    """Who holds the bytes live after event `peak`: call sites where they are known, else sizes."""
+    """The holders of the bytes live after event `peak`: call sites if known, else sizes."""
     lifetimes = _engine.Lifetimes(shown.events)
     is_live = (lifetimes.starts <= peak) & (lifetimes.ends > peak)
     sizes = lifetimes.sizes[is_live]
     if len(shown.sites) == 0:
-        return _by_size(sizes, _MOST_HOLDERS)
+        return _group_by_size(sizes, _MOST_HOLDERS)
     sites = shown.sites[lifetimes.starts[is_live].astype(np.int64)]
     known = names or {}
     labels = {site: site_label(site, known) for site in np.unique(sites).tolist()}
@@ -160,21 +165,21 @@ def holders(
     for name in sorted(set(labels.values())):  # two sites may be one line of one function
         its = [site for site, label in labels.items() if label == name]
         own = sizes[np.isin(sites, its)]
-        found.append(Holder(name, int(own.sum()), len(own), _by_size(own, _MOST_SIZES)))
-    return _largest(found, _MOST_HOLDERS)
+        found.append(Holder(name, int(own.sum()), len(own), _group_by_size(own, _MOST_SIZES)))
+    return _select_largest(found, _MOST_HOLDERS)
 
 
-def _by_size(sizes: NDArray[np.uint64], most: int) -> tuple[Holder, ...]:
+def _group_by_size(sizes: NDArray[np.uint64], most: int) -> tuple[Holder, ...]:
     values, counts = np.unique(sizes, return_counts=True)
     found = [
         Holder(size(value), value * count, count)
         for value, count in zip(values.tolist(), counts.tolist(), strict=True)
     ]
-    return _largest(found, most)
+    return _select_largest(found, most)
 
 
-def _largest(found: Sequence[Holder], most: int) -> tuple[Holder, ...]:
-    """Those with the most bytes, and all others as one."""
+def _select_largest(found: Sequence[Holder], most: int) -> tuple[Holder, ...]:
+    """The holders with the most bytes, and all others as one."""
     ranked = sorted(found, key=lambda one: (-one.bytes, one.name))
     kept, rest = ranked[:most], ranked[most:]
     if rest:

@@ -16,8 +16,8 @@ NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay witho
 
 
 @dataclass(frozen=True, slots=True)
-class Tunable:
-    """A scalar of the plan, its standard value where the plan says nothing."""
+class ScalarRow:
+    """A scalar of the plan, with its standard value if the plan sets none."""
 
     name: str
     value: int
@@ -25,8 +25,8 @@ class Tunable:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolRow:
-    """A pool with the bytes it takes of the region."""
+class PoolShare:
+    """A pool with its bytes in the region."""
 
     size: int
     count: int
@@ -36,7 +36,7 @@ class PoolRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StripPiece:
     """A part of the region in the strip."""
 
     name: str
@@ -53,9 +53,9 @@ class Layer:
     allocator: str
     title: str
     origin: str
-    tunables: tuple[Tunable, ...]
-    pools: tuple[PoolRow, ...]
-    strip: tuple[Piece, ...]
+    tunables: tuple[ScalarRow, ...]
+    pools: tuple[PoolShare, ...]
+    strip: tuple[StripPiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: i
         title=info.title[:1].upper() + info.title[1:],
         origin=info.origin,
         tunables=tuple(
-            Tunable(t.name, plan.scalars.get(t.name, t.standard), t.meaning)
+            ScalarRow(t.name, plan.scalars.get(t.name, t.standard), t.meaning)
             for t in info.tunables
             if t.kind == "scalar"
         ),
@@ -102,17 +102,17 @@ def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: i
     )
 
 
-def _pool_rows(plan: Plan, region: int | None) -> tuple[PoolRow, ...]:
+def _pool_rows(plan: Plan, region: int | None) -> tuple[PoolShare, ...]:
     rows = []
     for pool in plan.pools:
         taken = -(-pool.size // plan.alignment) * plan.alignment * pool.count
         share = None if region is None else taken / region
-        rows.append(PoolRow(pool.size, pool.count, _serves(plan, pool), taken, share))
+        rows.append(PoolShare(pool.size, pool.count, _describe_requests(plan, pool), taken, share))
     return tuple(rows)
 
 
-def _serves(plan: Plan, pool: Pool) -> str:
-    """The requests that the pool is there for, as the allocator's rule chooses."""
+def _describe_requests(plan: Plan, pool: Pool) -> str:
+    """The requests that the pool serves, by the allocator's own choice."""
     if not pool.is_exact:
         return "what fits"
     return (
@@ -120,8 +120,8 @@ def _serves(plan: Plan, pool: Pool) -> str:
     )
 
 
-def _strip(plan: Plan, pools: tuple[PoolRow, ...], region: int | None) -> tuple[Piece, ...]:
-    """The region from its start: control structures, the pools in order, what they leave."""
+def _strip(plan: Plan, pools: tuple[PoolShare, ...], region: int | None) -> tuple[StripPiece, ...]:
+    """The region from its start: control structures, the pools in order, the rest."""
     if not pools or region is None:
         return ()
     control = plan.engine().pools[0][-1]  # the first pool's base
@@ -134,5 +134,5 @@ def _strip(plan: Plan, pools: tuple[PoolRow, ...], region: int | None) -> tuple[
     return tuple(piece for piece in pieces if piece.bytes > 0)
 
 
-def _piece(name: str, size: int, region: int, style: str) -> Piece:
-    return Piece(name, name if size >= NARROWEST_LABEL * region else "", size, style)
+def _piece(name: str, size: int, region: int, style: str) -> StripPiece:
+    return StripPiece(name, name if size >= NARROWEST_LABEL * region else "", size, style)

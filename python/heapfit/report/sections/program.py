@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorded program asks for: sizes, lifetimes, and the blocks of each pool of a plan."""
+"""The requests of the recorded program: sizes, lifetimes, and the blocks of each pool."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class PoolChart:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """A recording, and the pools of a plan beside it."""
+class ProgramPart:
+    """A recording's requests, and the pools of a plan."""
 
     profile: Profile
     operations: str
@@ -60,17 +60,17 @@ class Program:
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart."""
+        """The charts of the pools, of live bytes, of sizes and of lifetimes."""
         pools = [pool.chart for pool in self.pool_charts]
         return [*pools, *([self.live] if self.live else []), self.sizes, self.lifetimes]
 
 
-def program_of(shown: LoadedTrace, plan: Plan, region: int | None = None) -> Program:
-    """With `region`, live bytes are drawn below a heap of that size."""
+def program_of(shown: LoadedTrace, plan: Plan, region: int | None = None) -> ProgramPart:
+    """The program of a recording; with `region`, live bytes are drawn below that size."""
     profile = shown.profile
     special = special_sizes(profile)
     pools = live_blocks(shown.events, plan, SMALL_CHART_POINTS)
-    return Program(
+    return ProgramPart(
         profile=profile,
         operations=_operations(profile),
         special_percent=SPECIAL_PERCENT,

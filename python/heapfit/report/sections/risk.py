@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Size against risk: what share of some runs a region of some size would refuse."""
+"""The risk by size: the share of runs that are out of memory in a region of each size."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _COLOURS = (ACCENT, OTHERS[0], OTHERS[2])
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Runs that are known in one way: seen, unseen or drawn."""
+class RunGroup:
+    """A group of runs: seen, unseen or resampled."""
 
     name: str
     needs: tuple[int | None, ...]  # least region for each, in bytes; None: above all tried
@@ -22,19 +22,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The chart, and what it shows."""
+    """The risk chart, and its caption."""
 
     chart: Chart
     caption: str
 
     @property
     def charts(self) -> list[Chart]:
-        """Every chart."""
+        """The risk chart alone."""
         return [self.chart]
 
 
-def risk_of(groups: Sequence[Group], region: int | None, caption: str) -> Risk | None:
-    """A curve for each group of runs; None where there are too few runs for one.
+def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Risk | None:
+    """The risk chart with a curve for each group; None if there are too few runs.
 
     `region` is the one that is set, if there is one.
     """
@@ -46,11 +46,13 @@ def risk_of(groups: Sequence[Group], region: int | None, caption: str) -> Risk |
     low, high = min([*known, *marked]), max([*known, *marked])
     air = max((high - low) // 8, 8)
     ends = (low - air, high + air)
-    data = [_refused(one, ends, _COLOURS[place % len(_COLOURS)]) for place, one in enumerate(shown)]
+    data = [
+        _risk_curve(one, ends, _COLOURS[place % len(_COLOURS)]) for place, one in enumerate(shown)
+    ]
     chart = Chart(
         identity="chart-risk",
-        meaning="Share of the runs that run out of memory, over the size of the region.",
-        data=[*data, *map(_chosen, marked)],
+        meaning="Share of the runs that are refused in the heap, over its region.",
+        data=[*data, *map(_region_mark, marked)],
         layout={
             "hovermode": "closest",
             "xaxis": {
@@ -69,8 +71,8 @@ def risk_of(groups: Sequence[Group], region: int | None, caption: str) -> Risk |
     return Risk(chart, caption)
 
 
-def _refused(group: Group, ends: tuple[int, int], colour: str) -> Trace:
-    """Falls by one run where its need is reached."""
+def _risk_curve(group: RunGroup, ends: tuple[int, int], colour: str) -> Trace:
+    """A curve of the share refused, which falls by one run where its need is reached."""
     known = sorted(need for need in group.needs if need is not None)
     runs = len(group.needs)
     x = [ends[0], *known, ends[1]]
@@ -86,6 +88,6 @@ def _refused(group: Group, ends: tuple[int, int], colour: str) -> Trace:
     }
 
 
-def _chosen(region: int) -> Trace:
+def _region_mark(region: int) -> Trace:
     mark = level("set the heap to", [region, region], 0, color="var(--ink)", dash="dash")
     return mark | {"y": [0, 1]}

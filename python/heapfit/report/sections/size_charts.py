@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts of the requests: how often each size is asked for, how many live, for how long."""
+"""Charts of the requests: how often each size is requested, how many live, for how long."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
     shares = _shares(allocations)
     is_special = [max(s, 1) in special for s in sizes]  # a request of 0 is served as 1 byte
     bars = [(s, share) for s, share, named in zip(sizes, shares, is_special, strict=True) if named]
-    names = labels(bars, _span(sizes), max(shares, default=0.0))
+    names = place_labels(bars, _span(sizes), max(shares, default=0.0))
     counted = _panel(sizes, allocations, is_special, ("y", "allocations"))
     bars_end = [share for bars in counted for share in bars["y"]]
     top = max([special_share, *bars_end, *(name["y"] for name in names)])
@@ -79,8 +79,8 @@ def _panel(
     ):
         chosen = [_Bar(*figure[:3]) for figure in figures if figure[3] is special]
         if len(chosen) > MOST_BARS:
-            chosen = _summed(chosen, low, BAR_WIDTH * (high - low))
-        traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _flat(colour)})
+            chosen = _merge_bars(chosen, low, BAR_WIDTH * (high - low))
+        traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _fill_style(colour)})
     return traces
 
 
@@ -93,8 +93,8 @@ class _Bar:
     share: float
     last: int = 0  # the largest size; 0: the only one
 
-    def told(self) -> str:
-        """The sizes, for the hover."""
+    def describe(self) -> str:
+        """The sizes of the bar, for the hover text."""
         return (
             size(self.size)
             if self.last in (0, self.size)
@@ -102,8 +102,8 @@ class _Bar:
         )
 
 
-def _summed(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
-    """Those that lie in the same of steps as wide as a bar, in decades from `low`, as one."""
+def _merge_bars(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
+    """The bars merged by steps of `width` decades, the first of which begins at `low`."""
     steps: dict[int, list[_Bar]] = {}
     for one in bars:
         steps.setdefault(int((math.log10(one.size or SIZE_ZERO) - low) / width), []).append(one)
@@ -119,7 +119,7 @@ def _summed(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
 
 
 def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[str, str]) -> Trace:
-    """Bars of one panel."""
+    """The bars of one panel."""
     axis, unit = axis_and_unit
     places = [one.size or SIZE_ZERO for one in bars]
     return {
@@ -131,13 +131,13 @@ def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[st
         "x": places,
         "y": [one.share for one in bars],
         "width": [place * width for place in places],
-        "customdata": [[one.told(), one.amount] for one in bars],
+        "customdata": [[one.describe(), one.amount] for one in bars],
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:,d} "
         f"{unit} (%{{y:.1%}})<extra></extra>",
     }
 
 
-def _flat(colour: str | Sequence[str]) -> Layout:
+def _fill_style(colour: str | Sequence[str]) -> Layout:
     return {"color": colour, "line": {"width": 0}}
 
 
@@ -150,7 +150,7 @@ def _span(sizes: Sequence[int]) -> tuple[float, float]:
 
 
 def _size_axis(sizes: Sequence[int]) -> Layout:
-    """Ticks at powers of two, about eight of them."""
+    """The axis of sizes, with about eight ticks at powers of two."""
     low, high = _span(sizes)
     first = math.ceil(low / math.log10(2) - 1e-9)
     last = math.floor(high / math.log10(2) + 1e-9)
@@ -170,7 +170,7 @@ def _share_axis(title: str, domain: list[float]) -> Layout:
     return {"title": {"text": title}, "tickformat": ".0%", "domain": domain}
 
 
-def labels(
+def place_labels(
     bars: Sequence[tuple[int, float]], span: tuple[float, float], tallest: float
 ) -> list[Layout]:
     """A label above each (size, share), tall bars first, lifted until no two overlap."""
@@ -192,7 +192,7 @@ def labels(
 
 
 def _anchor(across: float, taller: Sequence[float]) -> str:
-    """The end of a label that stands above its bar: it grows away from the nearest taller bar."""
+    """The end at which a label is tied to its bar: it grows away from the nearest taller bar."""
     near = [other for other in taller if abs(other - across) < LABEL_WIDTH]
     if not near:
         return "center"
@@ -215,7 +215,7 @@ def _label(x: float, y: float, text: str, anchor: str) -> Layout:
 
 
 def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
-    """P_i(t) of one pool with its N_i as a dashed line."""
+    """The live blocks P_i(t) of one pool, with its N_i as a dashed line."""
     series = live.blocks
     highest = max([live.pool.count, live.peak])
     ticks = {"dtick": 1} if highest <= 3 else {"nticks": 4}
@@ -237,7 +237,7 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
 
 
 def lifetime_chart(profile: Profile) -> Chart:
-    """Objects by how many events they lived, in powers of two; those never freed apart."""
+    """Objects by lifetime in events, in powers of two; those never freed in their own bar."""
     objects = profile.lifetimes.tolist()
     while objects and objects[-1] == 0:
         objects.pop()
@@ -269,7 +269,7 @@ def _lifetime_bars(objects: Sequence[int], never_freed: int) -> Trace:
         "type": "bar",
         "x": [*(_short(1 << b) for b in range(len(objects))), "never"],
         "y": shares,
-        "marker": _flat([ACCENT] * len(objects) + ["var(--other-1)"]),
+        "marker": _fill_style([ACCENT] * len(objects) + ["var(--other-1)"]),
         "customdata": [[life, count(n), percent(share)] for life, n, share in texts],
         "hovertemplate": "%{customdata[0]}: %{customdata[1]} objects (%{customdata[2]})"
         "<extra></extra>",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress, no_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import Settings, SettingsOptions
 from heapfit.sizing.systems import freertos, lwip, openthread, zephyr
@@ -23,7 +23,7 @@ __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
 
 def settings_for(
-    system: str, trace: Trace, options: SettingsOptions, progress: Progress = no_progress
+    system: str, trace: Trace, options: SettingsOptions, progress: Progress = ignore_progress
 ) -> Settings:
     """The system's settings for a trace."""
     check_admission(options.admission)

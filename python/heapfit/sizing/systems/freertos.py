@@ -30,7 +30,7 @@ ASSUMPTIONS = (
 
 
 def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
-    """One heap for every request of the trace."""
+    """The size of one heap for every request of the trace."""
     known = override_assumptions(ASSUMPTIONS, options.assume, "freertos")
     alignment, link = known["alignment"].value, known["block_link"].value
     own = size_named_settings(trace, options, progress)

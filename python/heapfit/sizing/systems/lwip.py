@@ -24,7 +24,7 @@ from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffer
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import (
     Assumption,
-    Choice,
+    BufferChoice,
     Form,
     Setting,
     Settings,
@@ -173,8 +173,8 @@ def _align_up(size: int, known: Mapping[str, Assumption]) -> int:
     return -(-size // alignment) * alignment
 
 
-def _choice(pool: BufferPool) -> Choice:
-    return Choice(pool.layout.buffer_size, pool.run_out.count, pool.memory)
+def _choice(pool: BufferPool) -> BufferChoice:
+    return BufferChoice(pool.layout.buffer_size, pool.run_out.count, pool.memory)
 
 
 def _from_heap(

@@ -14,7 +14,7 @@ from heapfit.progress import Progress
 from heapfit.sizing.buffers import Layout, least_memory, size_buffers
 from heapfit.sizing.settings import (
     Assumption,
-    Choice,
+    BufferChoice,
     Form,
     Setting,
     Settings,
@@ -79,7 +79,7 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
         ),
         memory=best.memory,
         choices=tuple(
-            Choice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
+            BufferChoice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
         ),
         assumptions=tuple(known.values()),
         remarks=(

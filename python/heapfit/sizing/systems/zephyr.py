@@ -17,7 +17,7 @@ from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.settings import (
     Assumption,
-    Choice,
+    BufferChoice,
     Form,
     Setting,
     Settings,
@@ -76,7 +76,7 @@ def _from_packets(
         settings=_packet_settings(best, packets, "TX" if options.is_sent else "RX"),
         memory=best.memory + known["net_pkt"].value * packets.count,
         choices=tuple(
-            Choice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
+            BufferChoice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
         ),
         assumptions=tuple(known.values()),
         remarks=(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What replays came to, kept from one run to the next in a folder that can be thrown away.
+"""A cache of replay results between runs, in a folder that can be deleted.
 
     build of the engine, question, plan, region, content of the trace  --> a few numbers
 

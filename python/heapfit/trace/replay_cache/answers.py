@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers in a database of a few numbers each, by a hash of all that decides them.
+"""Cached answers in a database: a few numbers each, by a hash of all that decides them.
 
 Several processes may read and write at once. What cannot be read is as if it were not there: a
 damaged file, a damaged row, a folder that may not be written, a database that is busy for long.
@@ -32,20 +32,20 @@ Numbers = tuple[int, ...]
 
 
 @cache
-def build() -> str:
-    """A hash of the engine as it is installed, allocators and all: another one, other answers."""
+def engine_hash() -> str:
+    """A hash of the installed engine, allocators included; another engine gives other answers."""
     return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()
 
 
-def key_of(*parts: object) -> bytes:
-    """Of all that decides an answer, beside the build."""
-    text = "\0".join([build(), *map(str, parts)])
+def answer_key(*parts: object) -> bytes:
+    """The key of an answer: a hash of everything that decides it, the engine included."""
+    text = "\0".join([engine_hash(), *map(str, parts)])
     return hashlib.sha256(text.encode()).digest()[:20]
 
 
 @dataclass
 class Answers:
-    """Those kept in a folder; `close` writes what is new."""
+    """The answers in a folder; `close` writes the new ones."""
 
     folder: Path
     found: int = 0  # of those asked for
@@ -54,20 +54,20 @@ class Answers:
     _is_usable: bool = True
 
     def get(self, key: bytes) -> Numbers | None:
-        """The numbers kept under a key; None if there are none, or they are damaged."""
+        """The numbers under a key; None if there are none, or they are damaged."""
         row = self._new.get(key) or self._read(key)
         numbers = None if row is None else _numbers(row, key)
         self.found += numbers is not None
         return numbers
 
     def keep(self, key: bytes, numbers: Sequence[int]) -> None:
-        """From now on these are under the key."""
+        """Stores numbers under a key."""
         self._new[key] = _row(numbers, key)
         if len(self._new) >= _AT_ONCE:
             self._write()
 
     def close(self) -> None:
-        """Writes what is new, if that can be done."""
+        """Writes the new answers, if that is possible."""
         if self._new:
             self._write()
         if self._database is not None:
@@ -75,7 +75,7 @@ class Answers:
             self._database = None
 
     def _read(self, key: bytes) -> str | None:
-        database = self._opened()
+        database = self._open()
         if database is None:
             return None
         try:
@@ -87,7 +87,7 @@ class Answers:
         return str(rows[0][0]) if rows else None
 
     def _give_up(self, error: sqlite3.Error) -> None:
-        """Goes on without the database; one that is damaged makes room for another next time."""
+        """Continues without the database; a damaged one is deleted."""
         if self._database is not None:
             self._database.close()
         self._database, self._is_usable = None, False
@@ -95,7 +95,7 @@ class Answers:
             _throw_away(self.folder)
 
     def _write(self) -> None:
-        database = self._opened()
+        database = self._open()
         if database is not None:
             with suppress(sqlite3.Error), database:
                 database.executemany(
@@ -103,10 +103,10 @@ class Answers:
                 )
         self._new.clear()
 
-    def _opened(self) -> sqlite3.Connection | None:
+    def _open(self) -> sqlite3.Connection | None:
         if self._database is None and self._is_usable:
             try:
-                self._database = _connected(self.folder)
+                self._database = _connect(self.folder)
             except sqlite3.Error as error:
                 self._give_up(error)
             except OSError:
@@ -115,8 +115,8 @@ class Answers:
         return self._database
 
 
-def _connected(folder: Path) -> sqlite3.Connection | None:
-    """None where what has our name is not ours."""
+def _connect(folder: Path) -> sqlite3.Connection | None:
+    """Opens the database; None where a file of its name is not ours."""
     folder.mkdir(parents=True, exist_ok=True)
     if not all(map(_is_plain_or_new, _files(folder))):
         return None
@@ -134,26 +134,26 @@ def _connected(folder: Path) -> sqlite3.Connection | None:
 
 
 def _is_plain_or_new(file: Path) -> bool:
-    """No link, which would lead out of the folder, nor a pipe, on which to read might last."""
+    """True unless the file is a link, which leaves the folder, or a pipe, which may block."""
     return not file.is_symlink() and (file.is_file() or not file.exists())
 
 
 def _has_our_table_alone(database: sqlite3.Connection) -> bool:
-    """Made where there is nothing. A view in its place might run for ever, a trigger write more."""
-    if not _made(database):
+    """True if our table is all there is; creates it in an empty database."""
+    if not _list_tables(database):
         with database:
             database.execute("BEGIN IMMEDIATE")  # another process may be making it
-            if not _made(database):
+            if not _list_tables(database):
                 database.execute(_TABLE)
-    return _made(database) == [(_TABLE,)]
+    return _list_tables(database) == [(_TABLE,)]
 
 
-def _made(database: sqlite3.Connection) -> list[tuple[str]]:
+def _list_tables(database: sqlite3.Connection) -> list[tuple[str]]:
     return database.execute("SELECT sql FROM sqlite_master").fetchall()
 
 
 def _files(folder: Path) -> list[Path]:
-    """The database and what SQLite has beside it."""
+    """The database, and the files that SQLite puts next to it."""
     return [folder / f"{_NAME}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
 
 
@@ -169,7 +169,7 @@ def _row(numbers: Sequence[int], key: bytes) -> str:
 
 
 def _numbers(row: str, key: bytes) -> Numbers | None:
-    """None where a number is not what was written, or nobody wrote such."""
+    """The numbers of a row; None if its checksum is wrong or its form is not ours."""
     text, _, check = row.rpartition(" ")
     is_whole = _ROW.fullmatch(row) and check == str(zlib.crc32(key + text.encode()))
     return tuple(map(int, text.split())) if is_whole else None
