@@ -197,7 +197,7 @@ def test_every_preference_picks_from_the_front(front):
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
     told = cost_of_choice(two, pick_best(two, Preference.TIME))
-    assert told == "over the least of each: R_safe +50%"
+    assert told == "above the least: R_safe +50%"
     assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150%")
 
 

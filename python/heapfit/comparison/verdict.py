@@ -43,8 +43,8 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
     if counted is None or not _needs_less(counted, winner):
         return f"{_state_need(winner)}."
     return (
-        f"{_state_need(winner)}. If every run were this one, {counted.name} would do with "
-        f"{counted.r_safe:,} B; another run may find its pools too few (--pools)."
+        f"{_state_need(winner)}. If every run were identical, {counted.name} would do with "
+        f"{counted.r_safe:,} B; another run may run out of its pools (--pools)."
     )
 
 
@@ -134,7 +134,7 @@ def describe_extended_search(comparison: Comparison) -> list[str]:
     """A sentence for each row of the extended search that needs less than the verdict's plan."""
     return [
         f"Searched further: {row.name} needs {row.r_safe:,} B"
-        + (", if every run were this one." if row.is_cut_to_trace else " on this run.")
+        + (", if every run were identical." if row.is_cut_to_trace else " on this run.")
         for row in list_extended_search(comparison)
     ]
 

@@ -44,7 +44,7 @@ def environment(folder: Path, program: str | None = None, depth: int = 1) -> dic
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise HeapfitError(f"{folder}: is no folder (create it, writable by the program's user)")
+        raise HeapfitError(f"{folder}: is not a folder (create it, writable by the program's user)")
     library = LIBRARY if program is None else library_for(find_program(program))
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):

@@ -23,7 +23,7 @@ def describe_saving(fit: Fit) -> Iterator[str]:
     if comparisons:
         each = ", each" if len(comparisons) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(comparisons)}{each} with the same {margin}."
+        yield f"That is {' and '.join(comparisons)}{each} at the same {margin}."
 
 
 def _compare_regions(region: int, other: int, title: str) -> str:

@@ -48,8 +48,8 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
-        f"{share_text(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
+        f"for {share_text(sizing.refused) if sizing.refused else 'none'} of the trace's requests.",
         admission=_format_admission(sizing.admission),
         schemes=None,
         pools=sizing,
@@ -73,7 +73,7 @@ def _least_memory(schemes: Sequence[SizedScheme]) -> str:
     """The sentence that names the two schemes of least memory."""
     known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
     if not known:
-        return "No scheme admits so much."
+        return "No scheme serves such a share."
     schemes_named = [f"{name} with {size(memory)}" for memory, name in known[:2]]
     return f"Least memory: {schemes_named[0]}" + (
         f"; then {schemes_named[1]}." if len(schemes_named) > 1 else "."

@@ -50,7 +50,7 @@ def run_told(run: PlanRun, plan: PlanFile) -> Iterator[str]:
         yield f"{run.name}: the {size} of {plan.name} are enough."
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
-        yield f"{run.name}: ran out of the {size} of {plan.name} at {at}."
+        yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
     yield _beside(run.peak, peak_of_plan(plan))
 
 
@@ -133,14 +133,14 @@ def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
             f"the heap is aligned to {plan.base_alignment:,}."
         )
     if CheckFinding.MARGIN in one.findings:
-        yield f"It takes {min(one.margin_eaten or 0, 100):.0f} % of the margin."
+        yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
         yield _needed_told(one.needed.r_safe, plan.region or 0)
 
 
 def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     """Whether the program asked for more than was planned, or the heap is broken up."""
-    asked = f"{refusal.size:,} bytes were asked for with {refusal.live:,} live"
+    asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
     planned = peak_of_plan(plan)
     if not planned:
         yield f"{asked}."

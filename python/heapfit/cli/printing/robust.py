@@ -157,7 +157,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     if not designs.folds:
         return ["Without --folds nothing is known of hold-out runs."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.description} unseen."]
+        return [f"No plan serves {designs.objective.description} in the holdout check."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.pools:

@@ -47,7 +47,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="count", shown=lambda row: row.of_pool(lambda pool: pool.count)),
     Column(heading="bytes", shown=lambda row: row.memory),
     Column(heading="refused", shown=lambda row: share_text(row.refused)),
-    Column(heading="unseen", shown=lambda row: share_text(row.unseen.share)),
+    Column(heading="hold-out", shown=lambda row: share_text(row.unseen.share)),
     Column(heading="95 %", shown=lambda row: between(row.unseen)),
     Column(
         heading="alone", shown=lambda row: row.of_pool(lambda pool: share_text(pool.needs_more))
@@ -110,7 +110,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
     yield Table(_ROWS, _rows(sizing))
     for sentence in _REFUSED:
         yield from paragraph(sentence)
-    yield from paragraph(f"unseen: {sizing.unseen.description}")
+    yield from paragraph(f"hold-out: {sizing.unseen.description}")
     yield Line("")
     yield Line("Each pool alone, without fall-back to larger pools:")
     yield Table(_ALONE, sizing.alone.pools)

@@ -91,7 +91,7 @@ class IncumbentVerdict:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
         change = f"{100 * abs(self.saved):.1f} % {'less' if self.saved >= 0 else 'more'}"
         found = (
-            f"{fitted.name} needs less on {self._count_wins()} and, for all, {fitted.memory:,} B, "
+            f"{fitted.name} needs less on {self._count_wins()}, and {fitted.memory:,} B for all, "
             f"{change} than {self.needed:,} B"
         )
         if not self.is_kept:

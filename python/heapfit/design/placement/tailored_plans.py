@@ -127,8 +127,8 @@ def _hole_limit_candidate(
     """The candidate of the hole limit that saves most."""
     limit = learned.limited.layout.scalars.get("hole_limit", 0)
     if limit == 0:
-        return NotApplicable(HOLE_LIMIT, "no large hole is better left alone", before[0])
-    alone = f"holes of more than {limit} times a request left alone"
+        return NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
+    alone = f"holes of more than {limit} times a request are not split"
     return candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
 
 

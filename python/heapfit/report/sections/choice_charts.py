@@ -89,7 +89,7 @@ def trade_chart(case: ReportCase) -> Chart | None:
         return None
     kinds = (
         ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
-        ("only if every run were this one", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
+        ("trace-specific", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
         ("chosen", lambda row: row is winner, ACCENT),
     )
     data = [

@@ -111,7 +111,7 @@ def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
     longest = max(one.region for one in heaps)
     return Chart(
         identity="chart-peak",
-        meaning="Bytes of each heap's region when the most are live, by what they are.",
+        meaning="Bytes of each heap's region at the peak, by use.",
         data=[_bar_part(heaps, *part) for part in _PARTS],
         layout={
             "barmode": "stack",

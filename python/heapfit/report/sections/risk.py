@@ -51,7 +51,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
     ]
     chart = Chart(
         identity="chart-risk",
-        meaning="Share of the runs that are refused in the heap, over its region.",
+        meaning="Share of the runs that run out of memory, over the size of the region.",
         data=[*data, *map(_region_mark, marked)],
         layout={
             "hovermode": "closest",
