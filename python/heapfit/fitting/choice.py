@@ -324,6 +324,9 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
 def _served(designs: RobustDesigns) -> str:
     """What the objective asks to be served."""
     if designs.recordings < designs.traces:
-        return f"{designs.objective.description}, {designs.traces - designs.recordings} of them resampled"
+        return (
+            f"{designs.objective.description}, "
+            f"{designs.traces - designs.recordings} of them resampled"
+        )
     all_of_them = f"all {designs.traces} recordings"
     return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

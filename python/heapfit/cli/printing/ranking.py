@@ -127,11 +127,13 @@ def meanings(comparison: Comparison, work: Work | None = None) -> Iterator[Part]
     `work` is told where more was done than the comparison.
     """
     yield Line(
-        f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
-        f"{comparison.base_alignment}."
+        f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
+        f"{comparison.u_max:,}."
     )
+    yield Line("R_min: the smallest region that serves the trace.")
+    yield Line("R_safe: the smallest region above every one that failed.")
     if not _aligned(comparison) and comparison.rows:
-        yield Line(f"Every block starts at a multiple of {comparison.rows[0].alignment} B.")
+        yield Line(f"Every block is aligned to {comparison.rows[0].alignment} B.")
     yield Fields({"bounds": comparison.bounds, "work": _work(comparison, work or comparison.work)})
     if comparison.bounds is not None:
         yield from map(Line, _bounds_told(comparison.bounds))
@@ -191,7 +193,7 @@ def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
     )
     worst = bounds.worst_case
     if worst is not None:
-        yield f"Worst case of the first row: {worst.size:,} B in {worst.premise}."
+        yield f"Proven worst case of the first row: {worst.size:,} B in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
