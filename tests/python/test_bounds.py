@@ -134,7 +134,7 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     assert beside["static"] == 10 * (2952 + 1978 + 1040 + 528)
     shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
     text = " ".join(shown.stdout.split())
-    assert f"no headers the trace fits in {beside['packing']:,} B; " in text
+    assert f"no headers the trace fits in {beside['packing']:,} B. " in text
     worst = beside["worst_case"]
     assert worst["premise"] == "any order of these blocks"
     assert f"Worst case of the first row: {worst['size']:,} B in {worst['premise']}." in text

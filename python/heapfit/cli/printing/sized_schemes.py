@@ -60,7 +60,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("half_width"),
     Column(
         "unseen",
-        "unseen",
+        "hold-out",
         shown=lambda sized: None if sized.unseen is None else f"{1 - sized.unseen:.2e}",
     ),
     Column("unseen_half_width"),
