@@ -221,12 +221,12 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
         (("size", "t.txt", "traffic.toml"), "unexpected extra argument"),
         (
             ("size", "t.txt", "--closed-form"),
-            "--closed-form says nothing here: t.txt is no TOML file",
+            "--closed-form has no effect here: t.txt is no TOML file",
         ),
         (("size", "t.txt", "--sent"), "No such option: --sent"),
         (
             ("size", "traffic.toml", "--queue", "fifo:1"),
-            "--queue says nothing here: traffic.toml is",
+            "--queue has no effect here: traffic.toml is",
         ),
         (("settings", "lwip", "t.txt", "--report", "x.html"), "No such option: --report"),
         (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is not one of 'lwip', 'zephyr'"),

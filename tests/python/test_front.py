@@ -262,7 +262,7 @@ def test_the_front_of_one_measure_is_its_least(folder):
         (("fit", "absent.heap", "--front", "out"), 1, "absent.heap"),
         (("fit", "packets.heap", "--allocators", "no_such"), 1, "no_such: no such allocator"),
         (("fit", "packets.heap", "--front", "out", "--by", "beauty"), 1, "--by beauty: no such"),
-        (("fit", "packets.heap", "--by", "ram"), 2, "--by says nothing here: it is of a front"),
+        (("fit", "packets.heap", "--by", "ram"), 2, "--by has no effect here: it needs --front"),
         (("fit", "packets.heap", "packets.heap", "--front", "out"), 2, "--front takes one"),
         (("fit", "packets.heap", "--sram", "absent.toml"), 1, "absent.toml"),
         (("fit", "packets.heap", "--prefer", "beauty"), 2, "beauty"),

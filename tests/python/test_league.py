@@ -258,11 +258,14 @@ def test_a_wrong_word_is_told_in_one_line(words, told, folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--output", "out", "--plan", "plan.toml"], "--plan says nothing here: --output makes"),
-        (["--output", "out", "--seed", "2"], "--seed says nothing here: --output makes"),
-        (["--events", "9"], "--events says nothing here: it is of a league"),
-        (["--no-designs"], "--designs says nothing here: it is of a league"),
-        (["--alignment", "4", "--alignment", "8"], "--alignment: a ranking has one, a league more"),
+        (["--output", "out", "--plan", "plan.toml"], "--plan has no effect here: --output makes"),
+        (["--output", "out", "--seed", "2"], "--seed has no effect here: --output makes"),
+        (["--events", "9"], "--events has no effect here: it needs --output"),
+        (["--no-designs"], "--designs has no effect here: it needs --output"),
+        (
+            ["--alignment", "4", "--alignment", "8"],
+            "--alignment: give one, or --output for a league table",
+        ),
     ],
 )
 def test_options_of_a_ranking_and_of_a_league_are_told_apart(words, told, folder: Path) -> None:

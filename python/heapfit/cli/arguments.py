@@ -322,7 +322,7 @@ def refuse_options(context: typer.Context, names: Container[str], why: str) -> N
     for param in context.command.params:
         source = context.get_parameter_source(param.name or "")
         if param.name in names and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"{param.opts[-1]} says nothing here: {why}")
+            raise typer.BadParameter(f"{param.opts[-1]} has no effect here: {why}")
 
 
 def import_options(
