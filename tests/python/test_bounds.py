@@ -137,7 +137,7 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     assert f"no headers the trace fits in {beside['packing']:,} B. " in text
     worst = beside["worst_case"]
     assert worst["premise"] == "any order of these blocks"
-    assert f"Worst case of the first row: {worst['size']:,} B in {worst['premise']}." in text
+    assert f"Proven worst case of the first row: {worst['size']:,} B in {worst['premise']}." in text
 
 
 @pytest.mark.parametrize("allocator", ["tlsf", "tailored", "budgeted", "djgpp_test4"])
