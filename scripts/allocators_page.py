@@ -15,12 +15,13 @@ HEAD = f"""\
 <!-- Made by scripts/allocators_page.py from the descriptors; `make docs` renews it. -->
 # Allocators
 
-Each is one header and one source: in `core/` where it may ship to firmware, in `baselines/` where
-it is there to compare with. A header says how its allocator works. `heapfit allocators` prints this
-page's figures; those of allocators in `papers/src`, which only a paper is reproduced with, if they
-are named. A tunable is a line of a plan; what a plan leaves out takes the standard value.
+Each allocator is one header and one source. Those in `core/` may ship in firmware; those in
+`baselines/` are for comparison only. The header describes how its allocator works.
+`heapfit allocators` prints this page's figures. It also prints those of allocators in `papers/src`,
+which only the reproduction of a paper needs, if they are named. A tunable is a line of a plan; if
+the line is absent, the standard value is used.
 
-Figures are of the standard plan; n is the largest request in units of the smallest block, M the
+Figures are of the standard plan. n is the largest request in units of the smallest block, M the
 most bytes live at once. The smallest region is one that serves a single block of
 {SMALL_REQUEST} B, found by trying; an allocator of pools gets one pool of one such block."""
 

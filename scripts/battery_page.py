@@ -18,37 +18,41 @@ BUILDS = {"release": "64-bit", "release-m32": "32-bit"}
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Made by scripts/battery_page.py from runs of tests/battery; `make docs` renews it. -->
-# What allocators do when they are misused
+# The battery: what allocators do when they are misused
 
-Every attack is made on every allocator under every test plan (each alignment, each tunable at its
-lowest and highest value, pools over each shared heap), in a process of its own with an alarm.
-Then 64 allocations must be inside the region, apart from each other, and keep what is written
-into them. A cell is the worst of an allocator's plans:
+The battery is a set of attacks: double frees, overruns, absurd sizes and other misuse. Every attack
+is made on every allocator under every test plan: each alignment, each tunable at its lowest and
+highest value, pools over each shared heap. Each runs in a process of its own with an alarm. Then 64
+allocations must be inside the region, must not overlap, and must keep what is written into them. A
+cell has the worst result of an allocator's plans:
 
 | | |
 |---|---|
-| `.` | served, or refused as the contract asks; no harm came of it |
-| `r` | told as misuse, and not a byte of the region changed |
-| `X` | told, or to be told, but the region changed |
-| `M` `U` | a block off its alignment; a block shorter than asked for |
+| `.` | served, or failed as the contract requires; no harm was done |
+| `r` | reported as misuse, and not a byte of the region changed |
+| `X` | reported, or should have been reported, but the region changed |
+| `M` `U` | a misaligned block; a block shorter than requested |
 | `C` `O` | a live block's bytes changed; two live blocks overlap or one lies outside the region |
 | `S` `H` | crash; hang |
 
-Allocators of `core/` must show `.` or `r` from the safety level that the last column of this
-list names; what they show below it is printed only. Baselines are true to their originals: of
-them only A to E are required, at every level, and level 3, which would guard them as well, is not
-tried. What level 2 tells it tells before a byte more is handed out; level 3 tells it before the
-memory that was damaged is handed out again, and G that is not told counts as `X` there. calloc's
-attacks (B) are made on generated heaps, which have one (`tests/python/test_generate_calls.py`)."""
+Allocators of `core/` must show `.` or `r` from the [safety level](hardening.md) that the last
+column of this list names; results below that level are printed only. Baselines, the allocators for
+comparison, follow their originals. For them only A to E are required, at every level. They are not
+tried at level 3, which would guard them as well.
+
+Level 2 reports damage before another byte is allocated. Level 3 reports it before the damaged
+memory is allocated again, and an attack G that is not reported counts as `X` there. The attacks B
+are on calloc. They are made on generated heaps, which have one
+(`tests/python/test_generate_calls.py`)."""
 
 
 FAULTS = """\
 ## One flipped bit
 
 Every bit of every metadata word of ten or more heaps of 4 KiB is flipped, one at a time, at
-safety level 1. `check` finds it, or the next 1,000 operations go as they do without it
-(harmless); what is neither is silent or a crash. Allocators of `core/` may have 0.1 % of that,
-baselines are printed only.
+safety level 1. Either `check` detects the flip, or the next 1,000 operations go as they do without
+it (harmless). Any other flip is silent or a crash. For allocators of `core/` at most 0.1 % of the
+flips may be; for baselines the share is printed only.
 """
 
 

@@ -55,17 +55,17 @@ def count_verdicts(level: int) -> dict[str, Counter[str]]:
 
 
 def stopped() -> list[str]:
-    """How often it was told, did no harm, or did harm."""
+    """The rows of the first table: how often an attack was reported, did no harm, or did harm."""
     levels = [count_verdicts(level) for level in LEVELS]
     rows = [
-        f"| told / no harm / harm | {' | '.join(f'level {level}' for level in LEVELS)} |",
+        f"| reported / no harm / harm | {' | '.join(f'level {level}' for level in LEVELS)} |",
         f"|---|{'---|' * len(LEVELS)}",
     ]
     for kind in ATTACKS:
         cells = []
         for counts in levels:
-            told, passed = counts[kind]["r"], counts[kind]["."]
-            cells.append(f"{told} / {passed} / {counts[kind].total() - told - passed}")
+            reported, passed = counts[kind]["r"], counts[kind]["."]
+            cells.append(f"{reported} / {passed} / {counts[kind].total() - reported - passed}")
         rows.append(f"| {kind} | {' | '.join(cells)} |")
     return rows
 

@@ -25,49 +25,54 @@ Row = dict[str, str]
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 <!-- Made by scripts/mutants_page.py from kept results; `make mutants` renews them and it. -->
-# Tests that bite
+# Mutation testing
 
-A mutant is a copy of the sources with one small fault: a comparison the other way or one off, an
-operator exchanged, a constant one more or one less, a condition negated, a statement left out,
-another value returned, two arguments swapped (`scripts/mutants/faults.py`). Good tests fail on
-it: they kill it. What survives shows what no test looks at.
+Mutation testing measures whether the tests detect small faults. A mutant is a copy of the sources
+with one fault (`scripts/mutants/faults.py`): a comparison reversed or off by one, an operator
+exchanged, a constant one more or one less, a condition negated, a statement removed, another value
+returned, or two arguments swapped. Good tests fail on it: they kill the mutant. A mutant that
+survives shows code that no test checks.
 
 | population | its files | mutants |
 |---|---|---:|"""
 
 METHOD = """\
-Mutants are drawn from all by a seed. Each is judged by the tests that concern it, the quick ones
-first, until one fails; a test that runs out of processor time kills, too.
+A seed selects a random sample of all mutants. Each runs against the tests that concern it, the
+quick ones first, until one fails. A test that runs out of processor time kills, too.
 
-- **core**: of the allocators that include the file, unit tests, contract (50,000 steps), explorer,
-  second frees (20,000), damaged words (10^6), the contract at levels 2 and 0, battery at levels 1
+- **core**: for the allocators that include the file, unit tests, contract (50,000 steps), explorer,
+  double frees (20,000), damaged words (10^6), the contract at levels 2 and 0, battery at levels 1
   and 2, bit flips.
 - **engine**: the C++ tests of the file's room, then its Python tests through the extension.
 - **package**: the three test files whose imports lead to the module soonest, those of
   `tests/quick.txt` first. Others might kill more: the share is a lower bound.
 
-Not counted are mutants that do not compile and those that compile to the same machine code.
-A survivor that no test can kill is named in `scripts/mutants/equivalents.toml` with the argument.
-Assertions and what is thrown or raised are not mutated; nor are types, strings and all outside of
-functions.
+Mutants that do not compile, or compile to the same machine code, are not counted. A survivor that
+no test can kill is listed in `scripts/mutants/equivalents.toml` with the reason. Assertions,
+exceptions, types, strings and code outside of functions are not mutated.
 
-A result is kept by a hash of the mutant's function, and of the test that killed it or, of a
-survivor, of all: a second run judges only what has changed."""
+A result is stored with a hash of the mutant's function. For a killed mutant the hash covers the
+test that killed it, for a survivor all tests. So a second run judges only what has changed."""
 
 BRANCHES = """\
 ## Branches of core
 
-What the unit tests, the contract suite (20,000 steps an allocator) and calls on damaged heaps
-(`tests/attack/damaged_words.c`, 20,000 an allocator) take at safety level 1, of all outcomes of
-conditions as they stand in the source; each term of `&&` and `||` counts, copies of an inlined
-function are one. Set apart is what has but one outcome at this level: tests of `HFIT_SAFETY`, of
-`sizeof` and of other macros that clang folds, calls of functions that return one value there, and
-conditions of other levels, for which clang makes no instruction even unoptimized; and
-`HFIT_ASSERT`, whose failures have tests of their own (`tests/core/asserts`).
+The table has the share of branches that tests take at safety level 1. The tests are the unit tests,
+the contract suite (20,000 steps per allocator) and calls on damaged heaps
+(`tests/attack/damaged_words.c`, 20,000 per allocator). A branch is one outcome of a condition in
+the source. Each term of `&&` and `||` counts; copies of an inlined function count once.
 
-`scripts/branches.py` lists what is not taken. By reading, half of it are terms of `check`, and of
-what a call looks at beside a chunk, that another term tells of first; about ten are limits of loops
-that end before; the rest are conditions that today's callers leave one outcome.
+Conditions with only one outcome at this level are excluded:
+
+- tests of `HFIT_SAFETY`, of `sizeof` and of other macros that clang folds;
+- calls of functions that return one value there;
+- conditions of other levels, for which clang makes no instruction even unoptimized;
+- `HFIT_ASSERT`, whose failures have tests of their own (`tests/core/asserts`).
+
+`scripts/branches.py` lists the branches not taken. By reading, half of them are terms of `check`
+and of checks of neighbouring chunks, where another term detects the damage first. About ten are
+limits of loops that end earlier. The rest are conditions for which present callers allow one
+outcome.
 
 | room | branches | taken | |
 |---|---:|---:|---:|"""

@@ -19,14 +19,14 @@ heapfit reproduce 003 002-6                   # a paper, a row
 heapfit reproduce --all --json                # for programs
 ```
 
-heapfit stands on four papers. What each publishes is a list of rows: systems, metrics,
+heapfit is based on four papers. What each publishes is a list of rows: systems, metrics,
 experiments, tables, figures and numbers, under ids such as `003-14`. Each row has a function that
-measures it again and one that judges what was measured. What is printed in the papers, and what
-counts as a match, is in `papers/heapfit_papers/reproduce/published.toml`, and nowhere else; the
-tests measure every row in a smaller form (`--small`), change what was measured, and see every
-verdict turn.
+measures it again and one that judges the measurement. The papers' figures, and what counts as a
+match, are in `papers/heapfit_papers/reproduce/published.toml`, and nowhere else. The tests measure
+every row in a smaller form (`--small`), change the measurement, and check that every verdict
+changes.
 
-A figure is of one kind, which says what a match would mean:
+The kind of a figure says what a match would mean:
 
 | kind | what it is | can match |
 |---|---|---|
@@ -35,10 +35,10 @@ A figure is of one kind, which says what a match would mean:
 | echo | published arithmetic, or an input that was put in | no |
 | circular | an assumption of ours was made from it, where the paper is silent | no |
 
-It *matches*, *differs* (and why is told), or *cannot be known* (and why): where a paper gives no
-number, or what it depends on is not to be had. An echo that agrees is *no evidence*, nor is what is
-circular. Where a paper is silent, what is assumed stands in the row; where it can be read in
-several ways, the one that was taken and what the others give.
+The verdict is *matches*, *differs* (with the reason), or *cannot be known* (with the reason): the
+paper gives no number, or what it depends on is not available. An echo that agrees is *no evidence*,
+nor is a circular figure. Where a paper is silent, the row has the assumption. Where it can be read
+in several ways, the row has the reading used and what the others give.
 """
 
 

@@ -8,9 +8,9 @@ HEAD = """\
 <!-- Made by scripts/workloads_page.py from engine/src/workload/; `make docs` renews it. -->
 # Workloads
 
-Traces drawn from a model and a seed: the workloads of the papers, and what allocators are tested
-with elsewhere. The same name, parameters and seed give the same events on every machine, byte for
-byte.
+A workload is a synthetic trace made from a model and a seed. Listed here are the workloads of the
+papers, and those that allocators are tested with elsewhere. The same name, parameters and seed give
+the same events on every machine, byte for byte.
 
 ```sh
 heapfit workload                                   # lists them
@@ -19,9 +19,9 @@ heapfit workload t2_w1:limit=3,events=1000         # with parameters that are no
 heapfit compare --workloads t2_w1,queue_fill --allocators all
 ```
 
-Their laws are in `engine/src/workload/laws.hpp`. Times are 0 where a model has no clock. Two
-workloads of one law, like the five of table 2, take the same turns for the same seed: they differ
-in nothing but what the table says."""
+Their probability distributions are in `engine/src/workload/laws.hpp`. Times are 0 where a model has
+no clock. Two workloads of one distribution, like the five of table 2, make the same random choices
+for the same seed. They differ only in what the table says."""
 
 
 def section(info: _engine.WorkloadInfo) -> str:

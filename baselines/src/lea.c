@@ -369,6 +369,7 @@ static const hfit_tunable tunables[] = {HFIT_ALIGNMENT_TUNABLE};
 const hfit_allocator hfit_lea_allocator = {
     .name = "lea",
     .title = "Lea's best fit with a designated victim",
+    .alias = "dlmalloc",
     .origin = "Lea, A Memory Allocator, 1996 to 2000, and the comments of malloc.c 2.8",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],

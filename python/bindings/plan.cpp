@@ -172,6 +172,9 @@ void bind_allocators(nb::module_ &module) {
     allocators.def_prop_ro("name", [](const hfit_allocator &allocator) { return allocator.name; })
         .def_prop_ro("title", [](const hfit_allocator &allocator) { return allocator.title; })
         .def_prop_ro("origin", [](const hfit_allocator &allocator) { return allocator.origin; })
+        .def_prop_ro(
+            "alias", [](const hfit_allocator &allocator) { return text_of(allocator.alias); },
+            "Another name that many know it by; None if there is none.")
         .def_prop_ro("ships", &ships, "True for core's, false for a baseline.")
         .def_prop_ro("is_of_papers", &is_of_papers,
                      "True for one that only a paper is reproduced with.")

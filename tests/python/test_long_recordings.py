@@ -9,7 +9,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.cli.printing.parts import Line
-from heapfit.cli.printing.screen import FIRST_SCREEN, first_screen
+from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
@@ -144,7 +144,7 @@ def test_of_several_recordings_the_long_are_excerpts(trace, tmp_path):
 
 
 def test_the_first_screen_tells_what_was_looked_at(fitted):
-    lines = [line.text for line in first_screen(fitted, FIRST_SCREEN) if isinstance(line, Line)]
+    lines = [line.text for line in first_screen(fitted, is_whole=False) if isinstance(line, Line)]
     told = " ".join(line.strip() for line in lines)
     assert fitted.excerpt.sentence() in told
     assert all(len(line) <= 80 for line in lines)

@@ -93,7 +93,7 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     """The search itself is another test's: here a larger region stands for what it finds."""
     fitted_from = []
 
-    def fitted(sources, *_):
+    def fitted(sources, *_, **__):
         fitted_from.append([path.name for path in sources])
         (tmp_path / "fitted.toml").write_text(PLAN.format(region=40_000))
         return SimpleNamespace(paths=SimpleNamespace(plan=tmp_path / "fitted.toml"))

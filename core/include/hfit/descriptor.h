@@ -150,6 +150,7 @@ typedef struct hfit_allocator {
     const char *name;   /* as in allocators.def */
     const char *title;  /* a few words for a table */
     const char *origin; /* paper and section, or published description */
+    const char *alias;  /* another name that many know it by; NULL if there is none */
     const hfit_tunable *tunables;
     uint32_t tunable_count;
     size_t plan_size; /* bytes of the allocator's plan struct */

@@ -31,11 +31,11 @@ from heapfit.comparison.incumbents.heaps import (
 )
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
-    ALIASES,
     ALIGNMENTS,
     SMALL_REQUEST,
     UNKNOWN,
     find_allocators,
+    list_aliases,
     serving_region,
 )
 from heapfit.plan.plan import Plan, plan_table
@@ -68,7 +68,7 @@ def _parts(
 ) -> Iterator[Part]:
     yield Table(_COLUMNS, infos, "allocators")
     yield Table(_SYSTEM, systems, "systems_heaps")
-    yield Fields({"aliases": dict(ALIASES)})
+    yield Fields({"aliases": list_aliases()})
     yield from map(Line, _in_full(infos) if is_in_full else _list(infos))
     if systems:
         yield from map(Line, _describe_systems(systems, is_first=not infos))
@@ -121,7 +121,7 @@ def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
 
 
 def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
-    aliases = [alias for alias, name in ALIASES.items() if name == info.name]
+    aliases = [alias for alias, name in list_aliases().items() if name == info.name]
     yield f"{info.name}: {info.title}"
     if aliases:
         yield from _labelled("also called", ", ".join(aliases))

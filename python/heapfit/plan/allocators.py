@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -14,13 +13,20 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.plan import Plan
 
-# Other names that allocators are known by.
-ALIASES: Final[Mapping[str, str]] = MappingProxyType({"dlmalloc": "lea"})
 SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
 UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
+
+
+def list_aliases() -> dict[str, str]:
+    """The other names that allocators are known by, each with the allocator's own name.
+
+    >>> list_aliases()
+    {'dlmalloc': 'lea'}
+    """
+    return {info.alias: info.name for info in _engine.allocators() if info.alias}
 
 
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
@@ -32,11 +38,12 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     ['tlsf', 'lea']
     """
     known = {info.name: info for info in _engine.allocators()}
-    unknown = [name for name in names if ALIASES.get(name, name) not in known]
+    aliases = list_aliases()
+    unknown = [name for name in names if aliases.get(name, name) not in known]
     if unknown:
         raise HeapfitError(f"{unknown[0]}: no such allocator ({did_you_mean(unknown[0], known)})")
     offered = [name for name, info in known.items() if not info.is_of_papers]
-    return [known[ALIASES.get(name, name)] for name in names or offered]
+    return [known[aliases.get(name, name)] for name in names or offered]
 
 
 def takes_pools(info: _engine.AllocatorInfo) -> bool:

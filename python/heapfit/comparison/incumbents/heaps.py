@@ -19,7 +19,12 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.plan.allocators import ALIASES, find_allocators, is_for_any_program, takes_pools
+from heapfit.plan.allocators import (
+    find_allocators,
+    is_for_any_program,
+    list_aliases,
+    takes_pools,
+)
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import parse_sizes
 from heapfit.plan.values import parse_values
@@ -195,7 +200,7 @@ SYSTEM_HEAPS: Final[Mapping[str, _Maker]] = MappingProxyType(
 
 def list_heap_names() -> list[str]:
     """All names of heaps that are offered: of allocators, of systems, and aliases."""
-    return list(dict.fromkeys([*map(_name, find_allocators()), *SYSTEM_HEAPS, *ALIASES]))
+    return list(dict.fromkeys([*map(_name, find_allocators()), *SYSTEM_HEAPS, *list_aliases()]))
 
 
 def is_heap(word: str) -> bool:
