@@ -48,7 +48,7 @@ def describe_missing_file(path: Path) -> str:
     beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     similar = difflib.get_close_matches(path.name, sorted(beside), 1, _ALIKE)
     return (
-        f"no such file (is '{path.with_name(similar[0])}' meant?)"
+        f"no such file (did you mean '{path.with_name(similar[0])}'?)"
         if similar
         else _READ_ERRORS[errno.ENOENT]
     )
@@ -69,8 +69,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: the most similar known name, else the list of all.
 
     >>> did_you_mean("tlfs", ["best_fit", "tlsf"]), did_you_mean("malloc", ["best_fit", "tlsf"])
-    ("is 'tlsf' meant?", 'one of best_fit, tlsf')
+    ("did you mean 'tlsf'?", 'one of best_fit, tlsf')
     """
     names = list(known)
     similar = difflib.get_close_matches(name, names, 1)
-    return f"is '{similar[0]}' meant?" if similar else f"one of {', '.join(names)}"
+    return f"did you mean '{similar[0]}'?" if similar else f"one of {', '.join(names)}"

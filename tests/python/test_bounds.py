@@ -109,20 +109,20 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert shown.returncode == 0, shown.stderr
     assert "offline packing" in shown.stdout
     assert "placements tried with zones for common sizes" in " ".join(shown.stdout.split())
-    assert "orders that look ahead" in shown.stdout
+    assert "orders with lookahead" in shown.stdout
     told = [line.split() for line in shown.stdout.splitlines()]
     assert ["any", "allocator", "any", "number"] in [words[:4] for words in told]
     assert ["static_pools", "these", "sizes"] in [words[:3] for words in told]
     assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
-    assert "these sizes: any order of these sizes in these numbers;" in shown.stdout
+    assert "these sizes: any order of these blocks;" in shown.stdout
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--search", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
     premises = {one["name"]: one["premise"] for one in content["worst_cases"]}
-    assert premises["static_pools"] == "any order of these sizes in these numbers"
+    assert premises["static_pools"] == "any order of these blocks"
     assert premises["tlsf"] == "any order of any sizes up to the largest"
     none = heapfit("bounds", "t.heap", "--search", "0", folder=tmp_path)
-    assert "placed as requests come" in none.stdout
+    assert "placed in order of requests" in none.stdout
 
 
 def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     assert beside["static"] == 10 * (2952 + 1978 + 1040 + 528)
     shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
     text = " ".join(shown.stdout.split())
-    assert f"no headers the trace fits in {beside['packing']:,} B; " in text
+    assert f"no headers the trace fits in {beside['packing']:,} B. " in text
     worst = beside["worst_case"]
-    assert worst["premise"] == "any order of these sizes in these numbers"
-    assert f"The first row needs {worst['size']:,} B at most in {worst['premise']}." in text
+    assert worst["premise"] == "any order of these blocks"
+    assert f"Proven worst case of the first row: {worst['size']:,} B in {worst['premise']}." in text
 
 
 @pytest.mark.parametrize("allocator", ["tlsf", "tailored", "budgeted", "djgpp_test4"])

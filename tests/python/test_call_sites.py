@@ -169,7 +169,7 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
     tool.write_text("#!/bin/sh\necho 'a line'\necho another >&2\nexit 1\n")
     tool.chmod(0o755)
     with pytest.raises(
-        HeapfitError, match=r"program: its lines cannot be told: addr2line.*another"
+        HeapfitError, match=r"program: its source lines cannot be read: addr2line.*another"
     ):
         places_of(program, known)
     tool.write_text("#!/bin/sh\nprintf 'f\\377\\n??:0\\n'\n")

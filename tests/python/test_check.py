@@ -76,7 +76,7 @@ def check(folder: Path, *arguments: object) -> tuple[int, dict]:
 def test_recordings_that_run_are_replayed_once_each(folder: Path) -> None:
     status, content = check(folder, "same.heap", "less.heap")
     assert status == 0
-    assert [one["verdict"] for one in content["recordings"]] == ["held", "held"]
+    assert [one["verdict"] for one in content["recordings"]] == ["passed", "passed"]
     assert content["events_replayed"] == sum(one["events"] for one in content["recordings"]) == 10
     assert content["events_of_searches"] == 0
     assert content["is_passed"]
@@ -85,9 +85,9 @@ def test_recordings_that_run_are_replayed_once_each(folder: Path) -> None:
 def test_a_leak_is_red_and_told_as_more_than_planned(folder: Path) -> None:
     shown = heapfit("check", "leak.heap", "--plan", "plan.toml", folder=folder)
     assert shown.returncode == FAILED
-    assert "leak: ran out of the 4,096 bytes of small at event " in shown.stdout
-    assert "more than is planned." in shown.stdout
-    assert "Its peak of 6,000 bytes is 100.0 % above the planned 3,000." in shown.stdout
+    assert "leak: out of memory in the 4,096 bytes of small, at event " in shown.stdout
+    assert "above the planned peak." in shown.stdout
+    assert "Its peak of 6,000 live bytes is 100.0 % above the planned 3,000." in shown.stdout
 
 
 def test_a_heap_that_is_broken_up_is_red_although_the_load_is_as_planned(folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_heap_that_is_broken_up_is_red_although_the_load_is_as_planned(folder:
     assert one["refusal"]["live"] == 5 * 32
     assert one["refusal"]["largest_hole"] < one["refusal"]["size"] == 1000 < one["refusal"]["free"]
     shown = heapfit("check", "broken.heap", "--plan", "plan.toml", folder=folder)
-    assert "no more than is planned: the heap is broken up." in " ".join(shown.stdout.split())
+    assert "within the planned peak: the heap is fragmented." in " ".join(shown.stdout.split())
 
 
 def test_what_failed_is_told_with_the_region_it_needs(folder: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_plan_without_a_margin_is_not_judged_by_it(folder: Path) -> None:
     save_plan(folder / "plan.toml", plan_file(margin=None))
     done = heapfit("check", "more.heap", "--plan", "plan.toml", "--strict", folder=folder)
     assert done.returncode == 0
-    assert "small: names no margin, so none of it is judged" in done.stderr
+    assert "small: states no margin, so its use is not judged" in done.stderr
 
 
 def test_more_alignment_than_the_regions_start_has_is_red(folder: Path) -> None:
@@ -173,7 +173,11 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
     assert "| leak | ran out | 12 | 6,000 | +100.0 % |" in page
     assert "| size up to | at the peak | on average |" in page
     assert heapfit("check", "same.heap", *asked[2:], folder=folder).returncode == 0
-    assert (folder / "pull.md").read_text().startswith("### The heap of 4,096 bytes holds\n")
+    assert (
+        (folder / "pull.md")
+        .read_text()
+        .startswith("### The heap of 4,096 bytes serves every recording\n")
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
             {"trained_on": TrainingRecord("p", f"sha256:{'0' * 64}", 9, "packets")},
             blocks([8]),
             32,
-            "odd: holds requests of kind heap, the plan small was made from packets",
+            "odd: is a recording of heap, the plan small was made from packets",
         ),
     ],
 )
@@ -208,7 +212,7 @@ def test_a_recording_of_unknown_pointer_size_is_checked_with_a_word_of_warning(
     recording(folder / "odd.heap", blocks([8]), 0)
     done = heapfit("check", "odd.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "odd: recorded with pointers of unknown size, the plan on 32 bit" in done.stderr
+    assert "odd: pointer size unknown; the plan is for 32 bit" in done.stderr
 
 
 def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> None:
@@ -218,8 +222,8 @@ def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> N
     asked = ("leak.heap", "--plan", "plan.toml", "--growth", "1%")
     done = heapfit("check", *asked, folder=folder)
     assert done.returncode == FAILED
-    assert "Its peak is 6,000 bytes; the plan names none." in done.stdout
-    assert "small: names no peak, so growth is not judged (give --base)." in done.stderr
+    assert "Its peak is 6,000 live bytes; the plan states none." in done.stdout
+    assert "small: states no peak, so growth is not judged (give --base)." in done.stderr
     save_plan(folder / "plan.toml", replace(made, region=1_000_000))
     packets = heapfit("check", CAPTURE, "--plan", "plan.toml", folder=folder)
     assert packets.returncode == 0
@@ -230,7 +234,7 @@ def test_a_program_that_is_none_is_told_although_nothing_fails(folder: Path) -> 
     (folder / "notes.txt").write_text("no program\n")
     done = heapfit("check", *asked, folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("heapfit: notes.txt: no program")
+    assert done.stderr.startswith("heapfit: notes.txt: is not a program")
 
 
 def test_a_capture_is_checked_on_a_plan_for_packets(folder: Path) -> None:
@@ -251,7 +255,7 @@ def test_pools_of_other_sizes_are_told_apart_from_a_broken_heap(folder: Path) ->
     pools = Plan("class_pools", {"alignment": 8}, (Pool(504, 4, False), Pool(1000, 1, False)))
     save_plan(folder / "plan.toml", plan_file(plan=pools, r_min=None, r_safe=None))
     shown = heapfit("check", "same.heap", "--plan", "plan.toml", folder=folder)
-    assert "no more than is planned: the pools are not for these sizes." in " ".join(
+    assert "within the planned peak: the pools do not fit these sizes." in " ".join(
         shown.stdout.split()
     )
 
@@ -261,9 +265,9 @@ def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
     done = heapfit("compare", *asked, folder=folder)
     assert done.returncode == 0
     held, planned, ran_out, above = done.stdout.splitlines()[-4:]
-    assert held == "same: held in the 4,096 bytes of small."
-    assert planned == "Its peak of 3,000 bytes is the planned one."
-    assert ran_out.startswith("leak: ran out of the 4,096 bytes of small at event ")
+    assert held == "same: the 4,096 bytes of small are enough."
+    assert planned == "Its peak of 3,000 live bytes equals the planned peak."
+    assert ran_out.startswith("leak: out of memory in the 4,096 bytes of small, at event ")
     assert above.endswith(" is 100.0 % above the planned 3,000.")
     content = heapfit_json("compare", *asked, folder=folder)
     assert [one["held"] for one in content["in_plans_regions"]] == [True, False]
@@ -273,7 +277,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
     recording(folder / "wide.heap", blocks([8]), 64)
     done = heapfit("compare", "wide.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "wide: held in the 4,096 bytes of small." in done.stdout
+    assert "wide: the 4,096 bytes of small are enough." in done.stdout
 
 
 def test_from_python_a_check_is_a_record(folder: Path) -> None:

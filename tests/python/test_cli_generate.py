@@ -46,5 +46,5 @@ def test_a_plan_of_a_baseline_is_one_line_and_no_code(folder):
     done = heapfit("generate", "baseline.toml", "-o", "baseline", folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
-    assert "kingsley is a baseline, to be compared with and not shipped (choose one of" in line
+    assert "kingsley is a baseline for comparison and is not shipped (choose one of" in line
     assert not (folder / "baseline").exists()

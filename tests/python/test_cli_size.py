@@ -40,7 +40,16 @@ def test_traffic_is_sized_at_once_where_closed_form_answer(tmp_path, traffic):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "traffic.toml: least memory that admits 0.999 of the bytes"
-    assert lines[1].split() == ["scheme", "memory", "from", "to", "made", "of", "refused", "unseen"]
+    assert lines[1].split() == [
+        "scheme",
+        "memory",
+        "from",
+        "to",
+        "made",
+        "of",
+        "refused",
+        "hold-out",
+    ]
     (row,) = [line for line in lines if line.startswith("chained_pool 512 B")]
     assert "1,416 x 512 B" in row and "9.84e-04" in row
     assert max(map(len, lines)) <= 100
@@ -81,14 +90,18 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     ("options", "evidence", "words"),
     [
         ((), "halves", "counts of each half of the trace ("),
-        (("--replications", 3), "drawn", "the same counts on 3 traces drawn from this one: chance"),
+        (
+            ("--replications", 3),
+            "drawn",
+            "the same counts on 3 resampled variants of this trace: chance",
+        ),
     ],
 )
 def test_a_recording_is_judged_by_its_other_half_or_by_draws(tmp_path, options, evidence, words):
     table2(tmp_path / "t.txt", events=4000)
     arguments = ("size", "t.txt", "--admission", 0.9, *options)
     done = heapfit(*arguments, folder=tmp_path)
-    assert f"unseen: {words}" in done.stdout
+    assert f"hold-out: {words}" in done.stdout
     content = heapfit_json(*arguments, folder=tmp_path)
     assert content["unseen"]["evidence"] == evidence
     assert 0 <= content["unseen"]["overall"]["share"] < content["unseen"]["overall"]["highest"]
@@ -178,13 +191,13 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
         (("size", "t.txt", "--admission", "1"), "admission: 1 must be above 0 and below 1"),
         (
             ("size", "t.txt", "--pool-sizes", "64;512"),
-            "64;512 is no size in bytes, such as 65536",
+            "64;512 is not a size in bytes, such as 65536",
         ),
         (("size", "t.txt", "--pool-sizes", "64"), "above the largest pool of 64"),
         (("settings", "lwip", "t.txt", "--assume", "mtu"), "--assume mtu: is neither NAME=NUMBER"),
         (("settings", "lwip", "t.txt", "--assume", "x=1"), "lwip has no assumption named 'x'"),
         (("settings", "lwip", "t.txt", "--assume", "528=a-b"), "528=a-b: is neither NAME=NUMBER"),
-        (("settings", "lwip", "t.txt", "--assume", "0=A"), "0 bytes are no size of a block"),
+        (("settings", "lwip", "t.txt", "--assume", "0=A"), "0 bytes: is not a block size"),
         (("settings", "openthread", "t.txt"), "OpenThread's messages are packets"),
         (("size", "none.toml"), "none.toml: no such file"),
         (("size", "wrong.toml"), "traffic.arrivals.interval: must be a number"),
@@ -208,12 +221,12 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
         (("size", "t.txt", "traffic.toml"), "unexpected extra argument"),
         (
             ("size", "t.txt", "--closed-form"),
-            "--closed-form says nothing here: t.txt is no TOML file",
+            "--closed-form has no effect here: t.txt is no TOML file",
         ),
         (("size", "t.txt", "--sent"), "No such option: --sent"),
         (
             ("size", "traffic.toml", "--queue", "fifo:1"),
-            "--queue says nothing here: traffic.toml is",
+            "--queue has no effect here: traffic.toml is",
         ),
         (("settings", "lwip", "t.txt", "--report", "x.html"), "No such option: --report"),
         (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is not one of 'lwip', 'zephyr'"),

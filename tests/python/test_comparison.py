@@ -142,7 +142,7 @@ def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     assert select_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
         "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4% of the gap "
-        "to U_max and too little to cut a heap to one trace."
+        "to U_max, too little to fit pools to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
     assert select_row(compared(*enough), pools_asked=True).name == "searched"
@@ -165,8 +165,8 @@ def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     both = compared(row("tlsf", 1160), row("searched", 1010, has_pools=True))
     assert select_row(both).name == "tlsf"
     assert verdict(both) == (
-        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were this one, "
-        "searched would do with 1,010 B; another run may find its pools too few (--pools)."
+        "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were identical, "
+        "searched would do with 1,010 B; another run may run out of its pools (--pools)."
     )
 
 

@@ -30,9 +30,9 @@ KINDS = {
     "empty": Kind.UNKNOWN,
 }
 ADVICE = {
-    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C from it)",
+    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C code from it)",
     Kind.CAPTURE: "is a packet capture (heapfit size {} sizes pools for it",
-    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} tries a recording on it",
+    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} checks a recording against it",
     Kind.SCENARIO: "is a scenario (heapfit simulate {} ",
     Kind.PROGRAM: "is a program (heapfit record -- ./{} makes a recording of it)",
     Kind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",
@@ -132,11 +132,11 @@ def test_a_name_of_a_program_is_one(monkeypatch, folder):
 def test_a_misspelt_file_is_told_with_the_one_beside_it(words, folder):
     done = heapfit(*words.split(), folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "heapfit: rum.heap: no such file (is 'run.heap' meant?)\n"
+    assert done.stderr == "heapfit: rum.heap: no such file (did you mean 'run.heap'?)\n"
 
 
 def test_a_name_with_a_dot_is_no_allocators(folder):
     done = heapfit("compare", "typo.trace", "tlsf", folder=folder)
     assert done.stderr == "heapfit: typo.trace: no such file (check the path)\n"
     done = heapfit("compare", "run.heap", "tlfs", folder=folder)
-    assert "tlfs: no such file, and no such allocator (is 'tlsf' meant?)" in done.stderr
+    assert "tlfs: no such file, and no such allocator (did you mean 'tlsf'?)" in done.stderr

@@ -70,7 +70,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
     assert f"Set the heap to {region:,} B ({region / 1024:.1f} KiB)." in first
     saved = beside(echo, Standing.RULE) - region
     assert f"That is {saved:,} B ({100 * saved / (saved + region):.1f} %) less than" in first
-    assert f"The most ever in use was {echo.profile.u_max:,} B." in first
+    assert f"The recorded peak is {echo.profile.u_max:,} live bytes." in first
 
 
 def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
@@ -104,13 +104,15 @@ def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_pa
     assert fitted.holdout.seen_refused == 0
     assert fitted.holdout.drawn_refused > 0
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert f"not designed on: {fitted.holdout.drawn_refused} refused. Record more runs" in text
+    found = f"resampled variants of this run: {fitted.holdout.drawn_refused} out of memory."
+    assert f"{found} Record more runs" in text
 
 
 def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
     fitted = fit([table2(tmp_path / "short.heap", events=60)], tmp_path / "out")
     assert fitted.holdout.drawn == 0
-    assert "No others could be drawn" in " ".join(printed(fitted, capsys))
+    text = " ".join(" ".join(printed(fitted, capsys)).split())
+    assert "The recording is too short to resample." in text
 
 
 @pytest.mark.usefixtures("echo")
@@ -169,7 +171,7 @@ def test_the_first_six_lines_answer_for_every_kind_of_input(form, said, tmp_path
     lines = printed(fitted, capsys)
     require_a_screen([line for line in lines if "/" not in line])
     assert re.search(said, " ".join(" ".join(lines[:6]).split())), lines[:6]
-    peak = f"most ever in use was {fitted.answer.size.u_max:,} B"
+    peak = f"recorded peak is {fitted.answer.size.u_max:,} live bytes"
     assert peak in " ".join(" ".join(lines[:8]).split())
 
 
@@ -182,5 +184,5 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
         assert f"\n{row['name']}" in whole
     assert content["verdict"].split(" needs ")[0] in whole
     assert content["held"]["drawn"] in (0, DRAWN)
-    assert content["beside"][0]["title"] == "this one"
+    assert content["beside"][0]["title"] == "the fitted heap"
     assert max(map(len, whole.splitlines())) <= 80

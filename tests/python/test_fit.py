@@ -69,8 +69,8 @@ def test_from_one_recording_no_blocks_are_counted_on_it(fitted):
     assert not fitted.winner.is_cut_to_trace
     counted = [row for row in fitted.comparison.rows if row.is_cut_to_trace]
     assert min(row.r_safe for row in counted if row.r_safe) < fitted.winner.r_safe
-    assert "If every run were this one, " in fitted.verdict
-    assert not any("cut to this one recording" in warning for warning in fitted.warnings)
+    assert "If every run were identical, " in fitted.verdict
+    assert not any("counted on this one recording" in warning for warning in fitted.warnings)
 
 
 def test_pools_are_chosen_where_they_are_asked_for(fitted, tmp_path):
@@ -88,7 +88,7 @@ def test_pools_that_save_much_are_told_to_be_cut_to_one_recording(tmp_path):
     source.write_text("\n".join([*small, "a 800 400", "a 801 700"]) + "\n")
     outcome = fit([source], tmp_path / "out", FitOptions(4, pools=True))
     assert outcome.verdict.startswith("Pools save ")
-    assert any("cut to this one recording;" in warning for warning in outcome.warnings)
+    assert any("counted on this one recording;" in warning for warning in outcome.warnings)
 
 
 def test_sizes_without_a_mode_are_not(tmp_path):
@@ -265,7 +265,7 @@ def test_equal_recordings_count_as_one(fitted, tmp_path):
     copy = shutil.copy(fitted.source, tmp_path / "again.heap")
     twice = fit([fitted.source, Path(copy)], tmp_path / "out")
     assert twice.answer.known.runs == 1
-    assert twice.warnings[0] == "again asks for the same as four: one recording"
+    assert twice.warnings[0] == "again repeats the requests of four: they count once"
 
 
 def test_a_bad_recording_among_several_leaves_nothing(tmp_path):

@@ -197,7 +197,7 @@ def test_every_preference_picks_from_the_front(front):
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
     told = cost_of_choice(two, pick_best(two, Preference.TIME))
-    assert told == "over the least of each: R_safe +50%"
+    assert told == "above the least: R_safe +50%"
     assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150%")
 
 
@@ -262,7 +262,7 @@ def test_the_front_of_one_measure_is_its_least(folder):
         (("fit", "absent.heap", "--front", "out"), 1, "absent.heap"),
         (("fit", "packets.heap", "--allocators", "no_such"), 1, "no_such: no such allocator"),
         (("fit", "packets.heap", "--front", "out", "--by", "beauty"), 1, "--by beauty: no such"),
-        (("fit", "packets.heap", "--by", "ram"), 2, "--by says nothing here: it is of a front"),
+        (("fit", "packets.heap", "--by", "ram"), 2, "--by has no effect here: it needs --front"),
         (("fit", "packets.heap", "packets.heap", "--front", "out"), 2, "--front takes one"),
         (("fit", "packets.heap", "--sram", "absent.toml"), 1, "absent.toml"),
         (("fit", "packets.heap", "--prefer", "beauty"), 2, "beauty"),
@@ -281,7 +281,7 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     (fitted,) = quick["fits"]
     best, *others = fitted["rows"]
     assert fitted["verdict"].startswith("Least time: ")
-    assert "over the least of each: R_safe +" in fitted["verdict"]
+    assert "above the least: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
     assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]
     assert not best["is_cut_to_trace"]

@@ -73,6 +73,6 @@ def test_another_region_is_the_codes_and_the_plans(tmp_path: Path) -> None:
     assert (done.returncode, load_plan(tmp_path / "code/plan.toml").region) == (0, 6144)
     done = heapfit("generate", "plan.toml", "--region", "6KB", folder=tmp_path)
     assert done.returncode == 2
-    assert "Invalid value for '--region': 6KB is no size in bytes, such as 65536" in done.stderr
+    assert "Invalid value for '--region': 6KB is not a size in bytes, such as 65536" in done.stderr
     done = heapfit("generate", "plan.toml", "--region", "6K", "--region-given", folder=tmp_path)
     assert done.returncode == 2

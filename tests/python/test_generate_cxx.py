@@ -180,5 +180,5 @@ def test_cxx_refuses_a_prefix_whose_names_it_reserves(tmp_path: Path) -> None:
 
 
 def test_a_language_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeapfitError, match=r"language 'ada': is none of c, c\+\+, rust"):
+    with pytest.raises(HeapfitError, match=r"language 'ada': must be one of c, c\+\+, rust"):
         generate(plan_file(PLANS["tlsf"]), tmp_path / "code", language="ada")

@@ -51,12 +51,12 @@ def test_a_plan_of_less_alignment_than_freertos_has_is_not_compiled(tmp_path: Pa
 
 
 def test_a_platform_that_frees_without_sizes_takes_no_plan_that_needs_them(tmp_path: Path) -> None:
-    with pytest.raises(HeapfitError, match="sized must be told each size at free, and FreeRTOS's"):
+    with pytest.raises(HeapfitError, match="sized needs sized deallocation, but FreeRTOS's"):
         generated(tmp_path, "freertos", Plan("sized"))
 
 
 def test_an_unknown_platform_is_told(tmp_path: Path) -> None:
-    with pytest.raises(HeapfitError, match="platform 'vxworks': is none of freertos"):
+    with pytest.raises(HeapfitError, match="platform 'vxworks': must be one of freertos"):
         generated(tmp_path, "vxworks", PLANS["tlsf"])
 
 

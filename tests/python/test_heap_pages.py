@@ -112,9 +112,9 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     page = read(folder / "c.html")
     chosen = designs.chosen
     curves = {one["name"]: one for one in page.figures["chart-risk"]["data"]}
-    assert sorted(curves["seen runs (3)"]["x"][1:-1]) == sorted(chosen.regions)
+    assert sorted(curves["recorded runs (3)"]["x"][1:-1]) == sorted(chosen.regions)
     if chosen.is_trained:
-        assert sorted(curves["unseen runs (3)"]["x"][1:-1]) == sorted(chosen.unseen_regions)
+        assert sorted(curves["hold-out runs (3)"]["x"][1:-1]) == sorted(chosen.unseen_regions)
     assert curves["set the heap to"]["x"][0] == designs.heap_size(chosen).region
     assert f"{chosen.name} needs {chosen.region:,} B for all 3 runs" in told(page)
 
@@ -130,7 +130,7 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
     check = check_recordings(traces, tight, CheckOptions(measure=True))
     write_check_page(folder / "d.html", check, traces, "heapfit check")
     page = read(folder / "d.html")
-    table = {re.split(r"unseen|the plan", row[0])[0]: row for row in rows_of(page, "recordings")}
+    table = {re.split(r"hold-out|used for", row[0])[0]: row for row in rows_of(page, "recordings")}
     for one in check.recordings:
         row = table[one.run.name]
         assert row[2] == f"{one.run.peak:,} B"
@@ -139,7 +139,7 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
     refused = [one.run for one in check.recordings if one.run.refusal]
     assert refused, "the first needs 256 B more"
     assert f"{refused[0].name} first at event {refused[0].refusal.event:,}" in told(page)
-    assert f"The refusal: {refused[0].refusal.live:,} B live" in told(page)
+    assert f"Out of memory: {refused[0].refusal.live:,} B live" in told(page)
 
 
 def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
@@ -153,7 +153,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
         trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
         assert trial.run(need).runs
         assert need <= loose.region
-    assert "All 2 recordings hold" in told(page)
+    assert "All 2 recordings pass" in told(page)
 
 
 def test_the_least_size_that_works_is_found_by_halving():

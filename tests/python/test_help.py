@@ -88,8 +88,8 @@ def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
         ("fit", "Missing argument 'SOURCE'."),
         ("fit run.heap --workers 0", "'--workers': must be at least 1"),
         ("fit run.heap --workers 9999", "'--workers': must be at most 1024"),
-        ("fit run.heap --peak many", "'--peak': many is no size in bytes, such as 65536"),
-        ("fit run.heap --margin much", "'--margin': much is no percentage from 0 to 9999"),
+        ("fit run.heap --peak many", "'--peak': many is not a size in bytes, such as 65536"),
+        ("fit run.heap --margin much", "'--margin': much is not a percentage from 0 to 9999"),
     ],
 )
 def test_a_wrong_value_is_told_in_plain_words(words, told, folder):
@@ -153,7 +153,7 @@ def test_a_name_is_completed(typed, offered, completion, tmp_path):
         ("profile nosuch.heap", 1, "nosuch.heap: "),
         ("profile --nosuch", 2, "No such option"),
         ("compare", 2, "give a trace"),
-        ("compar run.heap", 2, "is 'compare' meant?"),
+        ("compar run.heap", 2, "did you mean 'compare'?"),
         ("generate nosuch.toml", 1, "nosuch.toml: "),
         ("check run.heap --plan tight.toml", 3, None),
     ],

@@ -157,7 +157,7 @@ def test_a_pipe_can_be_imported(tmp_path):
 def test_content_of_no_known_format_is_refused_and_the_known_ones_named(tmp_path, content):
     told = refusal(put(tmp_path, content), tmp_path)
     known = ", ".join(known.name for known in FORMATS)
-    assert told.endswith((": is empty", f": its format is unknown (known are {known})"))
+    assert told.endswith((": is empty", f": its format is unknown (known: {known})"))
 
 
 def test_an_empty_file_is_refused(tmp_path):

@@ -196,7 +196,7 @@ def test_the_same_inputs_give_the_same_bytes_whoever_does_the_work(
     assert set(stamps["recordings"]) == {"alone", "echo-1", "echo-2"}
     csv_lines = (tmp_path / "one/league.csv").read_text().splitlines()
     assert len(csv_lines) == rows.num_rows + 1
-    assert done.stdout.startswith("Aligned to 8 B, nothing learned: tlsf needs least, ")
+    assert done.stdout.startswith("Aligned to 8 B, nothing learned: tlsf needs the least, ")
     page = Page((tmp_path / "one/league.html").read_text())
     assert not page.unclosed
     assert any(row[0] == "tlsf" and row[3] == "3 of 3" for row in page.rows)
@@ -215,8 +215,8 @@ def test_the_verdict_names_who_needs_least_of_those_that_serve_most(league: Leag
     ]  # fmt: skip
     (told,) = verdicts(standings_of(rows))
     assert told == (
-        f"Aligned to {first.alignment} B, nothing learned: a needs least, 1.200 times the peak in "
-        "the median of 2 recordings, 1.300 times at worst."
+        f"Aligned to {first.alignment} B, nothing learned: a needs the least, 1.200 times the peak "
+        "in the median of 2 recordings, 1.300 times in the worst case."
     )
 
 
@@ -258,11 +258,14 @@ def test_a_wrong_word_is_told_in_one_line(words, told, folder: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--output", "out", "--plan", "plan.toml"], "--plan says nothing here: --output makes"),
-        (["--output", "out", "--seed", "2"], "--seed says nothing here: --output makes"),
-        (["--events", "9"], "--events says nothing here: it is of a league"),
-        (["--no-designs"], "--designs says nothing here: it is of a league"),
-        (["--alignment", "4", "--alignment", "8"], "--alignment: a ranking has one, a league more"),
+        (["--output", "out", "--plan", "plan.toml"], "--plan has no effect here: --output makes"),
+        (["--output", "out", "--seed", "2"], "--seed has no effect here: --output makes"),
+        (["--events", "9"], "--events has no effect here: it needs --output"),
+        (["--no-designs"], "--designs has no effect here: it needs --output"),
+        (
+            ["--alignment", "4", "--alignment", "8"],
+            "--alignment: give one, or --output for a league table",
+        ),
     ],
 )
 def test_options_of_a_ranking_and_of_a_league_are_told_apart(words, told, folder: Path) -> None:

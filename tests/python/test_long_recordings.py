@@ -91,12 +91,16 @@ def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
     found = found_by([trace.path], tmp_path)
     plan = found.plan_file
     assert found.excerpt.is_raised
-    assert found.verdict.endswith(f"Replayed whole, it needs {plan.r_safe:,} B.")
-    assert "raised until nothing was refused" in found.excerpt.sentence()
+    assert found.verdict.endswith(f"On the whole recording it needs {plan.r_safe:,} B.")
+    assert "raised until all were served" in found.excerpt.sentence()
     assert plain_replay(trace, plan.plan, plan.r_safe).result().refusals == 0
     assert plan.region == found.answer.size.region > plan.r_safe > found.excerpt.r_safe
     shown = [(row.title, row.is_of_excerpt) for row in found.references[:3]]
-    assert shown == [("this one", False), ("this one", True), ("Lea (dlmalloc)", True)]
+    assert shown == [
+        ("the fitted heap", False),
+        ("the fitted heap", True),
+        ("Lea (dlmalloc)", True),
+    ]
     assert found.references[1].region < found.references[0].region
 
 

@@ -31,10 +31,10 @@ MISSPELT = [
     ("settings open-thread echo.heap", "openthread"),
     ("settings freertos echo.heap --assume alignmnt=4", "alignment"),
     ("fit echo.heap --prefer rom", "ram"),
-    ("fit echo.heap --pool", "--pools"),
+    ("fit echo.heap --poolz", "--pools"),
     ("fit echo.heap --effort quik", "quick"),
     ("fit echo.heap --now heap4", "heap_4"),
-    ("front echo.heap --by tim", "time"),
+    ("fit echo.heap --front out --by tim", "time"),
     ("generate plan.toml --for freertoss", "freertos"),
     ("generate plan.toml --language rst", "rust"),
     ("generate plan.toml", "tlsf"),
@@ -54,7 +54,7 @@ def test_the_right_name_is_offered(words, right, tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(PLAN)
     monkeypatch.chdir(tmp_path)
     told = asked(words)
-    assert f"is '{right}' meant?" in told or f"options: {right}" in told
+    assert f"did you mean '{right}'?" in told or f"options: {right}" in told
     assert sorted(path.name for path in tmp_path.iterdir()) == ["echo.heap", "plan.toml"]
 
 

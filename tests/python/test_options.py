@@ -120,13 +120,13 @@ def test_a_size_has_many_forms(text, size):
 
 @pytest.mark.parametrize("text", ["", "K", "64KB", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
 def test_what_is_no_size_is_refused_in_one_line(text):
-    with pytest.raises(HeapfitError, match="is no size in bytes, such as 65536, 64K"):
+    with pytest.raises(HeapfitError, match="is not a size in bytes, such as 65536, 64K"):
         parse_size(text)
 
 
 def test_sizes_have_commas_between():
     assert parse_sizes("64,1K,1520") == (64, 1024, 1520)
-    with pytest.raises(HeapfitError, match="is no size"):
+    with pytest.raises(HeapfitError, match="is not a size"):
         parse_sizes("64,,1520")
 
 
@@ -136,9 +136,9 @@ def test_percents_and_shares_take_the_sign_or_not():
         *(0.999, 0.999, 1, 0.5, 0.001)
     ]
     for text in ("five", "-5%", "%", "1e3", ""):
-        with pytest.raises(HeapfitError, match="is no percentage"):
+        with pytest.raises(HeapfitError, match="is not a percentage"):
             parse_percent(text)
-        with pytest.raises(HeapfitError, match="is no share"):
+        with pytest.raises(HeapfitError, match="is not a share"):
             parse_share(text)
 
 
@@ -153,11 +153,11 @@ def test_an_option_takes_every_form(region, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("generate plan.toml --region much", "'--region': much is no size in bytes"),
+        ("generate plan.toml --region much", "'--region': much is not a size in bytes"),
         ("generate plan.toml --region 0", "'--region': must be at least 1"),
         ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
-        ("check run.heap --plan plan.toml --growth much", "'--growth': much is no percentage"),
-        ("size run.heap --admission nan", "'--admission': nan is no share from 0 to 1"),
+        ("check run.heap --plan plan.toml --growth much", "'--growth': much is not a percentage"),
+        ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
         ("size run.heap --admission 101%", "'--admission': must be at most 1"),
         ("slotbuf 1 1 --min 0", "'--min': must be at least 1"),
     ],

@@ -118,8 +118,8 @@ BAD_INPUTS = {
     "missing": "missing: no such file (check the path)",
     "folder": "folder: is a folder (name a file in it)",
     "empty": "empty: is empty",
-    "garbage": "garbage: its format is unknown (known are ",
-    "other.parquet": "other.parquet: Parquet, but no heapfit trace (`heapfit import` makes one)",
+    "garbage": "garbage: its format is unknown (known: ",
+    "other.parquet": "other.parquet: Parquet, but not a heapfit trace (`heapfit import` makes one)",
     "cut.parquet": "cut.parquet: cannot be read as a stored trace: ",
 }
 READERS = ("fit", "profile", "sites", "bounds", "size", "import")
@@ -153,10 +153,10 @@ def test_what_cannot_be_read_is_one_line_that_says_what_to_do(command, bad_input
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        ("check good.heap --plan garbage", 1, "garbage: not TOML: it is no text in UTF-8"),
+        ("check good.heap --plan garbage", 1, "garbage: not TOML: it is not UTF-8 text"),
         ("check good.heap --plan missing", 1, "missing: no such file (check the path)"),
         ("generate folder", 1, "folder: is a folder (name a file in it)"),
-        ("simulate garbage", 1, "garbage: not TOML: it is no text in UTF-8 (is this a scenario?)"),
+        ("simulate garbage", 1, "garbage: not TOML: it is not UTF-8 text (is this a scenario?)"),
         ("fit good.heap --queue xx", 1, 'queue model: "xx" is none (use fill-drain:N'),
         ("fit good.heap good.heap --cache empty", 2, "--cache empty: is not a folder"),
     ],

@@ -138,8 +138,8 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
-        ("u_max", "u_maxx", 'u_maxx: unknown key (is "u_max" meant?'),
-        ("events", "event", 'trained_on.events: missing (is "event" meant?'),
+        ("u_max", "u_maxx", 'u_maxx: unknown key (did you mean "u_max"?'),
+        ("events", "event", 'trained_on.events: missing (did you mean "event"?'),
         ("pointer_bits = 32", "pointer_bits = 32\nspeed = 1", "speed: unknown key"),
         ("pointer_bits = 32", "pointer_bits = 16", "pointer_bits: must be 32, 64 or 0"),
         ("pointer_bits = 32", "pointer_bits = true", "pointer_bits: must be a whole number"),
@@ -163,7 +163,7 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
         ("count = 10", "count = 10, colour = 1", "plan.pools[1].colour: unknown key"),
         ("exact = true", "exact = 1", "plan.pools[0].exact: must be true or false, not 1"),
         ('allocator = "tlsf"', 'allocator = "tlsf"\npools = []', "plan.shared.pools: unknown key"),
-        ("alignment = 8\npools", "borrow = 1\npools", "plan.borrow: unknown key (take it out;"),
+        ("alignment = 8\npools", "borrow = 1\npools", "plan.borrow: unknown key (remove it;"),
     ],
 )
 def test_a_wrong_value_is_refused_by_its_key(path: Path, old: str, new: str, where: str) -> None:
@@ -226,7 +226,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "base_alignmant: unknown key",
         "colour: unknown key",
     ]
-    assert 'plan.serch: unknown key (is "search" meant?' in "\n".join(refusals(path))
+    assert 'plan.serch: unknown key (did you mean "search"?' in "\n".join(refusals(path))
 
 
 def test_sizes_that_the_plan_cannot_start_in_are_told_together(path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_list_that_loses_a_block_is_not_proven(tmp_path):
 def test_a_plan_without_pools_has_no_proof(folder):
     done = heapfit("generate", "tlsf.toml", "-o", "none", "--prove", folder=folder)
     assert done.returncode == 1
-    assert "there is a proof for pools only" in done.stderr
+    assert "proofs exist for pools only" in done.stderr
 
 
 def test_without_provers_what_is_missing_is_told(tmp_path, monkeypatch):

@@ -453,7 +453,7 @@ def test_an_environment_makes_a_program_record_itself(build, tmp_path):
     folder = tmp_path / "recordings"
     refused = heapfit("record", "--environment", folder, cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "is no folder (create it, writable by the program's user)" in refused.stderr
+    assert "is not a folder (create it, writable by the program's user)" in refused.stderr
     folder.mkdir()
     printed = heapfit("record", "--environment", "recordings", cwd=tmp_path)
     variables = dict(line.split("=", 1) for line in printed.stdout.splitlines())

@@ -356,5 +356,5 @@ def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_
     size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
     page = page_of(replace(plain, answer=replace(plain.answer, size=size)))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "no heap needs less than 400 B so a better one saves 100 B at most" in text
+    assert "peak of live bytes 400 B a better heap saves at most 100 B" in text
     assert f"of the peak {size.region / 400:.3f}" in text

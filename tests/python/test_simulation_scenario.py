@@ -77,7 +77,7 @@ def test_a_star_in_a_grid_stands_for_every_scheme(tmp_path):
     ("old", "new", "place"),
     [
         ("rate = 10", "rat = 10", "traffic.arrivals.rat: unknown key"),
-        ("mean = 1.0", "maen = 1.0", 'traffic.holding.mean: missing (is "maen" meant?'),
+        ("mean = 1.0", "maen = 1.0", 'traffic.holding.mean: missing (did you mean "maen"?'),
         ("least = 1,", "least = 1, leest = 2,", "traffic.sizes.leest: unknown key"),
         ("[run]", "[runs]", "runs: unknown key"),
         ("requests = 4000", "request = 4000", "run.request: unknown key"),

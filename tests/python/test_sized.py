@@ -99,7 +99,7 @@ def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:
     arguments = ("compare", "--workloads", "t2_w2:events=600", "sized", "tlsf")
     shown = heapfit(*arguments, folder=tmp_path).stdout
     assert "\nsized# " in shown
-    assert "\n# for programs that hand sizes over when they free and resize." in shown
+    assert "\n# sized deallocation: the program passes the size when it frees or resizes." in shown
 
 
 def test_a_simulation_admits_more_than_with_a_heap_of_headers(tmp_path) -> None:

@@ -123,7 +123,7 @@ def test_drawn_traces_judge_the_same_counts(recorded):
     assert sizing.unseen.evidence is Evidence.DRAWN
     assert sizing.unseen.memory == (sizing.memory,)
     assert 0 < sizing.unseen.overall.share < 0.5
-    assert "no evidence of another run" in sizing.unseen.description
+    assert "no evidence of other loads" in sizing.unseen.description
 
 
 @pytest.mark.parametrize("name", ["campus", "recorded"])

@@ -231,7 +231,7 @@ def test_every_assumption_has_a_source():
         ("lwip", {"assume": {"pbuf": 3}}, "lwip has no assumption named 'pbuf'"),
         ("lwip", {"assume": {"mtu": 2**21}}, "mtu=2097152 is out of range"),
         ("openthread", {"assume": {"metadata": 300}}, "leaves no room in a buffer of 256"),
-        ("mbed", {}, "'mbed' is none of lwip, zephyr, openthread, freertos"),
+        ("mbed", {}, "'mbed' must be one of lwip, zephyr, openthread, freertos"),
         ("lwip", {"admission": 1.0}, "admission: 1 must be above 0 and below 1"),
     ],
 )

@@ -124,7 +124,7 @@ def test_a_stack_that_saves_nothing_is_not_kept(loaded: LoadedTrace) -> None:
 def test_one_run_does_not_tell_what_another_needs(loaded: LoadedTrace) -> None:
     left_out = stacks_of(replace(loaded, runs=()))
     assert isinstance(left_out, NotApplicable)
-    assert left_out.why.startswith("one run is known")
+    assert left_out.why.startswith("a single run")
 
 
 def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -
     drawn = resample_traces(runs[0], 2, 1, tmp_path).traces
     found = design_robust([runs[0], *drawn], RobustOptions(folds=0))
     (left_out,) = [one for one in found.not_applicable if one.name == STACKS]
-    assert left_out.why.startswith("one run is known")
+    assert left_out.why.startswith("a single run")
 
 
 def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:
@@ -176,4 +176,4 @@ def test_fit_tells_what_stacks_save_or_why_there_are_none(
     several = heapfit("fit", *paths, "--folds", "0", "--plans", "all", folder=tmp_path)
     assert "tailored_stacks.toml\n  saves " in several.stdout
     one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
-    assert "tailored_stacks left out: one run is known" in one.stdout
+    assert "tailored_stacks skipped: a single run" in one.stdout

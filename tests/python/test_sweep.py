@@ -86,7 +86,7 @@ def test_a_job_that_kills_three_workers_ends_the_sweep_and_is_named(tmp_path):
     jobs = [Job("quiet", square, 1), Job("deadly one", die_at_first, (tmp_path, 9))]
     with Sweep(workers=2) as sweep, pytest.raises(HeapfitError) as raised:
         sweep.run("die", jobs)
-    assert str(raised.value).startswith("die: deadly one has killed its worker 3 times")
+    assert str(raised.value).startswith("die: deadly one killed its worker 3 times")
     assert "\n" not in str(raised.value)
     assert len(list(tmp_path.iterdir())) == 3
 

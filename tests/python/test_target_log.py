@@ -59,7 +59,7 @@ def test_a_line_is_heard_until_the_time_is_over(tmp_path, line):
     assert {10, 13, 17, 19} & set(content) or os.write(device, b"\n\r\x11\x13")
     os.write(device, content)
     recording = record_serial(name, 115_200, 0.3, tmp_path / "line.parquet")
-    assert recording.ending == "the time was over"
+    assert recording.ending == "the time limit was reached"
     assert recording.trace.info.events == 3
     assert recording.log == tmp_path / "line.frames"
     assert recording.log.read_bytes().endswith(content)
@@ -80,7 +80,7 @@ def test_a_device_that_goes_away_leaves_what_it_said(tmp_path):
     recording = record_serial(name, 9600, 20, tmp_path / "line.parquet")
     speaker.join()
     os.close(host)
-    assert (recording.ending, recording.trace.info.events) == ("the device went away", 3)
+    assert (recording.ending, recording.trace.info.events) == ("the device was removed", 3)
 
 
 def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line, monkeypatch):
@@ -103,8 +103,8 @@ def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line, mo
     ("device", "rate", "what"),
     [
         ("missing", 9600, "missing: cannot be opened: No such file or directory"),
-        ("plain", 9600, "plain: is no serial line"),
-        ("plain", 12345, "--baud 12345: is no rate of this system .the nearest is 9600."),
+        ("plain", 9600, "plain: is not a serial line"),
+        ("plain", 12345, "--baud 12345: is not a rate of this system .nearest: 9600."),
     ],
 )
 def test_what_is_no_line_is_refused(tmp_path, device, rate, what):
@@ -150,8 +150,8 @@ def test_an_image_that_does_not_end_is_ended(tmp_path, image, monkeypatch):
     ("content", "what"),
     [
         (ARM_IMAGE, "firmware.elf: ended with status 0 and wrote no frames"),
-        (b"\x7fELF\x02", "firmware.elf: is no 32-bit Arm or RISC-V image"),
-        (b"", "firmware.elf: is no 32-bit Arm or RISC-V image"),
+        (b"\x7fELF\x02", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
+        (b"", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
     ],
 )
 def test_an_image_without_frames_and_what_is_none_are_refused(

@@ -230,13 +230,17 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
     assert today((1000, 1001)).is_kept
     assert today((1000, 500), wanted=4).is_kept
     assert today((1000, 970), (900, 950), (900, 950)).sentence() == (
-        "Keep heap_4: best_fit needs less on 1 of 3 recordings and, for all, 970 B, 3.0 % less "
-        "than 1,000 B; to be worth a change it has to save more than 2 % and need less on all but "
+        "Keep heap_4: best_fit needs less on 1 of 3 recordings, and 970 B for all, 3.0 % less "
+        "than 1,000 B; a replacement has to save more than 2 % and need less on all recordings but "
         "one."
     )
-    assert today((1000, 500), wanted=4).sentence().startswith("Keep heap_4 until 4 recordings say")
+    assert (
+        today((1000, 500), wanted=4)
+        .sentence()
+        .startswith("Keep heap_4 until you have 4 recordings")
+    )
     assert today((1000, 970)).sentence() == (
-        "Replace heap_4: best_fit needs less on 1 of 1 recording and, for all, 970 B, 3.0 % less "
+        "Replace heap_4: best_fit needs less on 1 of 1 recording, and 970 B for all, 3.0 % less "
         "than 1,000 B."
     )
     now, fitted = today((1000, 970)).costs
@@ -267,14 +271,14 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
     assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No plan and no code are written." in text
-    assert "Keep heap_4 until 4 recordings say otherwise: " in found["now"]["sentence"]
+    assert "No plan and no code were written." in text
+    assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",
         "small.parquet",
     ]
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "What you have today" in page
+    assert "Your incumbent heap" in page
     assert "FreeRTOS heap_4" in page
     assert found["paths"].plan is None
     assert found["now"]["is_kept"] is True

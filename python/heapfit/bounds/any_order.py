@@ -103,7 +103,7 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     if holes.class_log2:
         why = "M + (k + 1) c: holes below n and the class it is in"
         return WorstCase(info.name, m + (k + 1) * (n + (n >> holes.class_log2)), why, _ANY)
-    why = "M + (k + 1) n: when one is refused every hole is below n"
+    why = "M + (k + 1) n: when a request fails, every hole is below n"
     return WorstCase(info.name, m + (k + 1) * n, why, _ANY)
 
 

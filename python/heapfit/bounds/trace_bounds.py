@@ -62,9 +62,9 @@ class Bounds(Tabular):
         named = {
             "most live bytes": self.u_max,
             "all lifetimes known": self.packing.height,
-            "each size at its own most": self.static,
-            "least that any allocator can promise": self.least_of_any,
-            **{f"{one.name}, at worst": one.size for one in self.worst_cases},
+            "a pool for each size": self.static,
+            "least that any allocator can guarantee": self.least_of_any,
+            **{f"{one.name}, worst case": one.size for one in self.worst_cases},
         }
         return pa.table({"bound": list(named), "size": list(named.values())})
 

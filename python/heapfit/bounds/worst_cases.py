@@ -73,9 +73,9 @@ class Limits:
 class Premise(StrEnum):
     """The requests that a bound holds for, besides the most live bytes."""
 
-    THIS_TRACE = "this trace's order"
-    THESE_SIZES = "any order of these sizes in these numbers"
-    ANY_NUMBER = "any order of such sizes in any numbers"
+    THIS_TRACE = "the order of this trace"
+    THESE_SIZES = "any order of these blocks"
+    ANY_NUMBER = "any order and number of blocks of these sizes"
     ANY_SIZES = "any order of any sizes up to the largest"
 
 
@@ -207,7 +207,7 @@ def _with_holes(
     """
     (asked,) = np.nonzero(limits.peaks > 0)
     if len(asked) == 0:
-        return 0, "nothing is asked for"
+        return 0, "nothing is requested"
     if len(asked) > _MOST_REFUSED:
         hole = _largest_chunk_below(int(found[asked].max()), unit)
         needed = limits.max_weight(chunks + spare + hole) + hole + int(chunks[asked].max())
@@ -217,7 +217,7 @@ def _with_holes(
             hole = _largest_chunk_below(int(found[number]), unit)
             others = limits.exclude_block(number).max_weight(chunks + spare + hole)
             needed = max(needed, others + hole + unit)
-    return needed, "when one is refused every hole is too small, and each has a live neighbour"
+    return needed, "when a request fails, every hole is too small and has a live neighbour"
 
 
 def _bound_first_fit(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:

@@ -106,7 +106,7 @@ class Check(Tabular):
     def __str__(self) -> str:
         failed = [one.run.name for one in self.recordings if not self._allows(one)]
         if not failed:
-            return f"check: {len(self.recordings)} of {len(self.recordings)} recordings hold"
+            return f"check: {len(self.recordings)} of {len(self.recordings)} recordings pass"
         return f"check: {len(failed)} of {len(self.recordings)} recordings fail, first {failed[0]}"
 
     def to_arrow(self) -> pa.Table:

@@ -67,7 +67,7 @@ def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
     is_by_hand = plan.trained_on.events == 0
     if info.kind != kind and not is_by_hand:
         raise HeapfitError(
-            f"{name}: holds requests of kind {info.kind}, the plan {plan.name} was made from "
+            f"{name}: is a recording of {info.kind}, the plan {plan.name} was made from "
             f"{kind} (check it with recordings of its own kind)"
         )
     both_known = info.pointer_bits and plan.pointer_bits

@@ -9,27 +9,20 @@ SUMMARIES: Final = MappingProxyType(
     {
         "fit": "Fit a heap: print the size to set, and write the best plan, its C code and a "
         "report.",
-        "check": "Check that new recordings run on a plan in its region, and show what grew.",
-        "verify": "Run firmware over a plan's heap, fit again from what it records, until fresh "
+        "check": "Check that new recordings still run in a plan's heap, and show what grew.",
+        "verify": "Run firmware on the fitted heap and fit again from its recordings, until fresh "
         "runs pass.",
-        "generate": "Write the C of a plan: const tables, a thin wrapper and the allocator's own "
-        "files.",
-        "record": "Run a program and record what it asks of its heap, or take what a target "
-        "recorded.",
+        "generate": "Write the C code of a plan: constant tables, a thin wrapper, the allocator.",
+        "record": "Run a program and record its heap requests, or read what a target recorded.",
         "import_": "Turn recordings or packet captures into stored traces.",
-        "workload": "Write a synthetic workload as a stored trace: the same for a seed on every "
-        "machine.",
+        "workload": "Write a synthetic workload as a stored trace; one seed gives one trace.",
         "profile": "Show sizes, lifetimes and live bytes of a trace, and what they suggest.",
-        "sites": "Show the call sites of a recording: what each asks for, how long it lives, where "
-        "it is.",
+        "sites": "Show the call sites of a recording: their sizes, lifetimes and source lines.",
         "compare": "Rank allocators and plans by the smallest region in which each serves a trace.",
-        "bounds": "Show what any heap needs for a trace at least, and what some allocators need at "
-        "most.",
-        "adversary": "Search requests within a trace's limits that break a plan, and store the "
-        "worst.",
-        "allocators": "List the allocators: origin, tunables, worst case, bytes a block, smallest "
-        "region.",
-        "size": "Size pools to admit a share of requests, and show how often they run out.",
+        "bounds": "Show the least that any heap needs for a trace, and allocators' worst cases.",
+        "adversary": "Search for requests within a trace's limits that exhaust a plan's heap.",
+        "allocators": "List the allocators: origin, tunables, worst case, overhead of a block.",
+        "size": "Size pools to serve a share of requests, and show how often they run out.",
         "settings": "Print a system's settings to copy, each with its chance to run out.",
         "simulate": "Simulate a scenario's traffic on its schemes, with confidence intervals and "
         "closed forms.",

@@ -49,7 +49,8 @@ def command(
     ] = None,
     plans: PlanPaths = None,
     output: Annotated[
-        Path | None, make_output_option("the requests that break a plan [out/NAME/adversary]")
+        Path | None,
+        make_output_option("the requests that exhaust a plan's heap [out/NAME/adversary]"),
     ] = None,
     region: RegionOption = None,
     search: Search = 20,
@@ -62,7 +63,7 @@ def command(
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search requests within a trace's limits that break a plan, and store the worst."""
+    """Search for requests within a trace's limits that exhaust a plan's heap."""
     if not allocators and not plans:
         raise typer.BadParameter("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in plans or [])
@@ -111,11 +112,11 @@ def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
     yield Fields({"u_max": attacks.u_max, "least_of_any": attacks.least_of_any})
     yield Table((*_COLUMNS, _over_u_max(attacks.u_max), *_EFFORT), attacks.attacks, "attacks")
     yield Line(
-        f"Regions in bytes; U_max {attacks.u_max:,}. Limits: the trace's sizes, of each as many "
-        "live blocks as it had, no more live bytes."
+        f"Regions in bytes; U_max {attacks.u_max:,}. Limits: the trace's sizes, its live "
+        "blocks of each size and its live bytes."
     )
     yield Line(
-        f"Any allocator: {attacks.least_of_any:,} at least, were each size asked for in any number "
+        f"Any allocator: {attacks.least_of_any:,} at least, if each size may come in any number "
         "(Robson 1974)."
     )
     for attack in attacks.attacks:
@@ -140,8 +141,8 @@ def _told(attack: Attack) -> str:
     worst = attack.worst
     stopped = " (interrupted: the worst so far)" if attack.is_stopped else ""
     if worst is None and attack.plays == 0 and attack.proven is not None:
-        return f"{attack.name}: nothing within the limits breaks it: {attack.proven.why}."
+        return f"{attack.name}: nothing within the limits exhausts it: {attack.proven.why}."
     if worst is None:
-        return f"{attack.name}: none of {attack.plays:,} sequences breaks it{stopped}."
+        return f"{attack.name}: none of {attack.plays:,} sequences exhausts it{stopped}."
     in_any = "any region" if worst.is_refused_in_any else f"{worst.refused_in:,} B"
-    return f"{attack.name}: {worst.events:,} events, the last refused in {in_any}{stopped}:"
+    return f"{attack.name}: {worst.events:,} events, the last out of memory in {in_any}{stopped}:"

@@ -48,12 +48,12 @@ def command(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Allocators to print in full, with their layout drawn [a list of all]."
+            help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the allocators: origin, tunables, worst case, bytes a block, smallest region."""
+    """List the allocators: origin, tunables, worst case, overhead of a block."""
     for name in filter(is_path, names or ()):
         require_kind(Path(name))
     systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
@@ -97,7 +97,7 @@ def _list(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     baselines = [info for info in infos if not info.ships]
     if baselines:
         yield ""
-        yield "baselines: to compare with, on the host only"
+        yield "baselines: for comparison, on the host only"
         yield from _all(baselines)
 
 

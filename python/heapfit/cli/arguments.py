@@ -105,26 +105,26 @@ def take_file(*wanted: Kind) -> dict[str, Any]:
 Source: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="A stored trace, or a recording or capture to import first.",
+        help="A recording, a packet capture or a stored trace.",
         **take_file(Kind.RECORDING),
     ),
 ]
 Sources: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
-        help="Stored traces, or recordings or captures to import first.",
+        help="Recordings, packet captures or stored traces.",
         **take_file(Kind.RECORDING),
     ),
 ]
 PlanArgument: TypeAlias = Annotated[
-    Path, typer.Argument(help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
+    Path, typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
 ]
 Allocators: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--allocators",
         metavar="NAME,...",
-        help="Allocators to try, with commas between them, NAME or NAME:TUNABLE=VALUE,...; all: "
+        help="Allocators to try, separated by commas: NAME or NAME:TUNABLE=VALUE,...; all: "
         "every one.",
         rich_help_panel=SEARCHING,
     ),
@@ -132,7 +132,7 @@ Allocators: TypeAlias = Annotated[
 AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]
 DROP_UNKNOWN = typer.Option(
     "--drop-unknown",
-    help="Drop events of unknown objects, and count them.",
+    help="Skip events of unknown objects, and count them.",
     rich_help_panel=IMPORTING,
 )
 DropUnknown: TypeAlias = Annotated[bool, DROP_UNKNOWN]
@@ -150,12 +150,12 @@ Admission: TypeAlias = Annotated[
         "--admission",
         metavar="SHARE",
         parser=_make_parser(parse_share, 0.0, 1.0),
-        help="Share of requests that is to be admitted: 0.999 or 99.9%.",
+        help="Share of requests to serve: 0.999 or 99.9%.",
     ),
 ]
 POINTER_BITS = typer.Option(
     "--pointer-bits",
-    help="Pointer size of the recorded program, where the file does not say it.",
+    help="Pointer size of the recorded program, if the file does not say it.",
     rich_help_panel=IMPORTING,
 )
 PointerBitsOption: TypeAlias = Annotated[PointerBits | None, POINTER_BITS]
@@ -191,8 +191,8 @@ EffortOption: TypeAlias = Annotated[
     Effort,
     typer.Option(
         "--effort",
-        help="How far plans are looked for: quick takes what needs no search, long tries "
-        "all configurations and searches budgets, too (docs/design.md).",
+        help="How far to search: quick runs no search, long tries all configurations and "
+        "searches budgets, too (docs/design.md).",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -200,7 +200,7 @@ SEARCH = typer.Option(
     "--search",
     metavar="MILLIONS",
     min=0,
-    help="Million steps that the search may take: events replayed, or blocks placed.",
+    help="Limit of the search, in million steps: events replayed, or blocks placed.",
 )
 Search: TypeAlias = Annotated[int, SEARCH]
 SEED = typer.Option(
@@ -226,13 +226,13 @@ ClusterAddress: TypeAlias = Annotated[
     typer.Option(
         "--cluster",
         metavar="tcp://HOST:PORT",
-        help="Do the work on a Dask cluster instead (pip install 'heapfit[dask]').",
+        help="Run the jobs on a Dask cluster (pip install 'heapfit[dask]').",
         rich_help_panel=WORKERS,
     ),
 ]
 Prefer: TypeAlias = Annotated[
     Preference | None,
-    typer.Option("--prefer", help="Choose the plan that has least of this (docs/front.md)."),
+    typer.Option("--prefer", help="Choose the plan that needs the least of this (docs/front.md)."),
 ]
 SramFile: TypeAlias = Annotated[
     Path | None,
@@ -253,7 +253,7 @@ ImageOption: TypeAlias = Annotated[Path | None, _IMAGE]
 SECONDS = typer.Option(
     "--seconds",
     min=0,
-    help="Seconds after which a run in QEMU or over a serial line is ended [never].",
+    help="Seconds after which a QEMU run or a serial capture ends [never].",
     rich_help_panel=FIRMWARE,
 )
 Seconds: TypeAlias = Annotated[float | None, SECONDS]
@@ -269,16 +269,18 @@ InstructionCount: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--icount",
-        help="Make --qemu count time in instructions, in QEMU's words (shift=6,sleep=off).",
+        help="Pass -icount to QEMU, so that time counts instructions (shift=6,sleep=off).",
         rich_help_panel=FIRMWARE,
     ),
 ]
-_PLAN = typer.Option("--plan", help="A plan file, as fit writes it.", **take_file(Kind.PLAN))
+_PLAN = typer.Option(
+    "--plan", help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)
+)
 PlanPath: TypeAlias = Annotated[Path, _PLAN]
 PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
 PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
 _REGION = typer.Option(
-    "--region", help="The heap's region in bytes, in place of the plan's.", **take_size(1)
+    "--region", help="Size of the heap's region in bytes [the plan's].", **take_size(1)
 )
 Region: TypeAlias = Annotated[int, _REGION]
 RegionOption: TypeAlias = Annotated[int | None, _REGION]
@@ -287,25 +289,25 @@ Now: TypeAlias = Annotated[
     typer.Option(
         "--now",
         metavar="HEAP",
-        help="The heap you have today, which is kept if it does as well: "
+        help="The heap you use now (the incumbent), kept unless a fitted one is better: "
         f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions) or an allocator's name "
         "(docs/now.md).",
     ),
 ]
 ReportPage: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--report", help="Write a page with charts, to be opened in a browser, too."),
+    typer.Option("--report", help="Write also a page with charts, for a browser."),
 ]
 Programs: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--program",
-        help="The recorded program or its library, for functions of call sites.",
+        help="The recorded program or its library, to name functions of call sites.",
         **take_file(Kind.PROGRAM),
     ),
 ]
 Everything: TypeAlias = Annotated[
-    bool, typer.Option("--all", help="Show everything: each heap, recording or row there is.")
+    bool, typer.Option("--all", help="Show every heap, recording and row.")
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -320,7 +322,7 @@ def refuse_options(context: typer.Context, names: Container[str], why: str) -> N
     for param in context.command.params:
         source = context.get_parameter_source(param.name or "")
         if param.name in names and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"{param.opts[-1]} says nothing here: {why}")
+            raise typer.BadParameter(f"{param.opts[-1]} has no effect here: {why}")
 
 
 def import_options(

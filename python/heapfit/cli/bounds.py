@@ -51,14 +51,15 @@ def command(
     search: Search = 50,
     seed: Seed = 1,
     output: Annotated[
-        Path | None, make_output_option("the trace as minimalloc's CSV, times in events [nowhere]")
+        Path | None,
+        make_output_option("the trace as a CSV file for minimalloc, times in events [nowhere]"),
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what any heap needs for a trace at least, and what some allocators need at most."""
+    """Show the least that any heap needs for a trace, and allocators' worst cases."""
     importing = import_options(queue, drop_unknown, pointer_bits)
     with (
         progress_bar(_WORK) as progress,
@@ -106,7 +107,7 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
         WorstCase(
             "sum S_i P_i,max",
             bounds.static,
-            "every size set aside for its own worst case",
+            "a pool for each size, at its own peak",
             Premise.THESE_SIZES,
         ),
         WorstCase("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
@@ -117,11 +118,11 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
 def _packing_told(bounds: Bounds) -> str:
     packing = bounds.packing
     gap = packing.height / max(bounds.u_max, 1) - 1
-    least = "the least there is" if gap == 0 else f"at most {gap:.1%} above the least"
-    how = "placed as requests come"
+    least = "the optimum" if gap == 0 else f"at most {gap:.1%} above the least"
+    how = "placed in order of requests"
     if packing.zoned:
         how = f"{packing.zoned:,} placements tried with zones for common sizes"
     if packing.orders:
-        how += f", {packing.orders:,} orders that look ahead"
+        how += f", {packing.orders:,} orders with lookahead"
     stopped = "; interrupted, the best so far" if packing.is_stopped else ""
     return f"The packing is {least}: {how}{stopped}."

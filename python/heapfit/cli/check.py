@@ -50,29 +50,30 @@ _Growth: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--growth",
-        help="Fail where a peak is further above the base's highest (without --base: the plan's).",
+        help="Fail if a peak exceeds the base's (without --base: the plan's) by more.",
         **take_percent(),
     ),
 ]
 _Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="Fail also where a run eats into the margin.")
+    bool, typer.Option("--strict", help="Fail also if a run uses part of the margin.")
 ]
 _Measure: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--measure",
-        help="Search the least region also of recordings that run.",
+        help="Search the smallest region of recordings that pass, too.",
         rich_help_panel=SEARCHING,
     ),
 ]
 _Markdown: TypeAlias = Annotated[
-    Path | None, typer.Option("--markdown", help="Write the result for a pull request, too.")
+    Path | None,
+    typer.Option("--markdown", help="Write the result also as Markdown, for a pull request."),
 ]
 _BasePrograms: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--base-program",
-        help="The program that the base recorded [those of --program].",
+        help="The program of the base recording [those of --program].",
         rich_help_panel=OUTPUT,
         **take_file(Kind.PROGRAM),
     ),
@@ -97,7 +98,7 @@ def command(
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check that new recordings run on a plan in its region, and show what grew.
+    """Check that new recordings still run in a plan's heap, and show what grew.
 
     Exit status 0 if all do, 3 if one does not.
     """

@@ -90,8 +90,8 @@ _Words: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TRACE|ALLOCATOR",
-        help="Traces, recordings or captures; and allocators [all that fit tries], NAME or "
-        f"NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
+        help="Recordings, captures or traces, and the allocators to rank [all that fit tries]: "
+        f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
         f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
     ),
 ]
@@ -99,7 +99,7 @@ _Workloads: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--workloads",
-        help="Synthetic workloads beside the traces, with commas between them; all: every one. "
+        help="Synthetic workloads to compare, too, separated by commas; all: every one. "
         f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
     ),
 ]
@@ -108,22 +108,22 @@ _Granularity: TypeAlias = Annotated[
     typer.Option(
         "--granularity",
         **take_size(1, LARGEST_STEP),
-        help="Print R_max also in steps of an allocator below, such as sbrk: 64K, 1M, ...",
+        help="Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
     ),
 ]
 _Plugins: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--plugin",
-        help="An allocator of your own with its adapter (docs/plugins.md): a source, an archive, "
-        "a folder of them, or of a Rust crate.",
+        help="Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
+        "a folder of these, or a Rust crate.",
     ),
 ]
 _Crates: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--crates",
-        help="Also four crates of Rust that have an adapter; cargo builds.",
+        help="Rank four Rust crates, too; needs cargo.",
         rich_help_panel=_OTHERS,
     ),
 ]
@@ -131,7 +131,7 @@ _CFlags: TypeAlias = Annotated[
     str,
     typer.Option(
         "--cflags",
-        help="Of --plugin: what its sources are compiled with.",
+        help="Compiler flags for the sources of --plugin.",
         rich_help_panel=_OTHERS,
     ),
 ]
@@ -139,7 +139,7 @@ _Bits: TypeAlias = Annotated[
     PointerBits,
     typer.Option(
         "--bits",
-        help="Of --plugin and --crates: the width of their pointers.",
+        help="Pointer width of --plugin and --crates.",
         rich_help_panel=_OTHERS,
     ),
 ]
@@ -147,19 +147,19 @@ _Board: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--board",
-        help="What `python -m harness league` counted on an emulated board (docs/league.md).",
+        help="Counts of `python -m harness league` on an emulated board (docs/league.md).",
         rich_help_panel=_OTHERS,
     ),
 ]
 _Alignments: TypeAlias = Annotated[
     list[Alignment] | None,
-    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; of a league 4 and 8"),
+    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
     make_output_option(
-        "a league of the recordings, or of folders of them: its page, its tables and what is kept "
-        "for the next time, in a folder [no league; docs/league.md]"
+        "a league table over recordings or folders of them: page, tables and cache, in a folder "
+        "[no league; docs/league.md]"
     ),
 ]
 _Events: TypeAlias = Annotated[
@@ -167,7 +167,7 @@ _Events: TypeAlias = Annotated[
     typer.Option(
         "--events",
         min=1,
-        help="Only so many of each recording, the first.",
+        help="Only the first so many events of each recording.",
         rich_help_panel=_LEAGUE,
     ),
 ]
@@ -175,7 +175,7 @@ _Designs: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--designs/--no-designs",
-        help="Also what is learned from the recordings.",
+        help="Rank plans learned from the recordings, too.",
         rich_help_panel=_LEAGUE,
     ),
 ]
@@ -220,11 +220,11 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     given = [int(one) for one in alignments or []]
     if output is not None:
-        refuse_options(context, _OF_RANKINGS, "--output makes a league (docs/league.md)")
+        refuse_options(context, _OF_RANKINGS, "--output makes a league table (docs/league.md)")
         league = LeagueRun(sources, named, given, foreign, has_designs, events, importing)
         out_result(make_league(league, output, workers), as_json)
         return
-    refuse_options(context, _OF_LEAGUES, "it is of a league (--output)")
+    refuse_options(context, _OF_LEAGUES, "it needs --output (a league table)")
     specs = parse_workloads(workloads or [], seed)
     contestants = ComparisonRequest(tuple(named), _loaded(plans), _only(given), precision_of(exact))
     asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
@@ -239,7 +239,7 @@ def _loaded(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
 def _only(alignments: Sequence[int]) -> int:
     """The alignment of a ranking."""
     if len(alignments) > 1:
-        raise typer.BadParameter("--alignment: a ranking has one, a league more (--output)")
+        raise typer.BadParameter("--alignment: give one, or --output for a league table")
     return alignments[0] if alignments else STANDARD_ALIGNMENT
 
 
@@ -269,7 +269,7 @@ class _Ranking:
         if not (self.sources or self.specs):
             raise typer.BadParameter("give a trace, or --workloads")
         if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
-            raise typer.BadParameter("--report shows no plug-ins: leave out one of them")
+            raise typer.BadParameter("--report shows no plug-ins: give one of the two")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
         board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
         with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
@@ -324,7 +324,7 @@ def _write_page(
 
 def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
     if not plugins:
-        raise typer.BadParameter("--board is of a --plugin: give one")
+        raise typer.BadParameter("--board needs a --plugin")
     board = read_board(path)
     require_same_sources(board, plugins)
     return board
@@ -417,5 +417,5 @@ def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], li
 
 def _step(granularity: int | None) -> int | None:
     if granularity is not None and granularity & (granularity - 1):
-        raise typer.BadParameter(f"--granularity {granularity}: is no power of two")
+        raise typer.BadParameter(f"--granularity {granularity}: must be a power of two")
     return granularity

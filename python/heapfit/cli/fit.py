@@ -87,13 +87,13 @@ _WORK = {"draw": 2, "fit": 98}  # of the time, where runs are drawn
 
 _Output: TypeAlias = Annotated[
     Path | None,
-    make_output_option("plan, C and report; with --each a folder in it for each [out/NAME]"),
+    make_output_option("plan, C code and report; with --each one folder a source [out/NAME]"),
 ]
 _Peak: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--peak",
-        help="Live bytes that the heap must hold, where the load will grow [the recorded peak].",
+        help="Live bytes to plan for, if the load will grow [the recorded peak].",
         **take_size(1),
     ),
 ]
@@ -101,7 +101,7 @@ _Margin: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--margin",
-        help="Percent to add for what other runs need [as measured: docs/margin.md].",
+        help="Percent to add for runs you did not record [measured: docs/margin.md].",
         **take_percent(0, MOST_MARGIN),
     ),
 ]
@@ -109,7 +109,7 @@ _Pools: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--pools",
-        help="Choose pools and budgets, too, counted on these recordings.",
+        help="Consider also pools whose counts come from these recordings.",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -117,7 +117,7 @@ _Each: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--each",
-        help="Fit a heap to each source apart, not one to all.",
+        help="Fit one heap to each source, not one heap to all.",
         rich_help_panel=_CANDIDATES,
     ),
 ]
@@ -126,8 +126,8 @@ _Plans: TypeAlias = Annotated[
     typer.Option(
         "--plans",
         metavar="FOLDER",
-        help="Search every candidate to its end, and write each as a plan file, and a page "
-        "(docs/design.md); with --each, in a folder of its source's name.",
+        help="Search every candidate completely; write a plan file for each, and a page "
+        "(docs/design.md). With --each: one folder a source.",
         rich_help_panel=_CANDIDATES,
     ),
 ]
@@ -136,8 +136,8 @@ _Front: TypeAlias = Annotated[
     typer.Option(
         "--front",
         metavar="FOLDER",
-        help="Measure every configuration of the design space, and write the plans of its Pareto "
-        "front, and a page (docs/front.md); with --each as --plans.",
+        help="Measure every configuration of the design space; write the plans of its Pareto "
+        "front, and a page (docs/front.md). With --each: one folder a source.",
         rich_help_panel=_CANDIDATES,
     ),
 ]
@@ -154,7 +154,7 @@ _Method: TypeAlias = Annotated[
     Method | None,
     typer.Option(
         "--budgets",
-        help="The way budgets of pools are found [greedy and exact].",
+        help="How the number of blocks of each pool is found [greedy and exact].",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -163,7 +163,7 @@ _BudgetSeconds: TypeAlias = Annotated[
     typer.Option(
         "--budget-seconds",
         min=0.1,
-        help="Time for the exact budgets of one selection; after it a gap is printed.",
+        help="Time limit of the exact search of pool budgets; past it, the gap is printed.",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -178,7 +178,7 @@ _Objective: TypeAlias = Annotated[
     typer.Option(
         "--objective",
         metavar="max|q90|...",
-        help="What counts of several recordings: the most that any needs, or a quantile.",
+        help="What to serve of several recordings: all (max), or a quantile.",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -187,7 +187,7 @@ _Folds: TypeAlias = Annotated[
     typer.Option(
         "--folds",
         min=0,
-        help="Parts of several recordings that are left out by turns and measured unseen; 0: none.",
+        help="Folds of the holdout check of several recordings; 0: no check.",
         rich_help_panel=SEARCHING,
     ),
 ]
@@ -197,14 +197,14 @@ _Draw: TypeAlias = Annotated[
         "--draw",
         min=0,
         max=10_000,
-        help="Draw so many others from the one recording, and fit to all of them.",
+        help="Resample this many runs from the one recording, and fit to all of them.",
         rich_help_panel=SEARCHING,
     ),
 ]
 _Cache: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder that keeps what replays of several recordings came to, for the next time.",
+        help="Folder that stores the results of replays for the next fit.",
         rich_help_panel=WORKERS,
     ),
 ]
@@ -249,7 +249,7 @@ def command(
 ) -> None:
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if front_folder is None:
-        refuse_options(context, ("by",), "it is of a front (--front)")
+        refuse_options(context, ("by",), "it needs --front")
     importing = import_options(queue, drop_unknown, pointer_bits)
     budgets = _budgets(effort, (method, budget_seconds, search, seed))
     plans = PlanOptions(int(alignment), budgets, call_sites, sized, exact, effort)
@@ -360,12 +360,12 @@ class _Asked:
         """Wrong usage of what is of one recording alone."""
         target, space = self.target, self.space
         if target.prefer is not None and target.prefer is not Preference.RAM:
-            raise typer.BadParameter("--prefer takes one recording, or several apart (--each)")
+            raise typer.BadParameter("--prefer takes one recording, or several with --each")
         if space.front is not None or space.allocators:
             option = "--allocators" if space.front is None else "--front"
-            raise typer.BadParameter(f"{option} takes one recording, or several apart (--each)")
+            raise typer.BadParameter(f"{option} takes one recording, or several with --each")
         if self.several.draw:
-            raise typer.BadParameter("--draw takes one recording, or several apart (--each)")
+            raise typer.BadParameter("--draw takes one recording, or several with --each")
 
 
 def _folder(cache: Path | None) -> Path | None:
@@ -480,9 +480,7 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
     yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
     yield from first_screen(outcome, is_whole)
     if outcome.recalled:
-        yield Line(
-            f"{outcome.recalled:,} of {len(outcome.runs):,} recordings were known from before."
-        )
+        yield Line(f"{outcome.recalled:,} of {len(outcome.runs):,} recordings came from the cache.")
     yield from _answer(outcome.answer, outcome.suggestions)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if is_whole:
@@ -499,9 +497,7 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
     yield from paragraph(outcome.verdict)
     yield from meanings(outcome.comparison, outcome.work)
     if outcome.suggestions:
-        yield from paragraph(
-            f"What would make the answer firmer: {'; '.join(outcome.suggestions)}."
-        )
+        yield from paragraph(f"For more confidence: {'; '.join(outcome.suggestions)}.")
     for path in outcome.paths.traces:
         yield Line(f"trace  {path}", is_copied=True)
 

@@ -21,33 +21,35 @@ from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 from heapfit.sweep import usable_cores
 
-CODE = "The C"
+CODE = "The C code"
 
 
 Prefix: TypeAlias = Annotated[
     str,
-    typer.Option("--prefix", help="Beginning of every name in the heap's C.", rich_help_panel=CODE),
+    typer.Option(
+        "--prefix", help="Prefix of every name in the heap's C code.", rich_help_panel=CODE
+    ),
 ]
 Platforms: TypeAlias = Annotated[
     list[Platform] | None,
     typer.Option(
         "--for",
         metavar="PLATFORM",
-        help=f"Add what a platform calls and builds: {', '.join(Platform)}.",
+        help=f"Add the platform's API and build files: {', '.join(Platform)}.",
     ),
 ]
 _Language: TypeAlias = Annotated[
     Language,
     typer.Option(
         "--language",
-        help="Language of the program that calls the heap, whose core is always C.",
+        help="Language of the program that calls the heap. The core is always C.",
     ),
 ]
 _RegionGiven: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--region-given",
-        help="The program passes the region, whatever its size.",
+        help="The program passes the region, of any size.",
         rich_help_panel=CODE,
     ),
 ]
@@ -63,7 +65,7 @@ _Prove: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--prove",
-        help="Prove what is stated of the pools' C, by frama-c.",
+        help="Verify the C code of pools formally, with Frama-C.",
         rich_help_panel=CODE,
     ),
 ]
@@ -72,13 +74,14 @@ _Prove: TypeAlias = Annotated[
 def command(
     plan: PlanArgument,
     output: Annotated[
-        Path | None, make_output_option("the folder of the C [code beside PLAN]")
+        Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None,
     prefix: Prefix = "app",
     language: _Language = Language.C,
     platforms: Platforms = None,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Keep live and most live bytes, and refusals.")
+        bool,
+        typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
     ] = False,
     region: RegionOption = None,
     is_region_given: _RegionGiven = False,
@@ -86,14 +89,14 @@ def command(
     prove: _Prove = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the C of a plan: const tables, a thin wrapper and the allocator's own files."""
+    """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
     plan_file = load_plan(plan)
     folder = output or plan.parent / "code"
     if prove:
         _require_sources(amalgamate)
         require_provers()
     if region is not None and is_region_given:
-        raise typer.BadParameter("--region or --region-given, not both")
+        raise typer.BadParameter("give --region or --region-given, not both")
     options = GenerateOptions(
         tuple(platforms or ()), counts, is_region_given, amalgamate, region, usable_cores()
     )
@@ -108,7 +111,7 @@ def command(
 
 def _require_sources(amalgamate: bool) -> None:
     if amalgamate:
-        raise HeapfitError("--prove reads the files of src/: leave out --amalgamate")
+        raise HeapfitError("--prove reads the files of src/: omit --amalgamate")
 
 
 def _proven(proof: Proof | None) -> Iterator[Part]:

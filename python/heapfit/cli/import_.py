@@ -38,7 +38,7 @@ def command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The files to import; the content decides which format each has.",
+            help="The files to import; their content decides the format.",
             **take_file(Kind.RECORDING),
         ),
     ],

@@ -258,12 +258,12 @@ def _with_meant(message: str) -> str:
     """Of a word that is none of a few: which of them it looks like.
 
     >>> _with_meant("'memry' is not one of 'memory', 'time'.")
-    "'memry' is not one of 'memory', 'time'; is 'memory' meant?"
+    "'memry' is not one of 'memory', 'time'; did you mean 'memory'?"
     """
     told = _CHOICE.search(message)
     known = re.findall(r"'([^']*)'", told[2]) if told else []
     alike = get_close_matches(told[1], known, 1) if told else []
-    return f"{message.rstrip('.')}; is '{alike[0]}' meant?" if alike else message
+    return f"{message.rstrip('.')}; did you mean '{alike[0]}'?" if alike else message
 
 
 def commands_of_others() -> Iterator[tuple[str, str]]:

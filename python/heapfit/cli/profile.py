@@ -51,7 +51,10 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 def command(
     source: Source,
     output: Annotated[
-        Path | None, make_output_option("U(t) and P_i(t) in full, a Parquet file [nowhere]")
+        Path | None,
+        make_output_option(
+            "live bytes and blocks of each size over time, a Parquet file [nowhere]"
+        ),
     ] = None,
     queue: Queue = STANDARD_QUEUE,
     drop_unknown: DropUnknown = False,
@@ -80,7 +83,7 @@ def _written(series: Series, profile: Profile) -> Iterator[Part]:
         f"{series.rows:,} rows"
     )
     if series.is_coarse:
-        yield Line("Sizes beyond the first million stand for the next of 16 an octave.")
+        yield Line("After the first million sizes, further ones are rounded up to 16 an octave.")
 
 
 def _most_frequent(profile: Profile) -> list[int]:
@@ -158,4 +161,4 @@ def _suggestion(profile: Profile) -> str:
         return (
             f"Sizes with 10% of the allocations: {special} B; `heapfit fit` tries pools for them."
         )
-    return "No size has 10% of the allocations; `heapfit fit` shows whether budgets pay."
+    return "No size has 10% of the allocations; `heapfit fit` shows whether pools pay."

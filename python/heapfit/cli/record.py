@@ -39,22 +39,22 @@ Program: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PROGRAM",
-        help="The program to run, after --, with its arguments; of an image its arguments alone.",
+        help="The program to run and its arguments, after --; with --qemu the arguments alone.",
     ),
 ]
 Output: TypeAlias = Annotated[
     Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
 ]
 Children: TypeAlias = Annotated[
-    bool, typer.Option("--children", help="Keep the other processes' traces, beside the output.")
+    bool,
+    typer.Option("--children", help="Write also the traces of child processes, beside the output."),
 ]
 Environment: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--environment",
         metavar="FOLDER",
-        help="Print the environment in which a service records itself into FOLDER, and run "
-        "nothing.",
+        help="Print the environment variables with which a service records into FOLDER.",
     ),
 ]
 Depth: TypeAlias = Annotated[
@@ -62,7 +62,7 @@ Depth: TypeAlias = Annotated[
     typer.Option(
         "--site-depth",
         metavar="1|4",
-        help="Number of callers kept of each request of a Linux program, for fit --call-sites.",
+        help="Callers to record of each request (Linux programs), for fit --call-sites.",
     ),
 ]
 SerialLine: TypeAlias = Annotated[
@@ -70,11 +70,11 @@ SerialLine: TypeAlias = Annotated[
     typer.Option(
         "--serial",
         metavar="DEVICE|LOG",
-        help="Listen to a device until Ctrl-C, or read a log of what came over its line.",
+        help="Record from a serial device until Ctrl-C, or read a log of its line.",
     ),
 ]
 Baud: TypeAlias = Annotated[
-    int, typer.Option("--baud", help="Bits a second that --serial reads.", rich_help_panel=FIRMWARE)
+    int, typer.Option("--baud", help="Baud rate of --serial.", rich_help_panel=FIRMWARE)
 ]
 
 
@@ -92,7 +92,7 @@ def command(
     icount: InstructionCount = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a program and record what it asks of its heap, or take what a target recorded.
+    """Run a program and record its heap requests, or read what a target recorded.
 
     A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
     it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
@@ -144,7 +144,7 @@ def _one_of(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Pat
     """What is recorded, of the three that can be."""
     given = [path for path in (serial, qemu) if path is not None]
     if len(given) > 1 or (words and serial) or not (given or words):
-        raise typer.BadParameter("give one of PROGRAM, --serial, --qemu, --environment")
+        raise typer.BadParameter("give one of PROGRAM, --serial, --qemu and --environment")
     return given[0] if given else Path(words[0])
 
 

@@ -96,7 +96,7 @@ def _assumed(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:
 
 def _size(text: str) -> int:
     if not 0 < int(text) < 2**31:
-        raise HeapfitError(f"--assume: {text} bytes are no size of a block")
+        raise HeapfitError(f"--assume: {text} bytes: is not a block size")
     return int(text)
 
 

@@ -60,7 +60,9 @@ def command(
     half_width: Annotated[
         float | None,
         typer.Option(
-            "--half-width", min=1e-9, help="Simulate until every interval is this narrow."
+            "--half-width",
+            min=1e-9,
+            help="Simulate until every confidence interval is this narrow.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -163,17 +165,14 @@ def _share(value: float | None) -> str | None:
 def _notes(simulated: SimulationResult) -> Iterator[str]:
     """What the columns mean, and how the numbers came about."""
     run = simulated.scenario.run
-    yield "overhead: bytes that the region cannot hand out, over those that it can."
-    yield "admission: bytes admitted over bytes requested; by requests: the same by their numbers."
-    yield (
-        "memory, pool: bytes requested by live blocks, over the region and over what it can hand "
-        "out."
-    )
+    yield "overhead: bytes of the region not available to requests, over those available."
+    yield "admission: bytes served over bytes requested; by requests: the same for their number."
+    yield ("memory, pool: requested live bytes, over the region and over its available bytes.")
     yield "utility: admission times memory, our reading of Elsayed and Galal's combined utility."
     if any(result.exact for result in simulated.results):
         yield (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
-            "whose full pools refuse."
+            "without fall-back."
         )
     else:
         yield "exact: none of the schemes has a closed form under this traffic."

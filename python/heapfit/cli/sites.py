@@ -26,7 +26,7 @@ def command(
     plan_file: PlanOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the call sites of a recording: what each asks for, how long it lives, where it is."""
+    """Show the call sites of a recording: their sizes, lifetimes and source lines."""
     plan = None if plan_file is None else load_plan(plan_file).plan
     with (
         step_bar() as progress,
@@ -62,10 +62,10 @@ class _Callers:
 
 def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
     yield Table(_columns(callers, plan), sites, "sites")
-    yield Line("Bytes, life in events; of blocks that are not aligned, until they are resized.")
+    yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
     others = sum(callers.place(one.site) is None for one in sites)
     if callers.places and others:
-        yield Line(f"{others} lie in other files: give these with --program, too.")
+        yield Line(f"{others} are in other files: give these with --program, too.")
 
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:

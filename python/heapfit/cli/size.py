@@ -68,11 +68,12 @@ _Sizes: TypeAlias = Annotated[
     typer.Option("--pool-sizes", metavar="SIZE,...", help="Sizes of the pools, as 64,512,2K."),
 ]
 _Overall: TypeAlias = Annotated[
-    bool, typer.Option("--overall", help="Admit a share of all requests, not of each pool's own.")
+    bool,
+    typer.Option("--overall", help="Serve the share of all requests together, not in each pool."),
 ]
 _By: TypeAlias = Annotated[
     Unit | None,
-    typer.Option("--admission-by", help="Of traffic: what is counted of it [bytes]."),
+    typer.Option("--admission-by", help="Of traffic: count bytes or requests [bytes]."),
 ]
 _Overhead: TypeAlias = Annotated[
     int,
@@ -121,7 +122,7 @@ def command(
     cluster: ClusterAddress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Size pools to admit a share of requests, and show how often they run out."""
+    """Size pools to serve a share of requests, and show how often they run out."""
     if is_traffic(source):
         refuse_options(context, _OF_RECORDINGS, f"{source.name} is traffic")
         aim = Aim(

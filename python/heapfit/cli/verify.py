@@ -51,7 +51,7 @@ _Recordings: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--recording",
-        help="A recording that the plan was made from: a new plan serves it, too.",
+        help="A recording that the plan was made from; new plans serve it, too.",
         **take_file(Kind.RECORDING),
     ),
 ]
@@ -59,16 +59,16 @@ _BuildNow: TypeAlias = Annotated[
     str,
     typer.Option(
         "--build-now",
-        help="With --now: the command that makes today's image. Once the plan's heap has settled, "
-        "its last runs are recorded over today's, too, and compared in pairs.",
+        help="With --now: the command that builds the image with the incumbent heap. Once the "
+        "fitted heap passes, both are compared on the same runs.",
     ),
 ]
 _Build: TypeAlias = Annotated[
     str,
     typer.Option(
         "--build",
-        help="The command that makes the image; {code} is the folder of the heap's C, {record} "
-        "1 where it is to record, else nothing.",
+        help="The command that builds the image. {code} is the folder of the heap's C; {record} "
+        "is 1 in a build that records, else empty.",
     ),
 ]
 
@@ -97,17 +97,17 @@ def command(
     output: Annotated[
         Path | None,
         make_output_option(
-            "the settled plan, its C and what the rounds recorded [out/PLAN-verify]"
+            "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run firmware over a plan's heap, fit again from what it records, until fresh runs pass.
+    """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
 
-    Exit status 0 if none of the last runs is refused, 3 otherwise.
+    Exit status 0 if the last runs all pass, 3 otherwise.
     """
     if bool(now) != bool(build_now):
-        raise typer.BadParameter("--now and --build-now go together: name both or none")
+        raise typer.BadParameter("--now and --build-now go together: give both or none")
     folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
     emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
     firmware = Firmware(build, emulation)
@@ -143,8 +143,8 @@ def _parts(result: Verification) -> Iterator[Part]:
     for number, done in enumerate(result.rounds, 1):
         if done.equal:
             yield Note(
-                f"{done.equal} of the runs of round {number} ask for the same as another: an "
-                "emulator repeats itself where nothing differs, and equal runs count once"
+                f"{done.equal} of the runs of round {number} repeat the requests of another. An "
+                "emulator repeats equal input; equal runs count once"
             )
 
 
@@ -170,21 +170,21 @@ def _answer(result: Verification) -> Iterator[str]:
     size, share = f"{last.plan.region:,} bytes", f"{100 * (result.most_refused or 0):.1f} %"
     if result.is_settled:
         yield f"Set the heap to {size}: {times} fresh runs passed without the recorder."
-        yield f"At most {share} of all runs are refused, with 95 % certainty."
+        yield f"At most {share} of all runs run out of memory (95 % confidence)."
     elif result.refused is None:
         failed = sum(not run.is_passed for run in last.runs)
-        yield f"It does not settle: {failed} of {times} fresh runs failed in round {rounds}."
+        yield f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."
         yield f"That heap had {size}."
     else:
         failed = len(result.refused)
-        yield f"It does not settle: {failed} of {times} runs without the recorder failed."
-        yield f"That heap had {size}; at most {share} of all runs are refused."
+        yield f"No plan passed: {failed} of {times} runs without the recorder failed."
+        yield f"That heap had {size}; at most {share} of all runs run out of memory."
     yield from _placements(last)
     yield f"plan  {result.plan}"
 
 
 def _placements(last: Round) -> Iterator[str]:
     times, run = len(last.runs), next((run for run in last.runs if run.elsewhere is not None), None)
-    yield f"{last.placed_alike} of {times} recorded runs placed every block where the replay does."
+    yield f"{last.placed_alike} of {times} recorded runs placed every block as the replay does."
     if run is not None:
-        yield f"Run {run.run} did not from event {run.elsewhere:,} on (or events are missing)."
+        yield f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."

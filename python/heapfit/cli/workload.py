@@ -41,15 +41,15 @@ def command(
         str | None,
         typer.Argument(
             metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
-            help="The workload, with what differs from its standard; or a trace, of which a "
-            "variant is resampled in blocks of its requests [a list of all].",
+            help="A workload, with parameters to change; or a trace, from which a variant is "
+            "resampled in blocks of requests [a list of all].",
         ),
     ] = None,
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None,
     seed: Annotated[int, show_in_help(SEED)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Write a synthetic workload as a stored trace: the same for a seed on every machine."""
+    """Write a synthetic workload as a stored trace; one seed gives one trace."""
     if workload is None:
         parts = _list()
     elif is_path(workload):
@@ -75,7 +75,7 @@ def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
         drawn = resample_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
-    told = f"{path}: {drawn.info.events:,} events drawn from {source}, seed {seed}"
+    told = f"{path}: {drawn.info.events:,} events resampled from {source}, seed {seed}"
     yield Line(told, is_copied=True)
     yield from paragraph(LIMITS)
 

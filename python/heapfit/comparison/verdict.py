@@ -43,8 +43,8 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
     if counted is None or not _needs_less(counted, winner):
         return f"{_state_need(winner)}."
     return (
-        f"{_state_need(winner)}. If every run were this one, {counted.name} would do with "
-        f"{counted.r_safe:,} B; another run may find its pools too few (--pools)."
+        f"{_state_need(winner)}. If every run were identical, {counted.name} would do with "
+        f"{counted.r_safe:,} B; another run may run out of its pools (--pools)."
     )
 
 
@@ -97,7 +97,7 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     saving = pool_saving(winner, comparison)
     is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
     return (
-        "pools are cut to this one recording"
+        "pools are counted on this one recording"
         + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
         + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
     )
@@ -134,7 +134,7 @@ def describe_extended_search(comparison: Comparison) -> list[str]:
     """A sentence for each row of the extended search that needs less than the verdict's plan."""
     return [
         f"Searched further: {row.name} needs {row.r_safe:,} B"
-        + (", if every run were this one." if row.is_cut_to_trace else " on this run.")
+        + (", if every run were identical." if row.is_cut_to_trace else " on this run.")
         for row in list_extended_search(comparison)
     ]
 
@@ -156,7 +156,7 @@ def _explain_small_gain(winner: Row, pooled: Row | None) -> str:
     closed = share_of_gap(pooled.r_safe, winner.r_safe, winner.u_max)
     if closed <= 0:
         return ""
-    return f", {closed:.1%} of the gap to U_max and too little to cut a heap to one trace"
+    return f", {closed:.1%} of the gap to U_max, too little to fit pools to one trace"
 
 
 def _pools_pay(winner: Row, comparison: Comparison) -> str:

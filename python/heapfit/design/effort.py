@@ -34,7 +34,7 @@ class Effort(StrEnum):
 
 # The line that an answer with this effort says about itself.
 MEANING = {
-    Effort.QUICK: "Quick: no placement was learned, no budget proven and not every size tried.",
+    Effort.QUICK: "Quick: no learned placement, no proven budgets, not every size tried.",
     Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
 }
 

@@ -43,14 +43,14 @@ class Answer:
             answers = [f"Set {what} to {region:,} bytes: {parts}; from {recordings}."]
         else:
             answers = [
-                f"{recordings} cannot carry an answer for a heap below "
+                f"{recordings} {'is' if runs == 1 else 'are'} too few for a heap below "
                 f"{SMALL_PEAK // 1024} KiB, where runs differ most: record "
                 f"{ENOUGH_OF_SMALL} and fit them together.",
-                f"Until then set {what} to {region:,} bytes: {parts}.",
+                f"Until then, set {what} to {region:,} bytes: {parts}.",
             ]
         if self.asked_peak is not None and self.asked_peak < size.u_max:
             answers.append(
-                f"A peak of {self.asked_peak:,} is below the recorded one, whose region stands: "
-                "smaller heaps are relatively more broken up."
+                f"Your --peak of {self.asked_peak:,} is below the recorded peak and changes "
+                "nothing: smaller heaps are relatively more fragmented."
             )
         return answers

@@ -192,7 +192,7 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
         unseen=tuple(needs) if len(needs) == 1 else choice.unseen,
         answer=answer,
         plan_file=replace(plan_file, margin=size.margin),
-        verdict=f"{choice.verdict} Replayed whole, it needs {r_safe:,} B.",
+        verdict=f"{choice.verdict} On the whole recording it needs {r_safe:,} B.",
     )
 
 
@@ -231,8 +231,8 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
         unseen=(winner.r_safe,),
         answer=answer,
         plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
-        verdict=f"{winner.name} is taken: {choice.winner.name} needs least of the excerpt, more "
-        "of the whole.",
+        verdict=f"{winner.name} is chosen: {choice.winner.name} needs less on the excerpt, more "
+        "on the whole recording.",
     )
 
 
@@ -311,13 +311,13 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
     """Which plan, what it needs, and what it needed where it was made without a recording."""
     sentence = f"{row.name} needs {row.region:,} B, the smallest found, for {_served(designs)}"
     if row.unseen_region is not None and row.is_trained:
-        sentence += f", and {row.unseen_region:,} B for those that it was made without"
+        sentence += f", and {row.unseen_region:,} B in the holdout check"
     counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
     if counted is None or counted.region is None or counted.region >= (row.region or 0):
         return f"{sentence}."
     return (
-        f"{sentence}. If every run were one of these, {counted.name} would do with "
-        f"{counted.region:,} B."
+        f"{sentence}. If every future run equalled one of these, {counted.name} would do "
+        f"with {counted.region:,} B."
     )
 
 
@@ -325,7 +325,8 @@ def _served(designs: RobustDesigns) -> str:
     """What the objective asks to be served."""
     if designs.recordings < designs.traces:
         return (
-            f"{designs.objective.description}, {designs.traces - designs.recordings} of them drawn"
+            f"{designs.objective.description}, "
+            f"{designs.traces - designs.recordings} of them resampled"
         )
     all_of_them = f"all {designs.traces} recordings"
     return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

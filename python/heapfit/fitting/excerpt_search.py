@@ -54,12 +54,14 @@ class ExcerptInfo:
 
     def sentence(self) -> str:
         """What was searched, and by what the region is known to serve the rest."""
-        looked = f"The search looked at {self.searched:,} of {self.events:,} events"
+        looked = f"The search used an excerpt of {self.searched:,} of {self.events:,} events"
         if self.is_kept:
-            return f"{looked}: the region to keep is known of these alone."
+            return f"{looked}; the region is known for the excerpt only."
         if self.is_raised:
-            return f"{looked}; then all were replayed, the region raised until nothing was refused."
-        return f"{looked}; then all were replayed in the region found: nothing was refused."
+            return (
+                f"{looked}. Then all were replayed and the region was raised until all were served."
+            )
+        return f"{looked}. Then all were replayed in the region found: all served."
 
 
 @dataclass(slots=True)

@@ -104,7 +104,7 @@ def _select(sources: Sequence[Path], request: Request, progress: WeightedProgres
     incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
     if incumbent is not None and options.objective != LARGEST:
-        raise HeapfitError(f"--now {options.now}: is replaced by what serves every recording alone")
+        raise HeapfitError(f"--now {options.now}: needs --objective max")
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
     return select_plan(workload, request, incumbent, progress)

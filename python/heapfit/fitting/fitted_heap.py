@@ -100,7 +100,7 @@ class FittedHeap(Tabular):
         )
         needs = [memory for memory in memories if memory is not None]
         if len(needs) < len(memories):
-            raise HeapfitError(f"{heap}: serves no region of these recordings")
+            raise HeapfitError(f"{heap}: serves these recordings in no region")
         return now.set_to(replace(answer.size, r_safe=max(needs)).region) - self.region
 
     def check(

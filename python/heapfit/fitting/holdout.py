@@ -27,7 +27,7 @@ MOST_EVENTS = 2_000_000  # of a recording to draw from: it takes 200 bytes of me
 _SIZES = 15  # tried at most
 _MOST_EVENTS_SIZED = 200_000
 _SEED = 1
-_STEP = "replay recorded and drawn runs"
+_STEP = "replay recorded and resampled runs"
 _UNIT = _engine.REGION_UNIT
 
 

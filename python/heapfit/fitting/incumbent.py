@@ -62,7 +62,7 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     if not today.is_kept:
         return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if today.needed is None:
-        raise HeapfitError(f"--now {today.heap.name}: serves no region of these recordings")
+        raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     runs = choice.answer.known.runs
     known = MarginBasis(runs, max(choice.u_max), margin_kind(today.heap.plan, False))
     size = heap_size(today.needed, known, options.peak, options.margin)

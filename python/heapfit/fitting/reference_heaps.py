@@ -21,8 +21,8 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
-FITTED = "this one"
-COUNTED = "were all runs this one"
+FITTED = "the fitted heap"
+COUNTED = "if every run were identical"
 
 
 class Standing(StrEnum):

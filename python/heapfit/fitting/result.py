@@ -138,6 +138,6 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(
-            f"the region serves {designs.objective.description}, other heaps' every one"
+            f"the region serves {designs.objective.description}; other heaps serve every one"
         )
     return tuple(dict.fromkeys(warnings))

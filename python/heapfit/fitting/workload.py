@@ -157,5 +157,7 @@ def _without_repeats(
     for recording in recordings:
         earlier = first.setdefault(recording.read.content, recording)
         if earlier is not recording:
-            repeats.append(f"{recording.name} asks for the same as {earlier.name}: one recording")
+            repeats.append(
+                f"{recording.name} repeats the requests of {earlier.name}: they count once"
+            )
     return tuple(first.values()), tuple(repeats)

@@ -30,7 +30,7 @@ from heapfit.generate.platforms import (
     platform_templates,
     require_sized_frees,
 )
-from heapfit.generate.tables import design_from_plan_file, require_whole_blocks
+from heapfit.generate.tables import HeapDesign, design_from_plan_file, require_whole_blocks
 from heapfit.generate.texts import (
     allocators_of,
     header_name,
@@ -76,21 +76,14 @@ def generate(
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
     templates = platform_templates(platforms, has_pools=bool(design.plan.pools))
-    texts = heap_texts(design)
-    made = "".join(texts.values())
-    texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
-    if is_one:
-        texts = one_file_texts(design, texts)
-    texts |= language_texts(design, target_language)
+    texts = _source_texts(design, is_one) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
         header = staging / header_name(design)
         with link_images(staging, header, chosen.threads) as images:
-            sizes, bounds = (
-                measure_code_sizes(staging, images),
-                call_bounds(staging, header, images),
-            )
+            sizes = measure_code_sizes(staging, images)
+            bounds = call_bounds(staging, header, images)
         header.write_text(header_text(design, bounds), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
@@ -98,6 +91,14 @@ def generate(
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _source_texts(design: HeapDesign, is_one: bool) -> dict[str, str]:
+    """The files of the heap itself by name: its own, core's and the licence."""
+    texts = heap_texts(design)
+    made = "".join(texts.values())
+    texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
+    return one_file_texts(design, texts) if is_one else texts
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> None:

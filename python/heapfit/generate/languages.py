@@ -47,7 +47,7 @@ def find_language(name: str) -> Language:
         return Language(name)
     except ValueError:
         known = ", ".join(Language)
-        raise HeapfitError(f"language {name[:40]!a}: is none of {known}") from None
+        raise HeapfitError(f"language {name[:40]!a}: must be one of {known}") from None
 
 
 def require_fit(design: HeapDesign, language: Language) -> None:
@@ -59,8 +59,8 @@ def require_fit(design: HeapDesign, language: Language) -> None:
         return
     if design.is_given:
         raise HeapfitError(
-            f"language {language.value}: the first request makes the heap, so its region cannot be "
-            "handed over (leave out --region-given, or --language)"
+            f"language {language.value}: the first request makes the heap, so it cannot take "
+            "a region (omit --region-given or --language)"
         )
     if _RESERVED.search(f"{design.prefix}"):
         raise HeapfitError(

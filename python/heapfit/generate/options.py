@@ -29,4 +29,4 @@ def region_warning(plan_file: PlanFile, region: int | None) -> str | None:
     """A warning about a region in which the recordings do not run, else None."""
     if region is None or plan_file.r_safe is None or region >= plan_file.r_safe:
         return None
-    return f"the recordings needed a region of {plan_file.r_safe:,} B: {region:,} B refuse requests"
+    return f"the recordings needed a region of {plan_file.r_safe:,} B; {region:,} B are too few"

@@ -107,7 +107,7 @@ def find_platform(name: str) -> Platform:
         return Platform(name)
     except ValueError:
         known = ", ".join(Platform)
-        raise HeapfitError(f"platform {name[:40]!a}: is none of {known}") from None
+        raise HeapfitError(f"platform {name[:40]!a}: must be one of {known}") from None
 
 
 def needs_counts(platforms: Iterable[Platform]) -> bool:
@@ -131,8 +131,8 @@ def platform_templates(platforms: Iterable[Platform], *, has_pools: bool) -> dic
         for name, template in (form.files | (form.pool_files if has_pools else {})).items():
             if found.setdefault(name, template) != template:
                 raise HeapfitError(
-                    f"platform {platform.value}: has a {name} of its own, as another one that was "
-                    "named (generate two folders)"
+                    f"platform {platform.value}: its {name} collides with that of another platform "
+                    "(generate two folders)"
                 )
     return found
 
@@ -143,7 +143,7 @@ def require_sized_frees(design: HeapDesign, platforms: Iterable[Platform]) -> No
         function = FORMS[platform].frees_without_size
         if function and design.needs_size:
             raise HeapfitError(
-                f"plan {design.plan_name}: {design.plan.allocator} must be told each size at free, "
-                f"and {FORMS[platform].title}'s {function} has none (choose a plan of another "
-                "allocator)"
+                f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
+                f"but {FORMS[platform].title}'s {function} passes no size "
+                "(choose a plan of another allocator)"
             )

@@ -69,7 +69,7 @@ def prove_folder(folder: Path) -> Proof:
     """
     require_provers()
     if not (folder / PROVEN).is_file():
-        raise HeapfitError(f"{folder}: has no {PROVEN}: there is a proof for pools only")
+        raise HeapfitError(f"{folder}: has no {PROVEN}: proofs exist for pools only")
     numbers = prove_numbers(folder)
     text = prove(_own_proofs(), [folder])
     return Proof(numbers.goals + text.goals, numbers.left + text.left)
@@ -122,7 +122,7 @@ def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SEC
 
 def _last_line(text: str) -> str:
     lines = text.strip().splitlines()
-    return lines[-1] if lines else "it says nothing"
+    return lines[-1] if lines else "no message"
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def pools_of(folder: Path) -> list[PoolLayout]:
     found = [pool for table in tables for pool in _lay_out_table(*table, by_bits)]
     if not found:
         reason = "free blocks are found by their bits (search = 0)" if by_bits else "it has none"
-        raise HeapfitError(f"{folder}: there is a proof for linked pools only: {reason}")
+        raise HeapfitError(f"{folder}: proofs exist for linked pools only: {reason}")
     return found
 
 

@@ -199,8 +199,8 @@ def _require_shipped(plan_file: PlanFile) -> None:
     while plan is not None:
         if plan.allocator not in shipped:
             raise HeapfitError(
-                f"plan {printable(plan_file.name)}: {plan.allocator} is a baseline, to be compared "
-                f"with and not shipped (choose one of {', '.join(shipped)})"
+                f"plan {printable(plan_file.name)}: {plan.allocator} is a baseline for comparison "
+                f"and is not shipped (choose one of {', '.join(shipped)})"
             )
         plan = plan.shared
 

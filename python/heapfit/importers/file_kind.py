@@ -41,10 +41,10 @@ _TAKEN: Final[Mapping[Kind, frozenset[Kind]]] = MappingProxyType(
 )
 _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
     {
-        Kind.RECORDING: "heapfit fit {path} makes a plan and its C from it",
+        Kind.RECORDING: "heapfit fit {path} makes a plan and its C code from it",
         Kind.CAPTURE: "heapfit size {path} sizes pools for it, heapfit fit {path} a heap",
-        Kind.PLAN: "heapfit check RECORDING --plan {path} tries a recording on it, "
-        "heapfit generate {path} makes its C",
+        Kind.PLAN: "heapfit check RECORDING --plan {path} checks a recording against it, "
+        "heapfit generate {path} makes its C code",
         Kind.SCENARIO: "heapfit simulate {path} simulates its traffic, "
         "heapfit size {path} sizes pools for it",
         Kind.PROGRAM: "heapfit record -- {program} makes a recording of it",
@@ -95,7 +95,7 @@ def advise(path: Path, kind: Kind) -> str:
     """What a file of this kind is good for.
 
     >>> advise(Path("a b.heap"), Kind.RECORDING)
-    "heapfit fit 'a b.heap' makes a plan and its C from it"
+    "heapfit fit 'a b.heap' makes a plan and its C code from it"
     """
     is_found = "/" in str(path) or not path.exists()  # as a shell finds a program
     program = str(path) if is_found else f"./{path}"

@@ -131,4 +131,4 @@ def format_of(stream: ByteStream) -> Format:
         if known.matches(stream.head):
             return known
     names = ", ".join(known.name for known in FORMATS)
-    raise HeapfitError(f"{stream.path}: its format is unknown (known are {names})")
+    raise HeapfitError(f"{stream.path}: its format is unknown (known: {names})")

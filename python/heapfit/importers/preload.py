@@ -44,7 +44,7 @@ def environment(folder: Path, program: str | None = None, depth: int = 1) -> dic
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise HeapfitError(f"{folder}: is no folder (create it, writable by the program's user)")
+        raise HeapfitError(f"{folder}: is not a folder (create it, writable by the program's user)")
     library = LIBRARY if program is None else library_for(find_program(program))
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
@@ -73,9 +73,7 @@ def _obstacle(program: Path) -> str | None:
     is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
     is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
     if is_other_user or is_other_group:
-        return (
-            "runs with the rights of another (setuid), which keeps recorders out (run as that user)"
-        )
+        return "is setuid, so no recorder can be preloaded (run as that user)"
     with program.open("rb") as file:
         head = file.read(64)
         if len(head) < 64 or not head.startswith(b"\x7fELF"):

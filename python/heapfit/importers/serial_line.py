@@ -44,9 +44,9 @@ def _listen(line: int, kept: RawIOBase, end: float) -> str:
             continue
         said = _read(line)
         if not said:
-            return "the device went away"
+            return "the device was removed"
         kept.write(said)
-    return "the time was over"
+    return "the time limit was reached"
 
 
 def _read(line: int) -> bytes:
@@ -61,7 +61,7 @@ def _read(line: int) -> bytes:
 def _open_line(device: Path, rate: int) -> Iterator[int]:
     if rate not in RATES:
         near = min(RATES, key=lambda known: abs(known - rate))
-        raise HeapfitError(f"--baud {rate}: is no rate of this system (the nearest is {near})")
+        raise HeapfitError(f"--baud {rate}: is not a rate of this system (nearest: {near})")
     try:
         line = os.open(device, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError as error:
@@ -81,4 +81,4 @@ def _make_raw(device: Path, line: int, rate: int) -> None:
         flags = termios.CS8 | termios.CREAD | termios.CLOCAL
         termios.tcsetattr(line, termios.TCSANOW, [0, 0, flags, 0, speed, speed, attributes[6]])
     except termios.error as error:
-        raise HeapfitError(f"{device}: is no serial line ({error.args[-1]})") from error
+        raise HeapfitError(f"{device}: is not a serial line ({error.args[-1]})") from error

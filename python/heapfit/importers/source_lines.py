@@ -92,7 +92,7 @@ def _mapping_of(program: Path) -> _Mapping:
     except OSError as error:
         raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
     except (ELFError, UnicodeDecodeError, ValueError) as error:
-        raise HeapfitError(f"{program}: no program (give an ELF file: {error})") from error
+        raise HeapfitError(f"{program}: is not a program (give an ELF file: {error})") from error
     if mapping.extent >= 1 << 63 or sum(size for _, size in mapping.code) > _MOST_CODE:
         raise HeapfitError(f"{program}: more code than {_MOST_CODE:,} B (is it damaged?)")
     return mapping
@@ -164,10 +164,12 @@ def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None
     try:
         answers = run([*words, *calls], program.resolve().parent, _PATIENCE)
     except HeapfitError as error:
-        raise HeapfitError(f"{program}: its lines cannot be told: {error}") from error
+        raise HeapfitError(f"{program}: its source lines cannot be read: {error}") from error
     lines = answers.splitlines()
     if len(lines) != 2 * len(addresses):
-        raise HeapfitError(f"{program}: {_TOOL} told {len(lines)} lines of {len(addresses)} places")
+        raise HeapfitError(
+            f"{program}: {_TOOL} printed {len(lines)} lines for {len(addresses)} addresses"
+        )
     pairs = zip(lines[::2], lines[1::2], strict=True)
     return [
         (

@@ -148,7 +148,9 @@ def _machine_of(image: Path) -> int:
         raise HeapfitError(f"{image}: cannot be read: {error.strerror}") from error
     machine = struct.unpack_from("<H", head, 18)[0] if head.startswith(b"\x7fELF\x01") else 0
     if machine not in _EMULATORS:
-        raise HeapfitError(f"{image}: is no 32-bit Arm or RISC-V image (give the linked ELF file)")
+        raise HeapfitError(
+            f"{image}: is not a 32-bit Arm or RISC-V image (give the linked ELF file)"
+        )
     return int(machine)
 
 

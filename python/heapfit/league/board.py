@@ -99,7 +99,7 @@ def require_same_sources(board: Board, plugins: Iterable[Plugin]) -> None:
         name = entrant_name(plugin)
         if name in measured and measured[name] != sources_stamp(plugin):
             raise HeapfitError(
-                f"--board: {plugin.name} has changed since, or has other --cflags "
+                f"--board: {plugin.name} changed since the count, or --cflags differ "
                 "(run `python -m harness league` again)"
             )
 

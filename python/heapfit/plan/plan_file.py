@@ -85,7 +85,7 @@ def plan_text(plan_file: PlanFile) -> str:
     rest = tomli_w.dumps(_document(plan_file))
     return (
         "# A heapfit plan; docs/plan-schema.md describes every key. Sizes are in bytes.\n"
-        "# After an edit, `heapfit compare TRACE --plan THIS` tells the region it needs now.\n"
+        "# After an edit, `heapfit compare TRACE --plan THIS` prints the region it needs now.\n"
         f"# As written {_SEAL}{_hash(rest)}: once edited, it is not overwritten.\n{rest}"
     )
 
@@ -312,7 +312,7 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
         if size is not None and size < smallest:
             reason = (
                 f"{size} is below the {smallest} bytes this plan needs to start "
-                "(`heapfit compare TRACE --plan` tells the region it needs)"
+                "(`heapfit compare TRACE --plan` prints the region it needs)"
             )
             top.read_or_note(None, top.reject, key, reason)
 

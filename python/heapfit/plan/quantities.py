@@ -25,7 +25,7 @@ def parse_size(text: str) -> int:
     number = _SIZE.fullmatch(text)
     size = int(number[1]) * _BYTES[(number[2] or "").upper()] if number else LARGEST_NUMBER + 1
     if size > LARGEST_NUMBER:
-        raise HeapfitError(f"{text[:40]} is no size in bytes, such as 65536, 64K, 64KiB or 1M")
+        raise HeapfitError(f"{text[:40]} is not a size in bytes, such as 65536, 64K, 64KiB or 1M")
     return size
 
 
@@ -46,7 +46,7 @@ def parse_percent(text: str) -> float:
     """
     number = _PERCENT.fullmatch(text)
     if number is None:
-        raise HeapfitError(f"{text[:40]} is no percentage from 0 to 9999, such as 5% or 2.5")
+        raise HeapfitError(f"{text[:40]} is not a percentage from 0 to 9999, such as 5% or 2.5")
     return float(number[1])
 
 
@@ -59,5 +59,5 @@ def parse_share(text: str) -> float:
     percent = _PERCENT.fullmatch(text) if text.endswith("%") else None
     share = _SHARE.fullmatch(text)
     if percent is None and share is None:
-        raise HeapfitError(f"{text[:40]} is no share from 0 to 1, such as 0.999 or 99.9%")
+        raise HeapfitError(f"{text[:40]} is not a share from 0 to 1, such as 0.999 or 99.9%")
     return float(text) if percent is None else float(f"{percent[1]}e-2")

@@ -29,7 +29,7 @@ _MOST_DOTS = 1 << 16  # of a file, those of numbers included; half a million key
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _IN_WORDS = {
     RecursionError: "nested too deeply, or too many dots",
-    UnicodeDecodeError: "it is no text in UTF-8",
+    UnicodeDecodeError: "it is not UTF-8 text",
 }
 _DEEP_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{_MOST_PARTS}}}")
 
@@ -190,7 +190,7 @@ class Table:
         """HeapfitError if a key was not taken."""
         for key in self._entries:
             similar = difflib.get_close_matches(key, self._absent, 1)
-            what_to_do = f"is {show(similar[0])} meant?" if similar else "take it out;"
+            what_to_do = f"did you mean {show(similar[0])}?" if similar else "remove it;"
             reason = f"unknown key ({what_to_do} {self._kind.page} lists the keys)"
             self.read_or_note(None, self.reject, key, reason)
 
@@ -227,7 +227,7 @@ class Table:
     def _take(self, key: str) -> object:
         if key not in self._entries:
             similar = difflib.get_close_matches(key, self._entries, 1)
-            hint = f"is {show(similar[0])} meant? " if similar else ""
+            hint = f"did you mean {show(similar[0])}? " if similar else ""
             self.reject(key, f"missing ({hint}{self._kind.page} lists the keys)")
         return self._entries.pop(key)
 

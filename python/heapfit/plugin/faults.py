@@ -11,14 +11,14 @@ CRASH = "crash"
 # In the order of host/answer.h, without its first. What a fault means, with its two figures.
 _FAULTS = {
     "overlap": "a block of {other:,} B at offset {detail:,} lies on a live block",
-    "misaligned": "a block lies off the alignment of {detail} that init was told",
-    "alignment ignored": "a block that was to lie at a multiple of {detail:,} does not",
+    "misaligned": "a block is not aligned to {detail}, as passed to init",
+    "alignment ignored": "a block is not aligned to {detail:,} as requested",
     "outside the region": "a block or a write lies outside the region",
     "too small": "a block of {other:,} B at offset {detail:,} has less room: another begins inside",
     "header in payload": "bytes of live block {other:,}, of {detail:,} B, changed",
-    "resize loses content": "block {other:,}, resized to {detail:,} B, has not its old bytes",
-    "NULL changes a block": "a refused resize changed block {other:,}, of {detail:,} B",
-    "freed memory never reused": "refuses a block of a size that it served, with nothing live",
+    "resize loses content": "block {other:,}, resized to {detail:,} B, lost its content",
+    "NULL changes a block": "a failed resize changed block {other:,}, of {detail:,} B",
+    "freed memory never reused": "is out of memory for a size it served before, with nothing live",
     "other memory": "it takes {detail:,} B from malloc or the system, not from its region",
     "impossible served": "it serves {detail:,} B, more than its region has",
     "system call": "it called the system, as print and sleep do",
@@ -35,7 +35,7 @@ ATTACKS = (
     "sizes around the region's",
     "huge alignments",
     "huge resizes",
-    "freed blocks come back",
+    "freed blocks are reused",
 )
 
 # Behind them: what a caller does wrong. No allocator has to be safe of it.

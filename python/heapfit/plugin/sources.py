@@ -49,7 +49,7 @@ def plugin_of(path: Path, bits: int = 32, cflags: Sequence[str] = ()) -> Plugin:
         sources = (here,) if (here / CRATE).exists() else _files_of(here)
         return Plugin(here.name, sources, bits, (*cflags, f"-I{here}"))
     if here.suffix not in _KNOWN:
-        raise HeapfitError(f"{path}: not a plug-in's source (known are {', '.join(_KNOWN)})")
+        raise HeapfitError(f"{path}: not a plug-in's source (known: {', '.join(_KNOWN)})")
     return Plugin(here.stem, (here,), bits, (*cflags, f"-I{here.parent}"))
 
 

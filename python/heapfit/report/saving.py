@@ -23,7 +23,7 @@ def describe_saving(fit: Fit) -> Iterator[str]:
     if comparisons:
         each = ", each" if len(comparisons) > 1 else ""
         margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(comparisons)}{each} with the same {margin}."
+        yield f"That is {' and '.join(comparisons)}{each} at the same {margin}."
 
 
 def _compare_regions(region: int, other: int, title: str) -> str:
@@ -44,18 +44,18 @@ def _describe_replacement(fit: Fit) -> str:
     now, fitted = (row.region for row in fit.references[:2])
     name = today.heap.name
     if now is None or fitted is None or today.saved is None:
-        return f"{name} serves no region of these recordings." if now is None else ""
+        return f"{name} serves these recordings in no region." if now is None else ""
     less = sum(pair.saves for pair in today.pairs)
     change = f"{_format_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
     runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
     found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_kept:
-        why = "no reason to change" if fit.answer.is_enough else "too few to change for"
+        why = "no reason to change" if fit.answer.is_enough else "too few recordings to change"
         return f"The fitted heap {found}: {why}."
     if today.is_foretold:
         return (
             f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
-            "On a device requests follow their timing, and that follows the heap."
+            "On a device, the heap changes the timing, and the timing changes the requests."
         )
     return f"It replaces {name}: the fitted heap {found}."
 

@@ -88,7 +88,7 @@ def _verdict(simulation: SimulationResult) -> str:
         known = [one for one in simulation.results if one.value(name) is not None]
         if metric.is_share and known:
             return _ranking(known, name)
-    return "No share of the requests is known."
+    return "No closed form applies."
 
 
 def _ranking(known: Sequence[Result], name: str) -> str:
@@ -195,11 +195,11 @@ def _refusal_chart(simulation: SimulationResult) -> Chart | None:
     ticks = {"tickvals": sorted(sizes), "type": "log", "tickformat": ",d"}
     return Chart(
         identity="chart-refusals",
-        meaning="Share of the requests of each size that is refused, for each scheme.",
+        meaning="Share of requests out of memory at each size, for each scheme.",
         data=[_refusals(one, COLOURS[i % len(COLOURS)]) for i, one in enumerate(shown)],
         layout={
-            "xaxis": {"title": {"text": "request, at most so many bytes"}, **ticks},
-            "yaxis": {"title": {"text": "share refused"}, "rangemode": "tozero"},
+            "xaxis": {"title": {"text": "request, up to this many bytes"}, **ticks},
+            "yaxis": {"title": {"text": "share out of memory"}, "rangemode": "tozero"},
         },
         height=300,
     )

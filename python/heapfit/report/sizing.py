@@ -48,8 +48,8 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         chart_shown=chart,
         subject=source.name,
         unit="requests",
-        verdict=f"Set aside {size(sizing.memory)} in {count(len(sizing.pools))} pools: they refuse "
-        f"{share_text(sizing.refused) if sizing.refused else 'none'} of the requests of the trace.",
+        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
+        f"for {share_text(sizing.refused) if sizing.refused else 'none'} of the trace's requests.",
         admission=_format_admission(sizing.admission),
         schemes=None,
         pools=sizing,
@@ -73,7 +73,7 @@ def _least_memory(schemes: Sequence[SizedScheme]) -> str:
     """The sentence that names the two schemes of least memory."""
     known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
     if not known:
-        return "No scheme admits so much."
+        return "No scheme serves such a share."
     schemes_named = [f"{name} with {size(memory)}" for memory, name in known[:2]]
     return f"Least memory: {schemes_named[0]}" + (
         f"; then {schemes_named[1]}." if len(schemes_named) > 1 else "."
@@ -89,9 +89,9 @@ def _scheme_chart(curve: Sequence[SizedScheme]) -> Chart:
         data.append(_scheme_curve(name, known, i))
     return Chart(
         identity="chart-memory",
-        meaning="Memory of each kind of scheme over the share of requests it refuses.",
+        meaning="Memory of each scheme over the share of requests out of memory.",
         data=data,
-        layout=_layout("share refused"),
+        layout=_layout("share out of memory"),
         height=460,
     )
 
@@ -127,9 +127,9 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
     ]
     return Chart(
         identity="chart-memory",
-        meaning="Memory of all pools over the share of requests that they refuse.",
+        meaning="Memory of all pools over the share of requests out of memory.",
         data=[one for one in curves if one["x"]],
-        layout=_layout("share of the requests refused"),
+        layout=_layout("share of requests out of memory"),
         height=420,
     )
 
@@ -138,7 +138,7 @@ def _mark_shared_pools(sizing: PoolSizing) -> Trace:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "helping each other",
+        "name": "with fall-back to larger pools",
         "x": [1 - sizing.admission],
         "y": [sizing.memory],
         "marker": {"color": COLOURS[0], "size": 10},

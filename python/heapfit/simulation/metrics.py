@@ -51,12 +51,12 @@ def _utility(seen: Observation) -> float | None:
 METRICS = {
     "bandwidth_admission": Metric(
         "bandwidth admission",
-        "Bytes of the requests admitted over bytes of all requests.",
+        "Bytes of served requests over bytes of all requests.",
         lambda seen: _share(seen.admitted_bytes, seen.requested_bytes),
     ),
     "request_admission": Metric(
         "request admission",
-        "Requests admitted over all requests.",
+        "Served requests over all requests.",
         lambda seen: _share(seen.admitted, seen.requests),
     ),
     "memory_utilisation": Metric(
@@ -66,8 +66,8 @@ METRICS = {
     ),
     "pool_utilisation": Metric(
         "pool utilisation",
-        "Bytes requested by live blocks, averaged over time, over the capacity: the bytes that "
-        "the empty heap could hand out.",
+        "Bytes requested by live blocks, averaged over time, over the capacity: the bytes "
+        "available in the empty heap.",
         lambda seen: _share(seen.live, seen.capacity),
     ),
     "combined_utility": Metric(

@@ -73,7 +73,7 @@ def _lifetimes(
     op, time = columns["op"], columns["time"].astype(np.uint64)
     if (op == RESIZE).any():
         raise HeapfitError(
-            f"{path}: has resizes, which are no arrivals (`heapfit compare` replays them)"
+            f"{path}: has resizes, which are not arrivals (`heapfit compare` replays them)"
         )
     if len(time) > 1 and time[0] == time[-1]:
         raise HeapfitError(f"{path}: all its events have the same time")

@@ -64,7 +64,7 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
     sizes = None
     if isinstance(arrivals, RecordedTraffic):
         if table.has("sizes"):
-            table.reject("sizes", "recorded arrivals bring their sizes (take it out)")
+            table.reject("sizes", "recorded arrivals bring their sizes (remove it)")
     else:
         sizes = read_sizes(table.table("sizes"), folder)
     holding = read_holding(table.table("holding"), folder)

@@ -116,7 +116,7 @@ def size_for(
     if not families:
         raise HeapfitError(
             "traffic: no closed form applies (arrivals must be Poisson, holding times drawn for "
-            "each request): leave --exact out"
+            "each request): omit --exact"
         )
     schemes: list[SizedScheme] = []
     curve: list[SizedScheme] = []
@@ -174,7 +174,7 @@ class _FamilySearch:
         """The scheme with the least memory for an admission."""
         requests = 0 if self._is_exact else _requests(admission)
         if requests and requests * (1 - admission) < _LEAST_REFUSALS:
-            return self._none(admission, f"too rare to simulate: {1 - admission:.1e} refused")
+            return self._none(admission, f"too rare to simulate: a loss of {1 - admission:.1e}")
         number = self._first(admission, requests, lambda estimate: estimate.admission)
         if number is None:
             return self._none(admission, "no memory reaches it")

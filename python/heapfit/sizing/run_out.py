@@ -48,7 +48,7 @@ def check_admission(admission: float) -> None:
     if not 0 < admission < 1:
         raise HeapfitError(
             f"admission: {admission:g} must be above 0 and below 1 (0.999: one request in 1,000 "
-            "may be refused)"
+            "may fail)"
         )
 
 

@@ -130,7 +130,7 @@ def describe_run_out(run_out: RunOut) -> str:
         )
     if run_out.share == 0:
         return (
-            f"Never ran out in the trace, which shows: below {share_text(run_out.highest)} of "
+            f"Never ran out in the trace, so it does: below {share_text(run_out.highest)} of "
             "requests."
         )
     between = f"{share_text(run_out.lowest)} to {share_text(run_out.highest)}"

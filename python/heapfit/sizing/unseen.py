@@ -69,13 +69,13 @@ class HoldoutRefusals:
                 return f"the same counts on {self.draws} other seeds of the workload."
             case Evidence.DRAWN:
                 return (
-                    f"the same counts on {self.draws} traces drawn from this one: chance variation "
-                    "of a load like it, no evidence of another run."
+                    f"the same counts on {self.draws} resampled variants of this trace: chance "
+                    "variation of the same load, no evidence of other loads."
                 )
         first, second = self.memory
         return (
             f"counts of each half of the trace ({first:,} and {second:,} B), judged on the other "
-            "half. A second recording would tell more."
+            "half. A second recording would be better evidence."
         )
 
 

@@ -224,7 +224,7 @@ class _Round:
         if self.deaths[number] >= (MOST_DEATHS if tells_who_died else 2):
             how = f"{MOST_DEATHS} times" if tells_who_died else "again and again, alone at last"
             self.failed[number] = HeapfitError(
-                f"{self.step}: {self.jobs[number].name} has killed its worker {how} "
+                f"{self.step}: {self.jobs[number].name} killed its worker {how} "
                 "(out of memory? try fewer --workers)"
             )
         elif tells_who_died:

@@ -33,7 +33,7 @@ class TraceCheck:
     def take(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Checks the next batch; HeapfitError names the first event that breaks a rule."""
         if "op" in columns:
-            self._refuse_where(columns["op"] > FREE, columns["op"], "op {} is none of 0 to 4")
+            self._refuse_where(columns["op"] > FREE, columns["op"], "op {} is not one of 0 to 4")
         if "size" in columns:
             self._refuse_where(
                 columns["size"] > _engine.LARGEST_REQUEST,
@@ -52,7 +52,7 @@ class TraceCheck:
         if alignments.any():
             wrong = (alignments & (alignments - 1)) != 0
             wrong |= alignments > _engine.LARGEST_ALIGNMENT
-            self._refuse_where(wrong, alignments, "alignment {} is none a trace may ask for")
+            self._refuse_where(wrong, alignments, "alignment {} is not one a trace may have")
 
     def _take_objects(self, ops: NDArray[Any], objects: NDArray[Any]) -> None:
         """An allocation takes the next ordinal; the other events name an earlier one."""

@@ -31,7 +31,7 @@ MOST_WINDOWS: Final = 8
 _LIVES: Final = 16  # a window has as many events, at least, for each block that is live at once
 _STRETCH: Final = 1024  # events; peaks are found by stretches of this length
 _BEFORE: Final = 3  # quarters of a window that lie before the end of its peak's stretch
-_READ, _KEEP = "look for peaks", "read what matters"
+_READ, _KEEP = "look for peaks", "read the excerpt"
 
 
 @dataclass(frozen=True, slots=True)

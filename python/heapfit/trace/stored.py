@@ -98,7 +98,7 @@ class Trace(Tabular):
             metadata = stored.get(_METADATA_KEY)
             if metadata is None:
                 raise HeapfitError(
-                    f"{path}: Parquet, but no heapfit trace (`heapfit import` makes one)"
+                    f"{path}: Parquet, but not a heapfit trace (`heapfit import` makes one)"
                 )
             info = _parse_info(metadata, path)
             _require_table(file, info, path)

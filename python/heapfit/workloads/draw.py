@@ -75,7 +75,7 @@ def resample_trace(model: Model, seed: int, path: Path, info: TraceInfo) -> Trac
     """Stores the run resampled with this seed at `path`; `info` is that of the recording."""
     drawn_info = TraceInfo(
         program=info.program,
-        source=f"drawn from {info.source or 'a recording'}, seed {seed}",
+        source=f"resampled from {info.source or 'a recording'}, seed {seed}",
         pointer_bits=info.pointer_bits,
         kind=info.kind,
         queue=info.queue,

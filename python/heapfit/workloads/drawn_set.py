@@ -12,10 +12,10 @@ from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.model import fit_model
 
-_STEP = "draw traces"
+_STEP = "resample runs"
 _ABOUT = 1.02
 LIMITS = (
-    "Drawn traces tell the chance variation of a load like the recorded one. They cannot tell of "
+    "Resampled runs show the chance variation of the recorded load. They cannot tell of "
     "loads or phases never recorded, nor of correlations longer than a block."
 )
 

@@ -86,7 +86,7 @@ def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
     births = np.flatnonzero(is_birth)
     if len(births) < LEAST_REQUESTS:
         raise HeapfitError(
-            f"{trace.path}: {len(births)} requests are too few to draw others like them "
+            f"{trace.path}: {len(births)} requests are too few to resample "
             f"({LEAST_REQUESTS} at least)"
         )
     clock = np.cumsum(is_birth, dtype=np.int64)
@@ -99,8 +99,8 @@ def _model(columns: dict[str, NDArray[Any]], trace: Trace) -> Model:
     drawn = np.flatnonzero(~is_kept)
     if len(drawn) < 2 * block:
         raise HeapfitError(
-            f"{trace.path}: nearly all of its objects outlive its phases, so that none are left "
-            "to draw"
+            f"{trace.path}: nearly all of its objects outlive its phases, so none are left "
+            "to resample"
         )
     lives = _impute_lifetimes(lives, sizes, drawn)
     ends = _count_drawn_requests(drawn, lives, len(births))

@@ -12,7 +12,7 @@ from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
 
-_HELD = "held"
+_HELD = "passed"
 
 
 def check_parts(check: Check) -> Iterator[Part]:
@@ -35,7 +35,7 @@ def title_of(check: Check) -> str:
     """What a pull request should show first."""
     failed = sum(1 for one in check.recordings if one.findings)
     if check.holds:
-        return f"The heap of {check.plan.region:,} bytes holds"
+        return f"The heap of {check.plan.region:,} bytes serves every recording"
     recordings = "recording" if len(check.recordings) == 1 else "recordings"
     return (
         f"The heap of {check.plan.region:,} bytes fails on {failed} of "
@@ -47,21 +47,21 @@ def run_told(run: PlanRun, plan: PlanFile) -> Iterator[str]:
     """Held or ran out, and by how much the load differed: a sentence each."""
     size = f"{plan.region:,} bytes"
     if run.refusal is None:
-        yield f"{run.name}: held in the {size} of {plan.name}."
+        yield f"{run.name}: the {size} of {plan.name} are enough."
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
-        yield f"{run.name}: ran out of the {size} of {plan.name} at {at}."
+        yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
     yield _beside(run.peak, peak_of_plan(plan))
 
 
 def _beside(peak: int, planned: int) -> str:
     if not planned:
-        return f"Its peak is {peak:,} bytes; the plan names none."
+        return f"Its peak is {peak:,} live bytes; the plan states none."
     if peak == planned:
-        return f"Its peak of {peak:,} bytes is the planned one."
+        return f"Its peak of {peak:,} live bytes equals the planned peak."
     more = 100 * (peak / planned - 1)
     side = "above" if more > 0 else "below"
-    return f"Its peak of {peak:,} bytes is {abs(more):.1f} % {side} the planned {planned:,}."
+    return f"Its peak of {peak:,} live bytes is {abs(more):.1f} % {side} the planned {planned:,}."
 
 
 def _verdict(one: CheckedRecording) -> str:
@@ -101,10 +101,10 @@ def _heap(check: Check) -> Iterator[Line]:
     planned = f" for a peak of {peak:,} bytes" if peak else ""
     yield Line(f"Plan {plan.name}: a heap of {plan.region:,} bytes{planned}{margin}.")
     if base is not None:
-        whose = f"that of {base.name}" if base.name else "the plan's own"
+        whose = base.name or "the plan"
         limit = check.options.growth
-        allowed = "" if limit is None else f" {limit:g} % are allowed."
-        yield Line(f"Growth is of the peak over {whose}, {base.peak:,} bytes.{allowed}")
+        allowed = "" if limit is None else f" Limit: {limit:g} %."
+        yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
 
 
 def _found(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
@@ -118,7 +118,9 @@ def _found(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
         yield from _changed("size", "size up to", one.changes.sizes)
         yield from _changed("call site", "call site", one.changes.sites)
         if one.changes.are_builds_different:
-            yield Line("Call sites are those of different builds: give --program, --base-program.")
+            yield Line(
+                "The builds differ, and with them the call sites: give --program, --base-program."
+            )
 
 
 def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
@@ -127,35 +129,35 @@ def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
         yield from _refusal_told(one.run.refusal, plan)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
-            f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; the heap "
-            f"starts at a multiple of {plan.base_alignment:,}."
+            f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
+            f"the heap is aligned to {plan.base_alignment:,}."
         )
     if CheckFinding.MARGIN in one.findings:
-        yield f"It takes {min(one.margin_eaten or 0, 100):.0f} % of the margin."
+        yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
         yield _needed_told(one.needed.r_safe, plan.region or 0)
 
 
 def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     """Whether the program asked for more than was planned, or the heap is broken up."""
-    asked = f"{refusal.size:,} bytes were asked for with {refusal.live:,} live"
+    asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
     planned = peak_of_plan(plan)
     if not planned:
         yield f"{asked}."
     elif refusal.live + refusal.size > planned:
-        yield f"{asked}: more than is planned."
+        yield f"{asked}: above the planned peak."
     elif plan.plan.pools:
-        yield f"{asked}, no more than is planned: the pools are not for these sizes."
+        yield f"{asked}, within the planned peak: the pools do not fit these sizes."
     else:
-        yield f"{asked}, no more than is planned: the heap is broken up."
-    yield f"{refusal.free:,} bytes were free, the largest hole had {refusal.largest_hole:,}."
+        yield f"{asked}, within the planned peak: the heap is fragmented."
+    yield f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B."
 
 
 def _needed_told(r_safe: int | None, region: int) -> str:
     if r_safe is None:
-        return "It needs more than all regions that were tried (they end below 4 GiB)."
-    more = f", {r_safe - region:,} more" if r_safe > region else ""
-    return f"It needs {r_safe:,} bytes on this plan{more}."
+        return "It needs more than the largest region tried (just below 4 GiB)."
+    more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
+    return f"With this plan it needs {r_safe:,} bytes{more}."
 
 
 def _changed(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
@@ -170,7 +172,7 @@ def _changed(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Par
         Column(heading="on average", shown=lambda one: round(one.now.mean)),
         Column(heading="of base" if is_compared else "", shown=lambda one: _before(one)[1]),
     ]
-    order = "what grew most first" if is_compared else "the most first"
+    order = "largest growth first" if is_compared else "largest first"
     yield Line(f"Bytes held by {what}, {order}:")
     yield Table(columns, changed)
 
@@ -184,14 +186,14 @@ def _unjudged(check: Check) -> Iterator[Part]:
     plan = check.plan
     if plan.margin is None:
         yield Note(
-            f"{plan.name}: names no margin, so none of it is judged (heapfit fit names one)."
+            f"{plan.name}: states no margin, so its use is not judged (heapfit fit writes one)."
         )
     if check.options.growth is not None and check.base is None:
-        yield Note(f"{plan.name}: names no peak, so growth is not judged (give --base).")
+        yield Note(f"{plan.name}: states no peak, so growth is not judged (give --base).")
     if plan.trained_on.kind == "heap":
         unknown = [one.run.name for one in check.recordings if not one.run.trace.pointer_bits]
         if unknown and plan.pointer_bits:
             yield Note(
-                f"{', '.join(unknown)}: recorded with pointers of unknown size, the plan on "
+                f"{', '.join(unknown)}: pointer size unknown; the plan is for "
                 f"{plan.pointer_bits} bit (sizes may differ; give --pointer-bits)."
             )

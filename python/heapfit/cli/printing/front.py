@@ -51,17 +51,17 @@ def _meanings(front: Front) -> Iterator[str]:
         "instructions: modelled for a Cortex-M4 at -O2, mean of a call and of the longest call of "
         "this replay (no bound)."
     )
-    yield "+-: the most that the model was off on traces it had not seen."
+    yield "+-: largest error of the model on hold-out traces."
     if any(one.row.beaten_by is not None for one in front.configurations):
-        yield ">=: not searched further, as the better one costs a tenth less in each call."
-    yield "-: not measured. energy: over the least. code: init, alloc and free at -Os, bytes."
+        yield ">=: not searched further, as a better one costs a tenth less in each call."
+    yield "-: not measured. energy: 1 is the best row. code: init, alloc and free at -Os, bytes."
     if any(one.row.trained_on_this_trace for one in front.configurations):
         yield "* trained on this trace: another run may need more."
     names_by_reason: dict[str, list[str]] = {}
     for one in front.comparison.not_applicable:
         names_by_reason.setdefault(one.why, []).append(one.name)
     for why, names in names_by_reason.items():
-        yield f"{', '.join(names)} left out: {why}."
+        yield f"{', '.join(names)} skipped: {why}."
 
 
 def _choice(front: Front, choice: Configuration | None) -> Iterator[Part]:

@@ -55,7 +55,7 @@ def _is_one(today: IncumbentVerdict) -> bool:
 
 def _costs(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
     def named(one: HeapCost) -> str:
-        return f"{one.name} (now)" if one is today.costs[0] else one.name
+        return f"{one.name} (incumbent)" if one is today.costs[0] else one.name
 
     return (
         Column("name", "heap", shown=named),
@@ -86,7 +86,7 @@ def _saved(pair: Pair) -> str | None:
 
 def _meaning(today: IncumbentVerdict) -> str:
     runs = "the recording" if _is_one(today) else f"all {len(today.pairs)} recordings"
-    return f"RAM and ROM in bytes, RAM for {runs}, without margin; where measured: docs/now.md."
+    return f"RAM and ROM in bytes; RAM for {runs}, without margin. Sources: docs/now.md."
 
 
 def _permanent(one: Permanent, today: IncumbentVerdict) -> str:
@@ -96,6 +96,6 @@ def _permanent(one: Permanent, today: IncumbentVerdict) -> str:
         f"static memory they take {one.static:,} B, and {today.heap.name}"
     )
     if one.saved is None:
-        return f"{sentence} then serves no region."
+        return f"{sentence} then serves the rest in no region."
     change = "less" if one.saved >= 0 else "more"
-    return f"{sentence} and they together {abs(one.saved):,} B {change} than now."
+    return f"{sentence} and they together {abs(one.saved):,} B {change} than before."

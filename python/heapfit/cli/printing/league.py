@@ -48,7 +48,7 @@ def league_parts(
 
 
 def _left_out(count: int) -> str:
-    return f"{count - _SHOWN} more are in the page.\n" if count > _SHOWN else ""
+    return f"The page has {count - _SHOWN} more.\n" if count > _SHOWN else ""
 
 
 def _shown(value: float | None, digits: int) -> str:

@@ -140,7 +140,7 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
     alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
     yield Line(f"mean: geometric. Alignment: {alignments}.")
     if any(row.trained_on_this_trace for row in rows):
-        yield Line("* the plan was made from this very trace: another run may need more.")
+        yield Line("* trained on this trace: another run may need more.")
     if any(row.is_in_pieces for row in rows):
         yield Line(IN_PIECES)
     if any(row.needs_size for row in rows):
@@ -148,7 +148,7 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
     if any(row.heap is not None for row in rows):
         yield Line(SYSTEMS_MEMORY)
     if any(not row.is_monotone for row in rows):
-        yield Line("a~b R_safe ~ R_min: not monotone, as a region between them fails.")
+        yield Line("a~b R_safe ~ R_min: not monotone, a region between them fails.")
     if any(row.r_safe is None for row in rows):
         yield Line("- none found: the largest region scanned failed.")
     for (name, why), labels in _not_applicable(matrix).items():

@@ -65,7 +65,9 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
         yield Line(f"10% rule: {len(rule.sizes)} pools, {100 * rule.waste:.3f} percent{peaks}.")
     yield Line("percent: internal fragmentation of all requests; over U_max: sum of the peaks.")
     if best.bounds < best.sizes:
-        yield Line(f"Of {best.sizes:,} sizes, those with most live bytes were tried as classes.")
+        yield Line(
+            f"Of {best.sizes:,} sizes, those with the most live bytes were tried as classes."
+        )
 
 
 def _over(one: PoolClasses, u_max: int) -> float | None:

@@ -46,7 +46,7 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
     yield Line("")
     yield Table([*(column.within(_row_of) for column in _COLUMNS), trace], rows, "plugins")
     yield from _on_board(rows)
-    yield Line("variables: bytes outside the region that a plug-in changes; they count in R.")
+    yield Line("variables: bytes a plug-in writes outside the region; they count in R.")
     for text in _meanings([row for _, row in rows]):
         yield from paragraph(text)
 
@@ -75,18 +75,18 @@ def _meanings(rows: Sequence[PluginRow]) -> Iterator[str]:
         yield f"{one.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
     for one in {row.name: row for row in rows}.values():
         yield f"{one.name}, misused: {_told(one.misuse)}."
-        yield f"{one.name}, asked for the extreme: {_told(one.extremes)}."
+        yield f"{one.name}, extreme requests: {_told(one.extremes)}."
         left_out = [name for name, outcome in one.attacks.items() if outcome == NOT_RUN]
         if left_out:
             yield f"{one.name}, attacks not run: {', '.join(left_out)}."
     if any(row.bits != 32 for row in rows):
-        yield "64 bits: pointers in headers take twice the room that they take on 32."
+        yield "64 bits: pointers in headers are twice as large as on 32."
     if any(row.accesses_per_operation is None and not row.faults for row in rows):
         yield "accesses/operation -: not compiled here by gcc, so not counted."
     for row in rows:
         yield from (f"{row.name}: {fault}." for fault in row.faults)
         if row.r_min is None and not row.faults:
             yield (
-                f"{row.name}: serves the trace in no region that was tried (does its plugin_init "
+                f"{row.name}: serves the trace in no region tried (does its plugin_init "
                 f"take an alignment of {row.alignment}?)."
             )

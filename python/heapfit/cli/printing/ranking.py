@@ -17,9 +17,9 @@ from heapfit.comparison.work import Work
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
-NEEDS_SIZE = "# for programs that hand sizes over when they free and resize."
-SYSTEMS_MEMORY = f"^ {SIMULATED}; regions are the system's own memory, control included."
-IN_PIECES = "+ blocks in pieces: only for callers that follow them from piece to piece."
+NEEDS_SIZE = "# sized deallocation: the program passes the size when it frees or resizes."
+SYSTEMS_MEMORY = f"^ {SIMULATED}; regions include the system's control data."
+IN_PIECES = "+ blocks in pieces: for callers that follow a block from piece to piece."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ def ranked_rows(
     columns = (*_COLUMNS, *in_steps, *_aligned(comparison), *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
-        yield Line("If every run were this one, as their blocks are counted on it:")
+        yield Line("Trace-specific (if every run were identical): pools counted on this recording.")
         yield Table(columns, (), shown=cut)
     if usual and further:
-        yield Line("Searched further, which no verdict names:")
+        yield Line("Searched further; not considered for the verdict:")
         yield Table(columns, (), shown=further)
     yield Fields({"bounds": comparison.bounds})
 
@@ -127,11 +127,13 @@ def meanings(comparison: Comparison, work: Work | None = None) -> Iterator[Part]
     `work` is told where more was done than the comparison.
     """
     yield Line(
-        f"Regions in bytes; U_max {comparison.u_max:,}; every region starts at a multiple of "
-        f"{comparison.base_alignment}."
+        f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
+        f"{comparison.u_max:,}."
     )
+    yield Line("R_min: the smallest region that serves the trace.")
+    yield Line("R_safe: the smallest region above every one that failed.")
     if not _aligned(comparison) and comparison.rows:
-        yield Line(f"Every block starts at a multiple of {comparison.rows[0].alignment} B.")
+        yield Line(f"Every block is aligned to {comparison.rows[0].alignment} B.")
     yield Fields({"bounds": comparison.bounds, "work": _work(comparison, work or comparison.work)})
     if comparison.bounds is not None:
         yield from map(Line, _bounds_told(comparison.bounds))
@@ -157,7 +159,7 @@ def low_level(comparison: Comparison, granularity: int) -> Iterator[Part]:
         ),
         comparison.rows,
     )
-    yield Line("R_max: the most that a low-level allocator, such as sbrk, is asked for; in bytes.")
+    yield Line("R_max: bytes requested from a low-level allocator, such as sbrk, at most.")
 
 
 def over_in_steps(row: Row, granularity: int) -> float | None:
@@ -170,7 +172,7 @@ def left_out(not_applicable: Sequence[NotApplicable]) -> Iterator[Part]:
     """What was not tried, and why."""
     yield Table(LEFT_OUT, not_applicable, "not_applicable")
     for one in not_applicable:
-        yield Line(f"{one.name} left out: {one.why}.")
+        yield Line(f"{one.name} skipped: {one.why}.")
 
 
 def _ranked(comparison: Comparison, sram: Sram | None) -> list[_Ranked]:
@@ -186,17 +188,17 @@ def marks_of(row: Row) -> str:
 
 def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
     yield (
-        f"With every lifetime known and no headers the trace fits in {bounds.packing:,} B; with "
-        f"each size's own most set aside, in {bounds.static:,} B."
+        f"With all lifetimes known and no headers the trace fits in {bounds.packing:,} B. "
+        f"With a pool for each size it takes {bounds.static:,} B."
     )
     worst = bounds.worst_case
     if worst is not None:
-        yield f"The first row needs {worst.size:,} B at most in {worst.premise}."
+        yield f"Proven worst case of the first row: {worst.size:,} B in {worst.premise}."
 
 
 def _meanings(rows: Sequence[Row]) -> Iterator[str]:
     """Of the columns and marks that occur."""
-    yield "energy: of all accesses in an SRAM as large as the region, over the least row."
+    yield "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."
     if any(row.is_in_pieces for row in rows):
@@ -206,13 +208,13 @@ def _meanings(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.heap is not None for row in rows):
         yield SYSTEMS_MEMORY
     if any(row.step == 0 and row.r_safe is not None for row in rows):
-        yield "step -: no search; the region follows from the plan or from one run."
+        yield "step -: no search needed; the region follows from the plan or from one replay."
     if any(row.step == _engine.REGION_UNIT for row in rows):
-        yield f"step {_engine.REGION_UNIT}: every region was tried from 0.9 R_min to above R_safe."
+        yield f"step {_engine.REGION_UNIT}: every region from 0.9 R_min to above R_safe was tried."
     if not all(row.is_exhaustive for row in rows):
         unit = _engine.REGION_UNIT
-        yield f"step above {unit}: R_safe is the smallest found; --exact tries what lies between."
+        yield f"step above {unit}: R_safe is the smallest found; --exact tries every region."
     if any(row.r_safe_at_least is not None for row in rows):
-        yield "R_safe >=: it cannot win, so its region was not searched further."
+        yield "R_safe >=: cannot win, so its region was not searched further."
     if any(row.r_safe is None and row.r_safe_at_least is None for row in rows):
-        yield "R_safe -: no region below 4 GiB was found above which none failed."
+        yield "R_safe -: none found; regions up to 4 GiB were tried."

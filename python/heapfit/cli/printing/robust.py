@@ -70,7 +70,7 @@ def _drawn_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, o
 
 
 _NAME: Column[RobustRow] = Column("name", "candidate")
-_SAFE_REGION: Column[RobustRow] = Column("safe_region", "none in")
+_SAFE_REGION: Column[RobustRow] = Column("safe_region", "none fails in")
 
 
 def _regions(designs: RobustDesigns) -> Iterator[Part]:
@@ -80,11 +80,13 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
         f"Regions in bytes that serve {designs.objective.description} of {designs.traces}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
-    yield Line("R_safe of each is the smallest found, to 0.02 % of U_max (--exact: every size).")
-    yield Line("over U_max: the most of any trace, each over its own U_max.")
-    yield Line("* made from the traces; unseen: made without the trace it is measured on.")
+    yield Line(
+        "R_safe of each run is the smallest found, to 0.02 % of U_max (--exact: every size)."
+    )
+    yield Line("over U_max: the largest R_safe / U_max of any run.")
+    yield Line("* learned from the runs; hold-out: learned without the run it is measured on.")
     if any(row.region is None or row.unseen_region is None for row in designs.rows):
-        yield Line("-: no region serves them, as where all blocks lie in pools.")
+        yield Line("-: no region serves them; a larger region adds no blocks to pools.")
 
 
 def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
@@ -94,10 +96,10 @@ def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
         Column("plan", value=lambda row: plan_table(row.plan)),
         Column("is_trained"),
         Column("regions"),
-        Column("region", "region, seen"),
+        Column("region", "region, recorded"),
         Column(heading="over U_max", shown=lambda row: _most_over(row.regions, u_max)),
         Column("unseen_regions"),
-        Column("unseen_region", "region, unseen"),
+        Column("unseen_region", "region, hold-out"),
         Column(heading="over U_max", shown=lambda row: _most_over(row.unseen_regions, u_max)),
         Column("run_out"),
         Column("held"),
@@ -109,16 +111,15 @@ def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
 def _curves(designs: RobustDesigns) -> Iterator[Part]:
     columns = [_NAME, *(_ran_out(i, designs.traces) for i in range(len(MARGINS))), _SAFE_REGION]
     yield Line("")
-    yield Line("Percent of unseen traces that run out, by margin above the region of seen ones:")
+    yield Line("Percent of hold-out runs out of memory, by margin above the region of the others:")
     yield Table(columns, designs.rows)
     yield Line(
-        f"{designs.traces} traces in {designs.folds} folds. Where none of them ran out, at most "
-        f"{failure_bound(designs.traces):.2%} of all do (95% sure, rule of three), for a row "
-        "and margin chosen beforehand;"
+        f"{designs.traces} runs in {designs.folds} folds. Where none ran out of memory, at most "
+        f"{failure_bound(designs.traces):.2%} of all runs do (95 % confidence, rule of three)."
     )
     yield Line(
-        f"to say so of 1 in 1,000 takes {traces_for(_ONE_IN):,} traces without a failure, of runs "
-        "as different as those to come."
+        "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
+        f"{traces_for(_ONE_IN):,} runs without a failure, as varied as runs in the field."
     )
 
 
@@ -133,18 +134,17 @@ def _drawn_told(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
     texts = [
-        f"Trace 1 is the recording; the other {len(others)} are drawn from it (seed {drawn.seed}): "
+        f"Run 1 is the recording; the other {len(others)} are resampled (seed {drawn.seed}): "
         f"{phases}, blocks of {drawn.block:,} requests.",
-        f"{drawn.kept:,} of {drawn.requests:,} objects outlive their phase and are kept as they "
-        "were.",
-        f"U_max of the drawn ones is {min(others):,} to {max(others):,}, of the recording "
-        f"{recorded:,}.",
-        f"The percentages are of such traces. {LIMITS}",
+        f"{drawn.kept:,} of {drawn.requests:,} objects outlive their phase and are not resampled.",
+        f"U_max: {min(others):,} to {max(others):,} in the resampled runs, {recorded:,} in the "
+        "recording.",
+        f"The percentages are of resampled runs. {LIMITS}",
     ]
     if not is_peak_repeated(recorded, others):
         texts.append(
-            "None of the drawn traces peaks where the recording does, so the curve says little: "
-            "record more runs."
+            "No resampled run reaches the recorded peak, so the curve says little. "
+            "Record more runs."
         )
     yield Line("")
     for text in texts:
@@ -155,19 +155,17 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     """Which plan to take, and every saving that is none on traces not seen."""
     best, plain = designs.rows[0], designs.best_plain
     if not designs.folds:
-        return ["Nothing is known of traces not seen (--folds)."]
+        return ["Without --folds nothing is known of hold-out runs."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.description} unseen."]
+        return [f"No plan serves {designs.objective.description} in the holdout check."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
-    lines = [
-        f"Least on traces not seen: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."
-    ]
+    lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.pools:
         lines.append(_no_pools(designs.chosen, designs))
     safest = designs.safest
     if safest is not None:
         lines.append(
-            f"Least region in which none of them ran out: {safest.name}, {safest.safe_region:,} B "
+            f"Least region that served all of them: {safest.name}, {safest.safe_region:,} B "
             f"(+{safest.safe_margin}%)."
         )
     if plain is not None:
@@ -180,10 +178,7 @@ def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
     sentence = f"No pools here: {chosen.name}"
     if chosen is designs.rows[0]:
         return f"{sentence}."
-    return (
-        f"{sentence}; no plan with pools held on every trace that it was made without, "
-        "and saved 1 % of U_max there."
-    )
+    return f"{sentence}. No plan with pools served every hold-out run and saved 1 % of U_max there."
 
 
 def _loss(row: RobustRow, plain: RobustRow) -> str | None:
@@ -194,12 +189,12 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
     if saving <= 0:
         return None
     sentence = (
-        f"{row.name} saves {saving:.1%} of {plain.name}'s region on the traces it is made from"
+        f"{row.name} saves {saving:.1%} of {plain.name}'s region on the runs it is learned from"
     )
     if row.unseen_region is None:
-        return f"{sentence}, but cannot serve all others in any region."
+        return f"{sentence}, but serves the hold-out runs in no region."
     cost = row.unseen_region / plain.unseen_region - 1
-    return f"{sentence}, and costs {cost:.1%} more on those it has not seen." if cost > 0 else None
+    return f"{sentence}, and needs {cost:.1%} more on hold-out runs." if cost > 0 else None
 
 
 def _most_over(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:

@@ -65,8 +65,8 @@ def _title(fit: Fit) -> str:
     )
     if len(fit.runs) > 1:
         known = fit.answer.known.runs
-        drawn = f", {len(fit.runs) - known} drawn" if known < len(fit.runs) else ""
-        return f"{_runs(known)}{drawn}; the one that needs most is {fit.shown.name}"
+        drawn = f", {len(fit.runs) - known} resampled" if known < len(fit.runs) else ""
+        return f"{_runs(known)}{drawn}; {fit.shown.name} needs the most"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
@@ -82,7 +82,7 @@ def _assumed(fit: Fit) -> Iterator[Part]:
     if is_assumed:
         yield from paragraph(
             "Assumed: 1,000 packets wait, then all leave. A capture does not show how long "
-            "packets stay; give --queue fifo:PACKETS_PER_S or link:BITS_PER_S.",
+            "packets stay. Give --queue fifo:PACKETS_PER_S or link:BITS_PER_S.",
             _INDENT,
         )
 
@@ -100,11 +100,11 @@ def _answer(fit: Fit) -> Iterator[str]:
     yield from describe_saving(fit)
     size = answer.size
     if size.peak > size.u_max:
-        yield f"It is for a peak of {size.peak:,} B; the recorded peak is {size.u_max:,} B."
+        yield f"It is for a peak of {size.peak:,} live bytes; the recorded peak is {size.u_max:,}."
     else:
-        yield f"The most ever in use was {size.u_max:,} B."
+        yield f"The recorded peak is {size.u_max:,} live bytes."
     if answer.asked_peak is not None and answer.asked_peak < size.u_max:
-        yield f"The peak of {answer.asked_peak:,} B that you gave is below it and changes nothing."
+        yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
 
 
 def _set_to(answer: Answer) -> str:
@@ -135,20 +135,20 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     rest = len(fit.comparison.rows) - 1
     marks = ["" if is_whole else f"{rest} more: --all"]
     if any(row.standing is Standing.RULE for row in fit.references):
-        marks.append("* its rule, not its code")
+        marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
-        marks.append("+ on the excerpt")
-    marks.append("~ instructions, Cortex-M4 model")
+        marks.append("+ measured on the excerpt")
+    marks.append("~ estimated Cortex-M4 instr.")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
 def _held(fit: Fit) -> str:
     """Of runs seen and drawn."""
     held = fit.holdout
-    seen = "This run" if held.seen == 1 else f"These {held.seen} runs"
+    seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
     if fit.excerpt is not None and fit.excerpt.is_kept:
-        seen = "The excerpt of it" if held.seen == 1 else "These runs, excerpts of long ones"
-    return f"Will it hold?  {seen}: replayed, {_refused(held.seen_refused)}. {_drawn(held)}"
+        seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
+    return f"Will it hold?  Replay of {seen}: {_refused(held.seen_refused)}. {_drawn(held)}"
 
 
 def _looked_at(fit: Fit) -> Iterator[Part]:
@@ -159,18 +159,17 @@ def _looked_at(fit: Fit) -> Iterator[Part]:
 
 
 def _refused(count: int) -> str:
-    return "nothing refused" if count == 0 else f"{count} refused"
+    return "all served" if count == 0 else f"{count} out of memory"
 
 
 def _drawn(held: HoldoutResult) -> str:
     if held.drawn == 0:
-        return "No others could be drawn from it: its length does not allow it."
-    origin = "it" if held.seen == 1 else "them"
-    refused = "none" if held.drawn_refused == 0 else str(held.drawn_refused)
-    advice = "Drawn runs vary chance, not load."
+        return "The recording is too short to resample."
+    origin = "this run" if held.seen == 1 else "these runs"
+    found = f"{held.drawn} resampled variants of {origin}: {_refused(held.drawn_refused)}."
     if held.drawn_refused > 0:
-        advice = "Record more runs, or give a larger --margin."
-    return f"{held.drawn} runs drawn from {origin}, not designed on: {refused} refused. {advice}"
+        return f"{found} Record more runs, or give a larger --margin."
+    return found
 
 
 def _record_more(fit: Fit) -> Iterator[Part]:
@@ -192,7 +191,7 @@ def _paths(fit: Fit) -> Iterator[Part]:
     paths = fit.paths
     yield Fields({"paths": paths})
     if paths.plan is None:
-        yield Line(f"{_INDENT}No plan and no code are written.")
+        yield Line(f"{_INDENT}No plan and no code were written.")
     for name, path in (("code", paths.code), ("plan", paths.plan), ("report", paths.report)):
         if path is not None:
             yield Line(f"{_INDENT}{name:7}{path}", is_copied=True)

@@ -47,7 +47,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="count", shown=lambda row: row.of_pool(lambda pool: pool.count)),
     Column(heading="bytes", shown=lambda row: row.memory),
     Column(heading="refused", shown=lambda row: share_text(row.refused)),
-    Column(heading="unseen", shown=lambda row: share_text(row.unseen.share)),
+    Column(heading="hold-out", shown=lambda row: share_text(row.unseen.share)),
     Column(heading="95 %", shown=lambda row: between(row.unseen)),
     Column(
         heading="alone", shown=lambda row: row.of_pool(lambda pool: share_text(pool.needs_more))
@@ -110,29 +110,29 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
     yield Table(_ROWS, _rows(sizing))
     for sentence in _REFUSED:
         yield from paragraph(sentence)
-    yield from paragraph(f"unseen: {sizing.unseen.description}")
+    yield from paragraph(f"hold-out: {sizing.unseen.description}")
     yield Line("")
-    yield Line("Each pool alone, without the help of larger ones:")
+    yield Line("Each pool alone, without fall-back to larger pools:")
     yield Table(_ALONE, sizing.alone.pools)
     yield from paragraph(_runs_out(sizing))
 
 
 _REFUSED = (
-    "=40: a pool for requests of just 40 bytes. bytes: of blocks, without bookkeeping.",
-    "refused: with these counts, where a full pool's requests go to the next larger pool.",
-    "alone: the requests that would need more than the count, if no pool refused and none helped.",
+    "=40: a pool for requests of exactly 40 bytes. bytes: of blocks, without bookkeeping.",
+    "refused: share out of memory; requests of a full pool go to the next larger pool.",
+    "alone: share that finds its pool full, with unlimited pools and no fall-back.",
     "Erlang-B: the same, if requests arrived independently.",
 )
 
 
 def _runs_out(sizing: PoolSizing) -> str:
     saved = 1 - sizing.memory / sizing.alone.memory
-    told = f"{sizing.alone.memory:,} bytes alone; together they take " + (
+    told = f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools " + (
         f"{saved:.1%} less." if saved > 0 else "no less."
     )
     if not sizing.alone.is_beyond:
         return told
     return (
-        f"{told} * extrapolated: the trace is too short for so rare an event. Such a pool keeps "
-        "this count together with others."
+        f"{told} * extrapolated: the trace is too short for so rare an event. With fall-back, "
+        "such a pool keeps this count."
     )

@@ -60,7 +60,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("half_width"),
     Column(
         "unseen",
-        "unseen",
+        "hold-out",
         shown=lambda sized: None if sized.unseen is None else f"{1 - sized.unseen:.2e}",
     ),
     Column("unseen_half_width"),
@@ -87,7 +87,7 @@ def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
         yield Line("")
         yield Table(_OF_CURVE, [sized for sized in sizing.curve if sized.memory is not None])
     yield Line(
-        "memory: bytes, bookkeeping included; from, to: where 95 % confidence puts it; without"
+        "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. Without"
     )
-    yield Line("them it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool).")
-    yield Line("unseen: refused of as many other draws, on which the memory was not found.")
+    yield Line("one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool).")
+    yield Line("hold-out: share refused in as many other runs, which took no part in the sizing.")

@@ -52,14 +52,14 @@ class MeasureText:
 
 
 MEASURE_TEXTS: Final = {
-    Measure.RAM: MeasureText(
-        "R_safe", "B", "the smallest region from which every larger one works"
-    ),
+    Measure.RAM: MeasureText("R_safe", "B", "the smallest size above every size that failed"),
     Measure.ACCESSES: MeasureText(
         "accesses/operation", "", "metadata words loaded and stored by a call, mean"
     ),
     Measure.ENERGY: MeasureText(
-        "energy", "x the least", "of these accesses in an SRAM of the region's size, over the least"
+        "energy",
+        "x the best",
+        "of these accesses in an SRAM of the region's size, relative to the best row",
     ),
     Measure.TIME: MeasureText(
         "instructions", "", "mean of a call on a Cortex-M4 at -O2, modelled from its accesses"

@@ -252,7 +252,7 @@ def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
     name, _, values = text.partition(":")
     (info,) = find_allocators([name])
     if takes_pools(info) or (info.ships and not is_for_any_program(info)):
-        raise HeapfitError(f"{text}: no heap that any program can have")
+        raise HeapfitError(f"{text}: heap_5 cannot have such regions")
     scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
     return SystemHeap(
         name=":".join(filter(None, [info.name, values])),

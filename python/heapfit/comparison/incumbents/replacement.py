@@ -86,19 +86,19 @@ class IncumbentVerdict:
         """The verdict as a sentence."""
         now, fitted = self.costs
         if self.needed is None:
-            return f"Replace {now.name}, which serves no region of these recordings."
+            return f"Replace {now.name}: it serves these recordings in no region."
         if self.saved is None or fitted.memory is None:
-            return f"Keep {now.name}: {fitted.name} serves no region of these recordings."
+            return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
         change = f"{100 * abs(self.saved):.1f} % {'less' if self.saved >= 0 else 'more'}"
         found = (
-            f"{fitted.name} needs less on {self._count_wins()} and, for all, {fitted.memory:,} B, "
+            f"{fitted.name} needs less on {self._count_wins()}, and {fitted.memory:,} B for all, "
             f"{change} than {self.needed:,} B"
         )
         if not self.is_kept:
             bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
             return f"Replace {now.name}{bar}: {found}."
         if len(self.pairs) < self.wanted:
-            return f"Keep {now.name} until {self.wanted} recordings say otherwise: {found}."
+            return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
 
     def _count_wins(self) -> str:
@@ -106,5 +106,5 @@ class IncumbentVerdict:
         return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
 
     def _bar(self) -> str:
-        where = " and need less on all but one" if len(self.pairs) > 1 else ""
-        return f"to be worth a change it has to save more than {LEAST_SAVED} %{where}"
+        where = " and need less on all recordings but one" if len(self.pairs) > 1 else ""
+        return f"a replacement has to save more than {LEAST_SAVED} %{where}"

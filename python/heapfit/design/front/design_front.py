@@ -229,8 +229,8 @@ def cost_of_choice(front: Front, choice: Configuration) -> str:
         if value is not None and least and not _is_near(value, least):
             more.append(f"{MEASURE_TEXTS[measure].title} {value / least - 1:+.0%}")
     if not more:
-        return "the least of everything"
-    return f"over the least of each: {', '.join(more)}"
+        return "the least in every measure"
+    return f"above the least: {', '.join(more)}"
 
 
 def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparison:

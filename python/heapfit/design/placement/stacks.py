@@ -39,7 +39,7 @@ _MOST_MOMENTS = 20_000  # of a run that are looked at
 def stacks_obstacle(runs: Sequence[LoadedTrace]) -> str | None:
     """The reason why no stacks can be learned from these runs; None if they can."""
     if len(runs) < 2:
-        return "one run is known, which does not show what another needs"
+        return "a single run does not show what another needs"
     peaks = [run.profile.u_max for run in runs]
     if max(peaks) > MOST_APART * min(peaks):
         apart = max(peaks) / max(min(peaks), 1)

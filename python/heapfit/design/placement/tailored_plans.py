@@ -127,8 +127,8 @@ def _hole_limit_candidate(
     """The candidate of the hole limit that saves most."""
     limit = learned.limited.layout.scalars.get("hole_limit", 0)
     if limit == 0:
-        return NotApplicable(HOLE_LIMIT, "no large hole is better left alone", before[0])
-    alone = f"holes of more than {limit} times a request left alone"
+        return NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
+    alone = f"holes of more than {limit} times a request are not split"
     return candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
 
 
@@ -167,7 +167,7 @@ def _judge_stacks(
     learned_from = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
     if share < _LEAST_STACKS:
         return NotApplicable(
-            STACKS, f"{learned_from}, could save something by chance alone", before[0]
+            STACKS, f"{learned_from}, could save something only by chance", before[0]
         )
     return candidate_if_better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
@@ -177,7 +177,7 @@ def _site_candidate(
 ) -> Candidate | NotApplicable:
     by_site, replayed = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
-        return NotApplicable(BY_SITE, "the trace does not tell where requests come from")
+        return NotApplicable(BY_SITE, "the trace has no call sites")
     sites = by_site.layout.sites
     what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
     learned_from = f"{len(sites)} {what} have tags"
@@ -219,7 +219,7 @@ def candidate_if_better(
     """The candidate; NotApplicable if it saves too little over the one before to hold elsewhere."""
     points = 100 * (before[1].region - placed.region) / u_max
     if points < LEAST_POINTS:
-        why = f"saves {points:.1f} % of U_max here, too little to hold elsewhere ({learned_from})"
+        why = f"saves {points:.1f} % of U_max here, too little for other runs ({learned_from})"
         return NotApplicable(name, why, before[0])
     reason = f"saves {points:.1f} % of U_max over {before[0]} ({learned_from})"
     return Candidate(name, placed.plan, reason, trained_on_this_trace=True)

@@ -63,7 +63,7 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
     if plan.shared is not None and not takes_shared(info):
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
         return NotApplicable(allocator, why)
-    reason = "every size set aside for its own worst case"
+    reason = "a pool for each size, at its own peak"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 

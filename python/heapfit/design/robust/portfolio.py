@@ -23,7 +23,7 @@ from heapfit.trace.loaded import LoadedTrace
 
 SHARED = "best_fit"
 MOST_SIZES = 256  # with a pool each; a plan of more is a long table in ROM
-_WORST_CASE = "every size set aside for the most of it in any of the traces"
+_WORST_CASE = "a pool for each size, at its largest peak in any trace"
 
 
 def robust_portfolio(

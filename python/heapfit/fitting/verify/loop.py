@@ -133,7 +133,7 @@ class _Loop:
         resources = Resources(write_page=self.options.write_page)
         plan = fit(self.known, self.folder / "fit", options, resources=resources).paths.plan
         if plan is None:
-            raise HeapfitError(f"{self.folder}: no plan serves what was recorded")
+            raise HeapfitError(f"{self.folder}: no plan serves the recordings")
         return plan
 
     def last_runs_of(self, done: Round) -> tuple[int, ...] | None:

@@ -52,7 +52,7 @@ def measured_in_pairs(
     folder: Path,
     runs: RunProgress,
 ) -> MeasuredPairs:
-    """Records the runs of `fitted`, by number, over today's heap, too, and compares.
+    """Records the runs of `fitted`, by number, on the incumbent heap, too, and compares.
 
     The recordings are stored in `folder`. Runs over the plan's heap that ask for the same count as
     one. HeapfitError if the image is not built or records nothing, or today's heap has no such
@@ -88,7 +88,7 @@ def _recorded_today(
     traces = []
     for number in numbers:
         traces.append(firmware.record(number, folder / f"now-{number}.parquet").trace)
-        runs.done(f"run {number} over today's heap")
+        runs.done(f"run {number} on the incumbent heap")
     return traces
 
 

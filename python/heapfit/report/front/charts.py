@@ -127,7 +127,7 @@ def _hover(front: Front, configuration: Configuration) -> str:
         figure_text(configuration.row.reason),
         "",
         f"R<sub>safe</sub> {count(figures.memory)} B, code {count(figures.size)} B",
-        f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the least",
+        f"{rate(figures.accesses)} accesses a call, energy {rate(energy)} x the best",
         f"instructions {count(figures.time)}, longest call {count(figures.longest)} (model)",
         "",
         *(

@@ -123,7 +123,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
     seen = sum(one.is_seen for one in needed)
     name = recordings[_select_shown(check)].run.name
     infos = [one.run.trace for one in recordings]
-    margin = "not told" if plan.margin is None else f"{plan.margin:g}{NO_BREAK}%"
+    margin = "not stated" if plan.margin is None else f"{plan.margin:g}{NO_BREAK}%"
     return PageOpening(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
@@ -132,15 +132,17 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
         sentences=(_sentence(check, needed),),
         lead=(
             PageFigure("region", size(plan.region)),
-            PageFigure("refused", f"{refused} of {len(recordings)}"),
+            PageFigure("out of memory", f"{refused} of {len(recordings)}"),
             PageFigure("highest peak", size(max(one.run.peak for one in recordings))),
         ),
         remarks=(f"Below, the page shows {name}.",) if len(recordings) > 1 else (),
         trust=(
-            PageFigure("recordings", count(len(recordings)), "each replayed in this very region"),
-            PageFigure("the plan has seen", count(seen), "of these"),
-            PageFigure("planned peak", size(peak_of_plan(plan) or None), "that the region is for"),
-            PageFigure("margin", margin, "of the region, beyond that peak"),
+            PageFigure("recordings", count(len(recordings)), "each replayed in this region"),
+            PageFigure("used for the plan", count(seen), "of these"),
+            PageFigure(
+                "planned peak", size(peak_of_plan(plan) or None), "which the region is sized for"
+            ),
+            PageFigure("margin", margin, "of the region, above that peak"),
             content.pointer_figure(infos),
         ),
     )
@@ -149,7 +151,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
 def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
     runs, region = len(check.recordings), size(check.plan.region)
     if check.holds:
-        opening = "The recording holds" if runs == 1 else f"All {runs} recordings hold"
+        opening = "The recording passes" if runs == 1 else f"All {runs} recordings pass"
         return f"{opening} in the plan's {region}."
     refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
     if not refused:
@@ -159,10 +161,10 @@ def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
     first = refused[0]
     refusal, need = check.recordings[first].run.refusal, needed[first].region
     assert refusal is not None, "it is among those that were refused"
-    many = f"{len(refused)} of {runs} recordings are refused in the plan's {region}: "
+    many = f"{len(refused)} of {runs} recordings run out of memory in the plan's {region}: "
     more = "" if need is None else f"; it needs {size(need)}"
     name = check.recordings[first].run.name
-    one = f"{name} is refused in the plan's {region}, "
+    one = f"{name} runs out of memory in the plan's {region}, "
     opening = one if runs == 1 else f"{many}{name} "
     return f"{opening}first at event {count(refusal.event)}{more}."
 
@@ -173,20 +175,20 @@ def _peak(
     """The moment at which the heap is out of memory; the peak if it never is."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:
-        moment = "The heap in the plan's region, at the moment at which the most bytes are live."
+        moment = "The heap in the plan's region at the peak of live bytes."
         return moment_of(shown, [heap], sites, ("The peak", moment, shown.profile.u_max_event))
-    moment = f"The heap in the plan's region as it refuses {size(refusal.size)}."
-    return moment_of(shown, [heap], sites, ("The refusal", moment, refusal.event - 1))
+    moment = f"The heap in the plan's region when a request for {size(refusal.size)} fails."
+    return moment_of(shown, [heap], sites, ("Out of memory", moment, refusal.event - 1))
 
 
 def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
     groups = (
-        RunGroup("seen runs", tuple(one.region for one in needed if one.is_seen)),
-        RunGroup("unseen runs", tuple(one.region for one in needed if not one.is_seen)),
+        RunGroup("recorded runs", tuple(one.region for one in needed if one.is_seen)),
+        RunGroup("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
     )
     caption = (
-        "The share of the recordings that is refused in each region. Seen: the plan was made from "
-        "them. Unseen: it was not. Dashed: the plan's region."
+        "The share of recordings that run out of memory in each region. Recorded: the plan was "
+        "made from them. Hold-out: it was not. Dashed: the plan's region."
     )
     return risk_of(groups, plan.region, caption)
 

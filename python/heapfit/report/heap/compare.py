@@ -110,7 +110,7 @@ def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
     sentence = (
         "No plan serves all of them."
         if mean is None
-        else f"{first} needs least in the mean: {ratio(mean)} times the peak of each trace."
+        else f"{first} needs the least on average: {ratio(mean)} times the peak of each trace."
     )
     shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
     return replace(
@@ -119,13 +119,13 @@ def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
         source=", ".join(one.label for one in columns),
         sentences=(sentence,),
         lead=(
-            PageFigure("least in the mean", first),
+            PageFigure("least on average", first),
             PageFigure("over the peak, mean", ratio(mean)),
             PageFigure("largest peak", size(case.comparison.u_max)),
         ),
         remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
         trust=(
-            PageFigure("traces", count(len(columns)), "each compared apart"),
+            PageFigure("traces", count(len(columns)), "each compared on its own"),
             *opening.trust[1:],
         ),
     )

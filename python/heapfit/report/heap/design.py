@@ -125,7 +125,7 @@ def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> PageOp
         lead.insert(1, PageFigure("margin in it", f"{heap.margin:g} %"))
     opening = opening_of(case, "fit --plans")
     drawn = designs.traces - designs.recordings
-    remark = f"and {count(drawn)} runs drawn from them" if drawn else "one plan for all of them"
+    remark = f"and {count(drawn)} runs resampled from them" if drawn else "one plan for all of them"
     return replace(
         opening,
         title=f"{several.names[0]} and {len(several.names) - 1} more",
@@ -135,7 +135,7 @@ def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> PageOp
         remarks=(f"Below, the page shows {shown}, which needs the largest region.",),
         trust=(
             PageFigure("recordings", count(designs.recordings), remark),
-            PageFigure("left out by turns", count(designs.folds), "parts, measured unseen"),
+            PageFigure("folds", count(designs.folds), "of the holdout check"),
             *opening.trust[1:],
         ),
     )
@@ -143,7 +143,7 @@ def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> PageOp
 
 def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
     if chosen.region is None:
-        return "No plan serves all of them in any region that was tried."
+        return "No plan serves all of them in any region tried."
     above = percent((_ratio_to_peak(chosen.region, designs) or 1) - 1)
     return (
         f"{chosen.name} needs {size(chosen.region)} for all {designs.traces} runs, {above} above "
@@ -162,13 +162,13 @@ def _risk(several: RobustDesignInput) -> Risk | None:
     recordings, heap = designs.recordings, designs.heap_size(designs.chosen)
     unseen = chosen.unseen_regions if chosen.is_trained else ()
     groups = (
-        RunGroup("seen runs", chosen.regions[:recordings]),
-        RunGroup("unseen runs", unseen),
-        RunGroup("drawn runs", chosen.regions[recordings:]),
+        RunGroup("recorded runs", chosen.regions[:recordings]),
+        RunGroup("hold-out runs", unseen),
+        RunGroup("resampled runs", chosen.regions[recordings:]),
     )
     caption = (
-        "The share of runs that is refused in each region. Seen: the recordings, in the plan made "
-        "from all. Unseen: each run in the plan made without it. Drawn: runs drawn from the "
+        "The share of runs that run out of memory in each region. Recorded: in the plan made from "
+        "all. Hold-out: each run in a plan made without it. Resampled: variants of the "
         "recording, in the plan made from all. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, None if heap is None else heap.region, caption)

@@ -89,7 +89,7 @@ def _describe_opening(fit: Fit) -> PageOpening:
     ]
     if kept is None:
         lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
-    suggestions = f"Firmer with: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
+    suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     remarks = (*describe_saving(fit), suggestions)
     return PageOpening(
         command="fit",
@@ -114,17 +114,19 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
 def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
     winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.r_safe - needed.u_max)
-    drawn = f"{held.drawn_refused} of {held.drawn} drawn runs refused"
+    drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
         PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
         PageFigure(
-            "refused", count(held.seen_refused), drawn if held.drawn else "no other run was drawn"
+            "out of memory",
+            count(held.seen_refused),
+            drawn if held.drawn else "too short to resample",
         ),
         PageFigure(
-            "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above what recordings need"
+            "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
         ),
         PageFigure(
-            "no heap needs less than", size(needed.u_max), f"so a better one saves {saved} at most"
+            "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),
         content.pointer_figure([fit.trace.info]),
         PageFigure("alignment", size(winner.alignment), "of every block"),
@@ -136,14 +138,14 @@ def _draw_risk(fit: Fit) -> Risk | None:
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
     groups = (
-        RunGroup("seen runs", seen),
-        RunGroup("unseen runs", () if unseen == seen else unseen),
-        RunGroup("drawn runs", fit.holdout.drawn_needs),
+        RunGroup("recorded runs", seen),
+        RunGroup("hold-out runs", () if unseen == seen else unseen),
+        RunGroup("resampled runs", fit.holdout.drawn_needs),
     )
     caption = (
-        "The share of runs that is refused in each region. Seen: the recordings. Unseen: each "
-        "in a plan made without it. Drawn: runs drawn from the recordings, which took no part in "
-        "the choice. Dashed: the region to set, with its margin."
+        "The share of runs that run out of memory in each region. Hold-out: each recording in a "
+        "plan made without it. Resampled: variants of the recordings, which took no part in the "
+        "choice. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, fit.answer.size.region, caption)
 
@@ -158,14 +160,14 @@ def _define(fit: Fit) -> str:
 
 
 def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
-    again = PageCommand("This fit, from the recording on:", _write_fit_command(fit))
+    again = PageCommand("Repeat this fit from the recording:", _write_fit_command(fit))
     if fit.paths.plan is None:
         return (again,)
     plan = _quote(fit.paths.plan)
     return (
         again,
-        PageCommand("The plan on another recording:", f"heapfit check OTHER --plan {plan}"),
-        PageCommand("The C code of the plan:", f"heapfit generate {plan}"),
+        PageCommand("Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"),
+        PageCommand("Write the C code of the plan:", f"heapfit generate {plan}"),
     )
 
 

@@ -429,8 +429,8 @@
             const isInside = event >= told.window[0] && event < told.window[1];
             readout.textContent = block !== null ? this.blockText(block)
                 : isInside ? `No request at ${bytes(Math.floor(address))}, event `
-                    + `${number.format(event)}: free, a header or rounding.`
-                : "Only the blocks of the framed window are known one by one: zoom into it.";
+                    + `${number.format(event)}: free, a header or padding.`
+                : "Zoom into the frame to see single blocks.";
         }
 
         blockText(i) {
@@ -560,9 +560,9 @@
         if (!refused) {
             return `${name} serves every request.`;
         }
-        return `${name} refuses ${bytes(refused.size)} at event ${number.format(refused.event)}: `
-            + `${bytes(refused.live)} are live and ${bytes(refused.free)} free, the largest piece `
-            + `${bytes(refused.largest_free)}.`;
+        return `${name} runs out of memory at event ${number.format(refused.event)}, a request for `
+            + `${bytes(refused.size)}: ${bytes(refused.live)} are live and ${bytes(refused.free)} free; `
+            + `the largest free block has ${bytes(refused.largest_free)}.`;
     }
 
     function tellRegion() {

@@ -231,7 +231,7 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     region = trial.scan().r_safe
     if region is None:
         return []
-    name = heap.title if case.today else f"{heap.title}'s rule"
+    name = heap.title if case.today else f"{heap.title}, simulated"
     return [replayed.subject(name, region)]
 
 

@@ -33,7 +33,7 @@ def league_memory_chart(
     )
     return Chart(
         identity=f"chart-memory-{identity}",
-        meaning="What each recording needs over its peak of live bytes, an entrant a line.",
+        meaning="Bytes each recording needs over its peak of live bytes; one line an entrant.",
         data=[each, middle],
         layout={
             "hovermode": "closest",

@@ -37,6 +37,6 @@ def verdicts(standings: Sequence[Standing]) -> Iterator[str]:
 def _describe_leader(first: Standing) -> str:
     count = "its one recording" if first.served == 1 else f"the median of {first.served} recordings"
     return (
-        f"{first.entrant} needs least, {first.median:.3f} times the peak in {count}, "
-        f"{first.worst:.3f} times at worst."
+        f"{first.entrant} needs the least, {first.median:.3f} times the peak in {count}, "
+        f"{first.worst:.3f} times in the worst case."
     )

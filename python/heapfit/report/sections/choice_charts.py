@@ -35,7 +35,7 @@ def extra_memory_chart(rows: Sequence[Row]) -> Chart:
     }
     return Chart(
         identity="chart-candidates",
-        meaning="Bytes that each candidate's region takes above the peak of live bytes.",
+        meaning="Bytes of each candidate's region above the peak of live bytes.",
         data=[bars],
         layout={
             "bargap": 0.62,
@@ -89,7 +89,7 @@ def trade_chart(case: ReportCase) -> Chart | None:
         return None
     kinds = (
         ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
-        ("only if every run were this one", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
+        ("trace-specific", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
         ("chosen", lambda row: row is winner, ACCENT),
     )
     data = [

@@ -124,5 +124,5 @@ def pointer_figure(infos: Sequence[TraceInfo]) -> PageFigure:
     if all(info.kind == "packets" for info in infos):
         return PageFigure("recorded on", "the wire", "packets have no pointers")
     widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    text = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not told"
+    text = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not stated"
     return PageFigure("recorded on", text, "sizes hold for such pointers")

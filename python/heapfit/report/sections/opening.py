@@ -30,7 +30,7 @@ def opening_of(case: ReportCase, command: str) -> PageOpening:
         lead=lead_figures(winner),
         remarks=(verdict(comparison),),
         trust=(
-            PageFigure("recordings", "1", "one run says nothing of load that it has not seen"),
+            PageFigure("recordings", "1", "one run says nothing of other loads"),
             PageFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
             *floor_figures(winner),
             pointer_figure([info]),
@@ -43,7 +43,7 @@ def opening_of(case: ReportCase, command: str) -> PageOpening:
 def describe_need(winner: Row) -> str:
     """The sentence that says which region a plan needs for a recording."""
     if winner.r_safe is None:
-        return "No plan serves this recording in any region that was tried."
+        return "No plan serves this recording in any region tried."
     above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
     return (
         f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
@@ -65,11 +65,11 @@ def lead_figures(winner: Row) -> tuple[PageFigure, ...]:
 def floor_figures(winner: Row) -> tuple[PageFigure, ...]:
     """The figure that no heap can go below: the peak."""
     saved = size((winner.r_safe or winner.u_max) - winner.u_max)
-    remark = f"so a better one saves {saved} at most"
-    return (PageFigure("no heap needs less than", size(winner.u_max), remark),)
+    remark = f"a better heap saves at most {saved}"
+    return (PageFigure("peak of live bytes", size(winner.u_max), remark),)
 
 
 def _warnings(info: TraceInfo, warning: str | None) -> tuple[str, ...]:
     unknown = info.kind == "heap" and not info.pointer_bits
-    warnings = ["The recording does not say how wide its pointers are."] if unknown else []
+    warnings = ["The recording does not state its pointer size."] if unknown else []
     return (*warnings, *([f"The {warning}."] if warning else []))

@@ -26,7 +26,7 @@ _MOST_HEAPS = 6
 _MOST_HOLDERS = 12
 _MOST_SIZES = 6
 _PARTS = (  # field, name, colour
-    ("payload", "asked for", "var(--live)"),
+    ("payload", "requested", "var(--live)"),
     ("rounding", "rounding", "var(--other-2)"),
     ("control", "headers and tables", "var(--other-1)"),
     ("holes", "holes and idle blocks", "var(--other-4)"),
@@ -63,7 +63,7 @@ class Peak:
         return [] if self.chart is None else [self.chart]
 
 
-_AT_PEAK = "Each heap in the region that it needs, at the moment at which the most bytes are live."
+_AT_PEAK = "Each heap in the region that it needs, at the peak of live bytes."
 
 
 def peak_of(case: ReportCase, subjects: Sequence[ReplaySubject]) -> Peak:
@@ -111,7 +111,7 @@ def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
     longest = max(one.region for one in heaps)
     return Chart(
         identity="chart-peak",
-        meaning="Bytes of each heap's region when the most are live, by what they are.",
+        meaning="Bytes of each heap's region at the peak, by use.",
         data=[_bar_part(heaps, *part) for part in _PARTS],
         layout={
             "barmode": "stack",

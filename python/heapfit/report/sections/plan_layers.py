@@ -88,7 +88,7 @@ def _levels(plan: Plan) -> Iterator[tuple[int, Plan]]:
 def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int) -> Layer:
     pools = _pool_rows(plan, region)
     return Layer(
-        role="Allocator" if depth == 0 else "Shared allocator, for what the pools do not serve",
+        role="Allocator" if depth == 0 else "Shared allocator, for requests that no pool serves",
         allocator=plan.allocator,
         title=info.title[:1].upper() + info.title[1:],
         origin=info.origin,
@@ -115,7 +115,9 @@ def _describe_requests(plan: Plan, pool: Pool) -> str:
     """The requests that the pool serves, by the allocator's own choice."""
     if not pool.is_exact:
         return "what fits"
-    return "requests that round up to this size" if plan.allocator == BUDGETED else "just this size"
+    return (
+        "requests that round up to this size" if plan.allocator == BUDGETED else "exactly this size"
+    )
 
 
 def _strip(plan: Plan, pools: tuple[PoolShare, ...], region: int | None) -> tuple[StripPiece, ...]:

@@ -109,7 +109,7 @@ def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, .
     return tuple(
         PoolChart(
             title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
-            remark=f"{count(live.pool.count)} set aside, at most {count(live.peak)} live",
+            remark=f"{count(live.pool.count)} reserved, at most {count(live.peak)} live",
             chart=live_blocks_chart(live, number, events),
         )
         for number, live in enumerate(shown)

@@ -51,7 +51,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
     ]
     chart = Chart(
         identity="chart-risk",
-        meaning="Share of the runs that are refused in the heap, over its region.",
+        meaning="Share of the runs that run out of memory, over the size of the region.",
         data=[*data, *map(_region_mark, marked)],
         layout={
             "hovermode": "closest",
@@ -61,7 +61,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
                 "range": list(ends),
             },
             "yaxis": {
-                "title": {"text": "runs refused"},
+                "title": {"text": "runs out of memory"},
                 "tickformat": ".0%",
                 "range": [0, 1.05],
             },
@@ -84,7 +84,7 @@ def _risk_curve(group: RunGroup, ends: tuple[int, int], colour: str) -> Trace:
         "x": x,
         "y": [*shares, shares[-1]],
         "line": {"shape": "hv", "color": colour, "width": 2},
-        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of the {group.name} refused<extra></extra>",
+        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of {group.name} out of memory<extra></extra>",
     }
 
 

@@ -33,11 +33,11 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
     top = max([special_share, *bars_end, *(name["y"] for name in names)])
     return Chart(
         identity="chart-sizes",
-        meaning="Share of each request size in the allocations and in the bytes asked for"
-        + ("; sizes too close to be told apart share a bar." if len(sizes) > MOST_BARS else "."),
+        meaning="Share of each request size in the allocations and in the bytes requested"
+        + ("; sizes too close to distinguish share a bar." if len(sizes) > MOST_BARS else "."),
         data=[
             *counted,
-            *_panel(sizes, asked, is_special, ("y2", "bytes asked for")),
+            *_panel(sizes, asked, is_special, ("y2", "bytes requested")),
             _threshold(_span(sizes), special_share),
         ],
         layout={
@@ -224,7 +224,7 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
         meaning=f"Live blocks of the pool of {count(live.pool.size)} bytes over the events.",
         data=[
             *band("live blocks", series, ACCENT, "var(--accent-fill)"),
-            level("set aside", series.events, live.pool.count, color="var(--other-1)", dash="dash"),
+            level("reserved", series.events, live.pool.count, color="var(--other-1)", dash="dash"),
         ],
         layout={
             "showlegend": False,
@@ -250,7 +250,7 @@ def lifetime_chart(profile: Profile) -> Chart:
             "hovermode": "closest",
             "bargap": 0.12,
             "xaxis": {
-                "title": {"text": "lived this many events, up to twice as many"},
+                "title": {"text": "lived this many events, up to twice that"},
                 "type": "category",
             },
             "yaxis": {"title": {"text": "of objects"}, "tickformat": ".0%", "rangemode": "tozero"},

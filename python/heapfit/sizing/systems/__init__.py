@@ -33,5 +33,5 @@ def settings_for(
 
 def _module(system: str) -> ModuleType:
     if system not in SYSTEMS:
-        raise HeapfitError(f"settings: '{system}' is none of {', '.join(SYSTEMS)}")
+        raise HeapfitError(f"settings: '{system}' must be one of {', '.join(SYSTEMS)}")
     return SYSTEMS[system]

@@ -40,9 +40,8 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
         heap.run_out.count + alignment,
         "none: every project sets it",
         heap.run_out,
-        f"By heap_4's own rule, and {alignment} bytes for an array that does not begin at a "
-        f"multiple of {alignment}. Stacks and queues of tasks that the trace does not hold come on "
-        "top.",
+        f"Simulated from heap_4's algorithm, plus {alignment} bytes for an unaligned array. Add "
+        "stacks and queues of tasks that the trace does not hold.",
     )
     return Settings(
         system="FreeRTOS heap_4",
@@ -52,5 +51,5 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
         memory=total.value + sum(size * setting.value for setting, size in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: {heap.r_safe + alignment:,} bytes",),
+        remarks=(f"smallest that serves the trace: {heap.r_safe + alignment:,} bytes",),
     )

@@ -95,7 +95,7 @@ def _from_packets(
                 best.layout.buffer_size,
                 f"{_STANDARD_BUFFER} for TCP_MSS 536",
                 None,
-                "Costs least of the sizes compared, whole chains of pbufs counted.",
+                "Needs the least RAM of the sizes compared, for whole chains of pbufs.",
             ),
             Setting(
                 "PBUF_POOL_SIZE",
@@ -193,7 +193,7 @@ def _from_heap(
         rule.set_to(heap.run_out.count),
         "1600",
         heap.run_out,
-        f"By mem_malloc's own rule, with a header of {header} bytes.",
+        f"Simulated from mem_malloc's algorithm, with a header of {header} bytes.",
     )
     return Settings(
         system="lwIP",
@@ -209,7 +209,7 @@ def _from_heap(
         + sum(_align_up(size, known) * setting.value for setting, size in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: MEM_SIZE {rule.set_to(heap.r_safe):,}",),
+        remarks=(f"smallest that serves the trace: MEM_SIZE {rule.set_to(heap.r_safe):,}",),
     )
 
 

@@ -67,7 +67,7 @@ def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> 
                 best.layout.buffer_size,
                 "32 * sizeof(void *), so 128",
                 None,
-                "Costs least of the sizes compared, whole messages counted.",
+                "Needs the least RAM of the sizes compared, for whole messages.",
             ),
             Setting(
                 "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS",

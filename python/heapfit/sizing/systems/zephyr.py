@@ -80,7 +80,7 @@ def _from_packets(
         ),
         assumptions=tuple(known.values()),
         remarks=(
-            "NET_BUF_DATA_SIZE holds for received and sent packets alike",
+            "NET_BUF_DATA_SIZE holds for received and sent packets",
             f"{other} counts: size them from a capture of just these packets"
             + ("" if options.is_sent else " with --sent"),
         ),
@@ -94,7 +94,7 @@ def _packet_settings(best: BufferPool, packets: RunOut, way: str) -> tuple[Setti
             best.layout.buffer_size,
             str(_STANDARD_BUFFER),
             None,
-            "Costs least of the sizes compared, whole chains of net_buf counted.",
+            "Needs the least RAM of the sizes compared, for whole chains of net_buf.",
         ),
         Setting(
             f"NET_BUF_{way}_COUNT",
@@ -129,8 +129,8 @@ def _from_heap(
         -(-rule.set_to(heap.run_out.count) // 8) * 8,
         "0, or what drivers ask for",
         heap.run_out,
-        "By sys_heap's own rule. A request by k_malloc takes 4 bytes more than it asks for, a "
-        "pointer to its heap: the trace holds them if it was recorded at the heap.",
+        "Simulated from sys_heap's algorithm. k_malloc asks for 4 bytes more, for a pointer to "
+        "its heap; the trace holds them if it was recorded at the heap.",
     )
     return Settings(
         system="Zephyr",
@@ -140,5 +140,5 @@ def _from_heap(
         memory=size.value + sum(one * setting.value for setting, one in own),
         choices=(),
         assumptions=tuple(known.values()),
-        remarks=(f"without a refusal in the trace: {rule.set_to(heap.r_safe):,} bytes",),
+        remarks=(f"smallest that serves the trace: {rule.set_to(heap.r_safe):,} bytes",),
     )
