@@ -64,7 +64,7 @@ def main() -> None:
         print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")
         name = recording.split("/")[1].split(".")[0]
         rows = [row(name, one, attacks.u_max) for one in attacks.attacks]
-        console.out_table(COLUMNS, rows, width=console.WIDE)
+        console.print_table(COLUMNS, rows, width=console.WIDE)
         table += rows
     if asked.write:
         write_result("adversary", COLUMNS, table, keys=2)

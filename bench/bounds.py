@@ -57,7 +57,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--only", default="", help="recordings in which this word occurs")
     found = [line(recording) for recording in recordings(arguments.parse_args().only)]
-    console.out_table(
+    console.print_table(
         ("recording", "bound", "least R_min", "packing alone", ""), found, width=console.WIDE
     )
     above = sum(one[-1] == "ABOVE" for one in found)

@@ -66,7 +66,7 @@ def groups(folder: Path) -> Iterator[Group]:
 
 def print_groups(found: list[Group]) -> None:
     columns = ("recordings", "number", "red", "replayed / n", "peak over base", "needs / heap")
-    console.out_table(
+    console.print_table(
         columns,
         [
             (

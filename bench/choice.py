@@ -193,7 +193,7 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
 
 
 def print_unseen(found: Sequence[Unseen]) -> None:
-    console.out_table(
+    console.print_table(
         (f"{DRAWS} draws, unseen", "tlsf", "first row", "", "chosen", "", "share", ""),
         [
             (
@@ -213,7 +213,7 @@ def print_unseen(found: Sequence[Unseen]) -> None:
 
 
 def print_choices(choices: Sequence[Choice]) -> None:
-    console.out_table(
+    console.print_table(
         ("trace", "tlsf", "best single", "", "chosen", "", "share", "counted", "", "share", "s"),
         [
             (

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("recordings", type=Path, nargs="+")
     parser.add_argument("--times", type=int, default=3)
     asked = parser.parse_args()
-    console.out_table(HEADS, [row_of(one, asked.times) for one in asked.recordings])
+    console.print_table(HEADS, [row_of(one, asked.times) for one in asked.recordings])
 
 
 if __name__ == "__main__":

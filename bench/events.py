@@ -100,7 +100,7 @@ def main() -> None:
             print(one.name, row.name, row.r_safe, one.over(row.work.events), sep="\t", flush=True)
     heads = ("recording", "events", "plans", "regions", "beside", "judged", "metered", "walks")
     heads += ("every 8 B", "all")
-    console.out_table((*heads, "winner"), table, width=console.WIDE)
+    console.print_table((*heads, "winner"), table, width=console.WIDE)
 
 
 if __name__ == "__main__":

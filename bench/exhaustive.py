@@ -124,7 +124,7 @@ def main() -> None:
     print(f"traces: {os.environ.get('HEAPFIT_CORPUS') or f'own generators, seed {SEED}'}")
     found = [case for workload in WORKLOADS for case in cases(workload, word)]
     columns = ("trace", "plan", "R_min found", "there is", "R_safe found", "there is", "")
-    console.out_table(
+    console.print_table(
         columns,
         [
             (

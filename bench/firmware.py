@@ -138,7 +138,9 @@ def main() -> None:
         title = f"{options.seeds} seeds from {options.first}, {options.system}"
         print(f"smallest region in which all but {MOST_REFUSED} live, B: {title}")
         found = rows(heaps)
-        console.out_table(("heap", "region", "ratio", "one step above"), found, width=console.WIDE)
+        console.print_table(
+            ("heap", "region", "ratio", "one step above"), found, width=console.WIDE
+        )
         if options.write:
             table = [
                 (options.system, name, region.replace(",", ""), ratio)

@@ -86,7 +86,7 @@ def main() -> None:
         for count in asked.devices:
             one = measured(recordings[:count], asked.events, folder / f"out-{count}")
             table.append([*one.row(), one.fit.winner.name])
-    console.out_table((*HEADS, "winner"), table, width=console.WIDE)
+    console.print_table((*HEADS, "winner"), table, width=console.WIDE)
 
 
 if __name__ == "__main__":

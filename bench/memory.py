@@ -207,7 +207,7 @@ def main() -> None:
     print(f"traces: {corpus() or f'own generators, seed {SEED}'}")
     rows = sorted(lines(there), key=lambda one: (one[0].partition("_")[0], one[6], one[2]))
     columns = ("plan", "alignment", "trace", "R_min/U", "R_safe/U", "at most", "from", "")
-    console.out_table(columns, rows, width=console.WIDE)
+    console.print_table(columns, rows, width=console.WIDE)
     for plan, _, trace, *_, verdict in rows:
         if verdict == "not reached" and (plan, trace) in TRIED:
             print(f"{plan} on {trace}, tried: {TRIED[plan, trace]}")
@@ -215,7 +215,7 @@ def main() -> None:
         print(f"{missing}: not registered, or what it is compared with is not")
     smallest = list(smallest_regions())
     print("\nsmallest region that serves a block of 8 B")
-    console.out_table(
+    console.print_table(
         ("allocator", "alignment", "bytes", "at most", ""), smallest, width=console.WIDE
     )
     verdicts = [one[-1] for one in [*rows, *smallest]]

@@ -76,7 +76,7 @@ def main() -> None:
     wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
     table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
     heads = ("recording", "effort", "over n", "fit", "fit --front", "further", "named by both")
-    console.out_table(heads, table, width=console.WIDE)
+    console.print_table(heads, table, width=console.WIDE)
     if asked.write:
         columns = ("recording", "effort", "events replayed over the recording's", "bytes to set")
         rows = [[cell.replace(",", "") for cell in row[:4]] for row in table]

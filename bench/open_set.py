@@ -45,7 +45,7 @@ def library_row(one: Standing) -> tuple[str, ...]:
 
 def out(name: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]], writes: bool) -> None:
     if rows:
-        console.out_table(columns, rows, width=console.WIDE)
+        console.print_table(columns, rows, width=console.WIDE)
         if writes:
             write_result(name, columns, rows)
 

@@ -114,7 +114,7 @@ def design(row: Row, loaded: LoadedTrace) -> Design:
 
 def print_designs(queue: str, designs: Mapping[str, Design]) -> None:
     columns = ("pools", "waste %", "R_safe/U_max", "accesses/operation")
-    console.out_table(
+    console.print_table(
         (f"queue {queue}", *columns),
         [(one.name, *cells(one)) for one in designs.values()],
         width=console.WIDE,

@@ -102,7 +102,7 @@ def main() -> None:
         )
         for one in rows
     ]
-    console.out_table(COLUMNS, table)
+    console.print_table(COLUMNS, table)
     if asked.write:
         write_result("pages", COLUMNS, table)
     print(f"An empty page: {empty:.1f} ms.")

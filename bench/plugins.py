@@ -173,7 +173,7 @@ def out_crates(wish: argparse.Namespace, folder: Path) -> None:
             rows[name] += [] if ratio is None else [ratio]
             print(f"{label:28} {name:24} {ratio}  {content}", flush=True)
     cells = [[name, f"{statistics.median(found):.4f}"] for name, found in rows.items() if found]
-    console.out_table(["crate", "median"], cells, width=console.WIDE)
+    console.print_table(["crate", "median"], cells, width=console.WIDE)
 
 
 def board_row(name: str, found: OnBoard) -> tuple[object, ...]:
@@ -192,7 +192,7 @@ def out_board(wish: argparse.Namespace, folder: Path) -> None:
         if plugin.name in (wish.crates or plugin.name):
             found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
             rows.append(board_row(plugin.name, found))
-    console.out_table(columns, rows, width=console.WIDE)
+    console.print_table(columns, rows, width=console.WIDE)
     if wish.write:
         write_result("board-crates", columns, rows)
 

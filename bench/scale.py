@@ -158,7 +158,7 @@ def main() -> None:
             table.append([name, f"{ran.resident:,}", an_event, f"{ran.seconds:,.1f}", within])
             print(*table[-1], sep="\t", flush=True)
             figures.append((events, name, round(ran.resident / 1e6), f"{ran.seconds:.1f}"))
-    console.out_table(("command", "resident B", "B an event", "CPU s", "aim"), table)
+    console.print_table(("command", "resident B", "B an event", "CPU s", "aim"), table)
     if asked.write:
         write_result("scale", ("events", "command", "MB resident", "processor s"), figures, keys=2)
 

@@ -190,7 +190,7 @@ def promise_row(folder: Path, known: int, alignment: int, found: Sequence[Promis
 def print_promises(found: Sequence[Promise]) -> None:
     columns = ("program", "known", "unseen", "plan", "margin", "peak over known",
                "needed", "joint R / U_max", "held")  # fmt: skip
-    console.out_table(
+    console.print_table(
         columns,
         [
             (
@@ -346,7 +346,7 @@ def print_rows(rows: list[Row]) -> None:
     columns = ("program", "peak 2 / 1", "best rival", "best_fit", "tailored", "two ends",
                "by site", "two ends are", "budgets", "on run 2 alone",
                "from both", "stacks", "third, from both", "third, stacks")  # fmt: skip
-    console.out_table(
+    console.print_table(
         columns,
         [
             (
@@ -526,14 +526,14 @@ def measure_needs(asked: argparse.Namespace, folder: Path, programs: Sequence[st
     ]
     print(f"From {asked.known} known runs, the most that another needed beyond its load's growth:")
     rows = list(need_rows(found))
-    console.out_table(NEEDS, rows, width=console.WIDE)
+    console.print_table(NEEDS, rows, width=console.WIDE)
     if asked.write:
         write_result(f"needs-from-{asked.known}", NEEDS, rows, keys=3)
 
 
 def measure_recordings(asked: argparse.Namespace, folder: Path, programs: Sequence[str]) -> None:
     rows = list(recording_rows(folder, programs))
-    console.out_table(RECORDINGS, rows, width=console.WIDE)
+    console.print_table(RECORDINGS, rows, width=console.WIDE)
     if asked.write:
         write_result("second-runs", RECORDINGS, rows)
 

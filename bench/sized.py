@@ -57,7 +57,7 @@ def main() -> None:
     if not names:
         sys.exit("no recordings: set HEAPFIT_CORPUS to the folder that has heap/*.heap.gz")
     found = {name.split(".heap")[0]: {a: ratio(name, a) for a in AIMS} for name in names}
-    console.out_table(
+    console.print_table(
         ["program", "4 B", "8 B"],
         [[name, *(f"{value:.4f}" for value in by.values())] for name, by in found.items()],
         width=console.WIDE,

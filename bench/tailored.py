@@ -138,7 +138,7 @@ def print_programs(programs: list[Program]) -> None:
         )
         for one in programs
     ]
-    console.out_table(("program", *columns), rows, width=console.WIDE)
+    console.print_table(("program", *columns), rows, width=console.WIDE)
 
 
 def print_aims(programs: list[Program]) -> None:
@@ -164,7 +164,7 @@ def print_aims(programs: list[Program]) -> None:
         for one in programs
         if one.name in SMALL
     ]
-    console.out_table(("aim", "found", "at most, or at least", ""), rows, width=console.WIDE)
+    console.print_table(("aim", "found", "at most, or at least", ""), rows, width=console.WIDE)
 
 
 def print_synthetic(names: list[str]) -> None:
@@ -182,7 +182,7 @@ def print_synthetic(names: list[str]) -> None:
         rows.append(
             (name, figure(two_ends), figure(best), whole.name, figure(most), verdict(best <= most))
         )
-    console.out_table(
+    console.print_table(
         ("workload", "two ends", "best", "which", "at most", ""), rows, width=console.WIDE
     )
 

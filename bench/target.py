@@ -25,7 +25,7 @@ from harness.calls import Spread
 from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.contract import LARGE, contract_image, run_contract
-from harness.interrupts import interrupted_heaps
+from harness.interrupts import interrupt_heaps
 from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case, Verification, verify
 from harness.workbench import Build, Workbench
@@ -229,9 +229,9 @@ def out_interrupts(count: int, writes: bool) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         rows = [
             (name, locked.inside, locked.corrupt, bare.corrupt)
-            for name, locked, bare in interrupted_heaps(Workbench(Path(scratch)), count)
+            for name, locked, bare in interrupt_heaps(Workbench(Path(scratch)), count)
         ]
-    console.out_table(columns, rows)
+    console.print_table(columns, rows)
     if writes:
         write_result("interrupts", columns, rows)
 
@@ -256,7 +256,7 @@ def main() -> None:
             print(name, file=sys.stderr, flush=True)
             loaded = load_trace(opened(name, Path(scratch)))
             print(f"\n{name}: instructions a call at -O2, mean/p99.9/worst; accesses a call")
-            console.out_table(
+            console.print_table(
                 columns,
                 [*trace_rows(workbench, loaded, wish.events, measured), *peer_rows(name)],
                 width=console.WIDE,
@@ -265,16 +265,16 @@ def main() -> None:
         print("\nworst instructions of a call, cortex-m4 -O2; pools: all blocks set aside")
         pools = dedicated(workbench, loaded, wish.events)
         speed = list(speed_rows(measured, pools))
-        console.out_table(
+        console.print_table(
             ("allocator", "operation", "level", "worst", "at most", ""), speed, width=console.WIDE
         )
         print("\ncode of init, alloc and free, -Os, bytes at level 0/1/2")
         sizes = list(size_rows(workbench, size_plans(loaded)))
-        console.out_table(("allocator", *BOARDS, "at most 0/1", ""), sizes, width=console.WIDE)
+        console.print_table(("allocator", *BOARDS, "at most 0/1", ""), sizes, width=console.WIDE)
         print("\nstack of alloc and free, -O2: the deepest byte touched below the caller's")
         names = dict.fromkeys(name for name, _ in measured.stack)
         stacks = [(one, *(measured.stack.get((one, board)) for board in BOARDS)) for one in names]
-        console.out_table(("allocator", *BOARDS), stacks, width=console.WIDE)
+        console.print_table(("allocator", *BOARDS), stacks, width=console.WIDE)
         if wish.contract:
             for board in BOARDS.values():
                 image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from heapfit import _engine
-from heapfit.cli.main import GROUP_OF_OTHERS, GROUPS, CommandGroup, typed_name
+from heapfit.cli.main import EXTERNAL_GROUP, GROUPS, CommandGroup, command_name
 from heapfit.cli.settings import System
 from heapfit.comparison.incumbents.heaps import list_heap_names
 from heapfit.plan.allocators import find_allocators
@@ -62,10 +62,10 @@ def groups() -> Iterator[tuple[str, list[str]]]:
     """The titles of --help, with the commands under each."""
     left = list(CommandGroup().modules)
     for title, modules in GROUPS.items():
-        names = [typed_name(module) for module in modules]
+        names = [command_name(module) for module in modules]
         left = [name for name in left if name not in names]
         yield title, names
-    yield GROUP_OF_OTHERS, left
+    yield EXTERNAL_GROUP, left
 
 
 def manual() -> Iterator[str]:

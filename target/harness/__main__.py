@@ -13,7 +13,7 @@ from harness.board import BOARDS
 from harness.bound import bound_functions, bound_lines
 from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
-from harness.interrupts import interrupted_heaps
+from harness.interrupts import interrupt_heaps
 from harness.league import board_of
 from harness.packed_trace import pack
 from harness.plugin import Target, count_plugin, plugin_lines
@@ -141,7 +141,7 @@ def _league(wish: argparse.Namespace, folder: Path) -> None:
 def _interrupts(wish: argparse.Namespace, folder: Path) -> None:
     print("heap                  interrupts  corrupt with a lock  without")
     workbench = Workbench(folder)
-    for name, locked, bare in interrupted_heaps(workbench, wish.count):
+    for name, locked, bare in interrupt_heaps(workbench, wish.count):
         print(f"{name:20} {locked.inside:11,} {locked.corrupt:20,} {bare.corrupt:8,}", flush=True)
 
 

@@ -78,7 +78,7 @@ def interrupt(image: Image, wanted: int, first_scenario: int = 1) -> Interrupts:
     return Interrupts(inside, corrupt)
 
 
-def interrupted_heaps(
+def interrupt_heaps(
     workbench: Workbench, wanted: int
 ) -> Iterator[tuple[str, Interrupts, Interrupts]]:
     """Every heap with a lock around its calls, and without."""

@@ -58,19 +58,19 @@ def test_help_lists_every_command():
     done = heapfit("--help")
     assert done.returncode == 0
     for name in main.COMMANDS:
-        assert f"\n  {main.typed_name(name)}  " in done.stdout
+        assert f"\n  {main.command_name(name)}  " in done.stdout
 
 
 def test_commands_of_other_packages_are_those_that_they_declare():
-    declared = entry_points(group=main.COMMANDS_OF_OTHERS)
-    assert dict(main.commands_of_others()) == {one.name: one.module for one in declared}
+    declared = entry_points(group=main.ENTRY_POINT_GROUP)
+    assert dict(main.external_commands()) == {one.name: one.module for one in declared}
     assert {"reproduce", "slotbuf"} <= declared.names
     assert "\n  reproduce  " in heapfit("--help").stdout
 
 
 def modules_of_commands():
     return [f"heapfit.cli.{name}" for name in main.COMMANDS] + [
-        module for _, module in main.commands_of_others()
+        module for _, module in main.external_commands()
     ]
 
 
@@ -97,7 +97,7 @@ def test_nothing_has_a_summary_but_a_command():
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_every_command_has_help_of_one_line_and_json(name):
-    done = heapfit(*main.typed_name(name).split(), "--help")
+    done = heapfit(*main.command_name(name).split(), "--help")
     assert done.returncode == 0
     assert "--json" in done.stdout
 
@@ -240,7 +240,7 @@ def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
 
 
 def test_a_table_aligns_text_left_and_numbers_right(capsys):
-    console.out_table(
+    console.print_table(
         ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1bb", None, 12.5], ["c", 7, None]]
     )
     assert capsys.readouterr().out == (
@@ -252,7 +252,7 @@ def test_a_table_aligns_text_left_and_numbers_right(capsys):
 
 
 def test_a_table_without_rows_is_its_head(capsys):
-    console.out_table(["a", "bc"], [])
+    console.print_table(["a", "bc"], [])
     assert capsys.readouterr().out == "a  bc\n"
 
 

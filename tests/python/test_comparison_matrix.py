@@ -8,7 +8,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 from test_comparison import INFO, row
 
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import out_text
+from heapfit.cli.printing.parts import print_text
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.matrix import TraceColumn, matrix_of
@@ -49,7 +49,7 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
         row("pools", 1100, r_min=1100, has_pools=True),
     )
     matrix = matrix_of([column("one", *rows, left_out=(why,)), column("two", row("even", 1000))])
-    out_text(matrix_table(matrix, MatrixOptions()))
+    print_text(matrix_table(matrix, MatrixOptions()))
     told = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
     assert told["even"] == ["1.100", "1.000", "1.049"]
     assert told["rough"] == ["1.200~1.100", "-"]
@@ -61,7 +61,7 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
 
 def test_a_wide_table_goes_on_below_with_its_rows_named_again(capsys) -> None:
     columns = [column(f"a_rather_long_name_{i}", row("a", 1000), row("b", 1100)) for i in range(9)]
-    out_text(matrix_table(matrix_of(columns), MatrixOptions()))
+    print_text(matrix_table(matrix_of(columns), MatrixOptions()))
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("a ") for line in lines) == 4

@@ -12,15 +12,15 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.fit import _parts
-from heapfit.cli.printing.parts import out_text
+from heapfit.cli.printing.parts import print_text
 from heapfit.comparison.incumbents.heaps import heap_4
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import runs_in
 from heapfit.fitting.fit import fit
-from heapfit.fitting.holdout import DRAWN
+from heapfit.fitting.holdout import RESAMPLED_RUNS
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.reference_heaps import Standing
+from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
@@ -47,7 +47,7 @@ def echo(tmp_path_factory) -> Fit:
 
 
 def printed(fitted: Fit, capsys) -> list[str]:
-    out_text(_parts(fitted))
+    print_text(_parts(fitted))
     return capsys.readouterr().out.splitlines()
 
 
@@ -57,7 +57,7 @@ def require_a_screen(lines: list[str]) -> None:
     assert not OURS.search("\n".join(lines[:6]))
 
 
-def beside(fitted: Fit, standing: Standing) -> int:
+def beside(fitted: Fit, standing: ReferenceKind) -> int:
     (row,) = (one for one in fitted.references if one.standing is standing)
     assert row.region is not None
     return row.region
@@ -68,7 +68,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
     require_a_screen([line for line in lines if "/" not in line or "out/code" in line])
     first, region = " ".join(" ".join(lines[:6]).split()), echo.answer.size.region
     assert f"Set the heap to {region:,} B ({region / 1024:.1f} KiB)." in first
-    saved = beside(echo, Standing.RULE) - region
+    saved = beside(echo, ReferenceKind.RULE) - region
     assert f"That is {saved:,} B ({100 * saved / (saved + region):.1f} %) less than" in first
     assert f"The recorded peak is {echo.profile.u_max:,} live bytes." in first
 
@@ -77,22 +77,26 @@ def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
     requests = requests_of(echo.trace)
     _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
-    assert beside(echo, Standing.RULE) == replace(size, r_safe=needed).region
-    assert beside(echo, Standing.FITTED) == size.region == echo.plan_file.region
+    assert beside(echo, ReferenceKind.RULE) == replace(size, r_safe=needed).region
+    assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
     assert rows["Lea (dlmalloc)"].region == replace(size, r_safe=lea).region
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
     assert rows["TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
-    assert beside(echo, Standing.COUNTED) == counted < size.region
+    assert beside(echo, ReferenceKind.COUNTED) == counted < size.region
 
 
 def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
-    assert (echo.holdout.seen, echo.holdout.seen_refused, echo.holdout.drawn) == (1, 0, DRAWN)
+    assert (echo.holdout.seen, echo.holdout.seen_refused, echo.holdout.drawn) == (
+        1,
+        0,
+        RESAMPLED_RUNS,
+    )
     model, plan = fit_model(echo.trace), echo.winner.plan
     refused = 0
-    for seed in range(1, DRAWN + 1):
+    for seed in range(1, RESAMPLED_RUNS + 1):
         drawn = resample_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
         refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
     assert echo.holdout.drawn_refused == refused
@@ -130,7 +134,10 @@ def test_todays_heap_comes_first_and_may_be_kept(tmp_path, capsys):
     fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
     lines = printed(fitted, capsys)
     require_a_screen([line for line in lines if "/" not in line])
-    assert [row.standing for row in fitted.references[:2]] == [Standing.TODAY, Standing.FITTED]
+    assert [row.standing for row in fitted.references[:2]] == [
+        ReferenceKind.TODAY,
+        ReferenceKind.FITTED,
+    ]
     assert fitted.today is not None
     assert fitted.today.is_kept == any("keep heap_4 and set config" in line for line in lines)
     if fitted.today.is_kept:
@@ -183,6 +190,6 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
     for row in content["rows"]:
         assert f"\n{row['name']}" in whole
     assert content["verdict"].split(" needs ")[0] in whole
-    assert content["held"]["drawn"] in (0, DRAWN)
+    assert content["held"]["drawn"] in (0, RESAMPLED_RUNS)
     assert content["beside"][0]["title"] == "the fitted heap"
     assert max(map(len, whole.splitlines())) <= 80

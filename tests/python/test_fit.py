@@ -10,7 +10,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
+from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.generate import generate
@@ -151,8 +151,8 @@ def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
 
 def test_many_sources_have_a_folder_each():
     sources = [Path("a/x.heap"), Path("b/x.pcap")]
-    assert folders_apart(sources, None) == [Path("out/x"), Path("out/x-2")]
-    assert folders_apart(sources, Path("o")) == [Path("o/x"), Path("o/x-2")]
+    assert source_folders(sources, None) == [Path("out/x"), Path("out/x-2")]
+    assert source_folders(sources, Path("o")) == [Path("o/x"), Path("o/x-2")]
 
 
 def test_one_heap_for_many_sources_has_one_folder():

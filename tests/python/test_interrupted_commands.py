@@ -14,7 +14,7 @@ import pytest
 from small_scenarios import SMALL
 from small_traces import diverse, table2
 
-from heapfit.cli.main import _kept, run
+from heapfit.cli.main import _describe_written, run
 from heapfit.cli.printing import progress
 from heapfit.fitting.fit import fit
 from heapfit.generate.images import Images
@@ -69,7 +69,7 @@ def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypat
 
 
 def test_what_is_kept_is_told_in_one_line():
-    assert _kept([]) == "nothing was written"
+    assert _describe_written([]) == "nothing was written"
 
 
 TEN = {  # what each leaves when it ends

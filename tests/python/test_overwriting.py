@@ -10,7 +10,7 @@ import pytest
 import small_scenarios
 from small_traces import heapfit
 
-from heapfit.cli.main import _WRITTEN, CommandGroup
+from heapfit.cli.main import _OUTPUT_PARAMETERS, CommandGroup
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -71,7 +71,7 @@ def test_every_output_of_every_command_is_tried():
         (name, param.name)
         for name in CommandGroup().modules
         for param in CommandGroup().get_command(None, name).params
-        if param.name in _WRITTEN
+        if param.name in _OUTPUT_PARAMETERS
     }
     long = {"-o": "output", "--output": "output"}
     long |= {"--plans": "plans_folder", "--front": "front_folder"}

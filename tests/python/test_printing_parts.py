@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from heapfit.cli.printing import parts
-from heapfit.cli.printing.console import out_table, wrapped
-from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Table, out_result
+from heapfit.cli.printing.console import print_table, wrap_text
+from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Table, print_result
 
 CLI = Path(parts.__file__).parents[1]
 
@@ -33,7 +33,7 @@ PEAK: Column[Pool] = Column("most", "most live", lambda pool: pool.peak)
 
 
 def printed(capsys, *some: parts.Part, as_json: bool = False):
-    out_result(some, as_json)
+    print_result(some, as_json)
     streams = capsys.readouterr()
     return json.loads(streams.out) if as_json else streams
 
@@ -47,7 +47,7 @@ def test_a_column_is_a_heading_in_the_table_and_a_field_in_the_json(capsys):
 
 def test_a_column_without_a_heading_or_a_field_is_only_in_the_other(capsys):
     double: Column[Pool] = Column(heading="twice", shown=lambda pool: 2 * pool.size)
-    table = Table([SIZE.under(""), double], POOLS, "pools")
+    table = Table([SIZE.with_heading(""), double], POOLS, "pools")
     assert printed(capsys, table).out.split() == ["twice", "32", "2,048"]
     assert printed(capsys, table, as_json=True)["pools"] == [{"size": 16}, {"size": 1024}]
 
@@ -60,12 +60,12 @@ def test_a_table_may_show_fewer_rows_than_the_json_has(capsys):
 
 def test_a_table_without_a_field_is_no_json_and_without_headings_no_table(capsys):
     assert printed(capsys, Table([SIZE], POOLS), as_json=True) == {"schema": 1}
-    assert printed(capsys, Table([SIZE.under("")], POOLS, "pools")).out == ""
+    assert printed(capsys, Table([SIZE.with_heading("")], POOLS, "pools")).out == ""
 
 
 def test_a_figure_of_a_part_of_a_row_keeps_how_it_is_shown(capsys):
     marked: Column[Pool] = Column("size", "bytes", shown=lambda pool: f"={pool.size}")
-    table = Table([marked.within(lambda row: row.pool)], [Named("a", POOLS[0])], "rows")
+    table = Table([marked.adapt(lambda row: row.pool)], [Named("a", POOLS[0])], "rows")
     assert printed(capsys, table).out.split() == ["bytes", "=16"]
     assert printed(capsys, table, as_json=True)["rows"] == [{"size": 16}]
 
@@ -108,14 +108,14 @@ def test_no_command_makes_a_table_of_its_own():
 
 def test_a_number_and_its_unit_stay_in_one_line():
     for unit in ("%", "B", "KiB", "bit"):
-        first, second = wrapped(f"{'x' * 77} 5 {unit} less")
+        first, second = wrap_text(f"{'x' * 77} 5 {unit} less")
         assert (first, second) == ("x" * 77, f"5 {unit} less")
-    assert wrapped(f"{'x' * 77} 5 bystanders")[0].endswith(" 5")
+    assert wrap_text(f"{'x' * 77} 5 bystanders")[0].endswith(" 5")
 
 
 def test_names_too_wide_for_a_panel_are_broken_there(capsys):
     name = "budgeted_16_frequent_exact:shared=tailored:layout=1"
-    out_table(["name", "memory", "beaten by"], [[name, 5, name], ["tlsf", 6, "best_fit"]])
+    print_table(["name", "memory", "beaten by"], [[name, 5, name], ["tlsf", 6, "best_fit"]])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line.startswith("tlsf")][-1].split()[-1] == "best_fit"

@@ -17,7 +17,7 @@ from small_traces import table2
 
 from heapfit import _engine
 from heapfit.cli.fit import _parts
-from heapfit.cli.printing.parts import content_of, out_text
+from heapfit.cli.printing.parts import content_of, print_text
 from heapfit.comparison.incumbents.heaps import LONG_HEADER, Resizes, find_heap, lwip_mem
 from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
@@ -258,7 +258,7 @@ def told(source: Path, capsys, **options) -> tuple[str, dict]:
     """What `fit` prints, and its JSON."""
     with_page = Resources(write_page=write_report)
     outcome = fit([source], source.parent / "out", FitOptions(**options), resources=with_page)
-    out_text(_parts(outcome))
+    print_text(_parts(outcome))
     return capsys.readouterr().out, content_of(_parts(outcome))
 
 

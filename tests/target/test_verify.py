@@ -20,8 +20,8 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
-from heapfit.fitting.verify.refusals import most_refused
+from heapfit.fitting.verify.placements import find_first_difference, read_addresses
+from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan
@@ -69,7 +69,7 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
         (1, 1, True),
         (1, 2, True),
     ]
-    assert result["most_refused"] == pytest.approx(most_refused(0, 2))
+    assert result["most_refused"] == pytest.approx(refusal_bound(0, 2))
     assert (tmp_path / "verified/run-2.parquet").is_file()
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
     changed_addresses_are_found(tmp_path)
@@ -78,15 +78,15 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
 def changed_addresses_are_found(folder):
     """In a run of that firmware: one block's address, and the same requests to another heap."""
     trace, plan = Trace.open(folder / "verified/run-1.parquet"), load_plan(folder / "plan.toml")
-    addresses = addresses_in(folder / "verified/run-1.frames")
-    assert first_elsewhere(trace, plan, addresses + np.uint32(1 << 20)) is None
+    addresses = read_addresses(folder / "verified/run-1.frames")
+    assert find_first_difference(trace, plan, addresses + np.uint32(1 << 20)) is None
     events = np.concatenate([batch["op"] != FREE for batch in trace.batches(("op",))])
     assert len(addresses) == events.sum() > 1000
     moved = addresses.copy()
     moved[1000] += 8
-    assert first_elsewhere(trace, plan, moved) == np.flatnonzero(events)[1000]
+    assert find_first_difference(trace, plan, moved) == np.flatnonzero(events)[1000]
     other = replace(plan, plan=replace(plan.plan, allocator="best_fit"))
-    assert first_elsewhere(trace, other, addresses) is not None
+    assert find_first_difference(trace, other, addresses) is not None
 
 
 def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, monkeypatch):
@@ -216,4 +216,4 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
 
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 0).placed_alike == 2
+    assert loop.Round(SimpleNamespace(), runs, 0).matching_runs == 2

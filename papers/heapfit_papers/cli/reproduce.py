@@ -17,7 +17,7 @@ from heapfit.cli.printing.parts import (
     Part,
     Table,
     object_of,
-    out_result,
+    print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.sweep import Sweep
@@ -61,7 +61,7 @@ def command(
             from heapfit_papers.pages.reproduce_page import write_reproduce_page
 
             write_reproduce_page(report, results, laboratory)
-    out_result(_parts(results, report), as_json)
+    print_result(_parts(results, report), as_json)
 
 
 def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:

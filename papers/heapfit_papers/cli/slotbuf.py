@@ -27,7 +27,7 @@ from heapfit.cli.printing.parts import (
     Part,
     Table,
     object_of,
-    out_result,
+    print_result,
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.outputs.folder import stage_folder
@@ -112,7 +112,7 @@ def command(
         write_distribution(aside / _DISTRIBUTION, run)
         write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
     paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
-    out_result(_parts(run, judged, paths), as_json)
+    print_result(_parts(run, judged, paths), as_json)
 
 
 def _format_command(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:

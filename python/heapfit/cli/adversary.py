@@ -26,9 +26,9 @@ from heapfit.cli.arguments import (
     import_options,
     make_output_option,
 )
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import left_out
+from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
@@ -77,12 +77,12 @@ def command(
         open_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
-    out_result(_parts(attacks, seed), as_json)
+    print_result(_parts(attacks, seed), as_json)
     if attacks.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed and stored
 
 
-def _broken(attack: Attack) -> int | str | None:
+def _largest_failing(attack: Attack) -> int | str | None:
     """The largest region that is known to fail."""
     if attack.worst is None:
         return None
@@ -98,7 +98,7 @@ _COLUMNS: tuple[Column[Attack], ...] = (
         lambda attack: attack.on_trace.r_safe,
     ),
     Column("region", "attacked in"),
-    Column("worst", "largest broken", shown=_broken),
+    Column("worst", "largest broken", shown=_largest_failing),
     Column(
         "proven",
         "proven at most",
@@ -110,7 +110,7 @@ _EFFORT: tuple[Column[Attack], ...] = (Column("plays"), Column("events"), Column
 
 def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
     yield Fields({"u_max": attacks.u_max, "least_of_any": attacks.least_of_any})
-    yield Table((*_COLUMNS, _over_u_max(attacks.u_max), *_EFFORT), attacks.attacks, "attacks")
+    yield Table((*_COLUMNS, _ratio_column(attacks.u_max), *_EFFORT), attacks.attacks, "attacks")
     yield Line(
         f"Regions in bytes; U_max {attacks.u_max:,}. Limits: the trace's sizes, its live "
         "blocks of each size and its live bytes."
@@ -120,24 +120,24 @@ def _parts(attacks: Attacks, seed: int) -> Iterator[Part]:
         "(Robson 1974)."
     )
     for attack in attacks.attacks:
-        yield Line(_told(attack))
+        yield Line(_describe_attack(attack))
         if attack.worst is not None:
             worst = attack.worst
             command = f"  heapfit compare {worst.trace} --plan {worst.plan}"
             yield Line(command, is_copied=True)
-    yield from left_out(attacks.not_applicable)
+    yield from inapplicable_parts(attacks.not_applicable)
     yield Fields({"seed": seed})
 
 
-def _over_u_max(u_max: int) -> Column[Attack]:
-    def shown(attack: Attack) -> float | None:
-        size = _broken(attack)
+def _ratio_column(u_max: int) -> Column[Attack]:
+    def show_ratio(attack: Attack) -> float | None:
+        size = _largest_failing(attack)
         return size / max(u_max, 1) if isinstance(size, int) else None
 
-    return Column(heading="over U_max", shown=shown)
+    return Column(heading="over U_max", shown=show_ratio)
 
 
-def _told(attack: Attack) -> str:
+def _describe_attack(attack: Attack) -> str:
     worst = attack.worst
     stopped = " (interrupted: the worst so far)" if attack.is_stopped else ""
     if worst is None and attack.plays == 0 and attack.proven is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit allocators`: every allocator there is, and what each costs."""
+"""`heapfit allocators`: the allocators, and what each costs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from heapfit.cli.printing.parts import (
     Table,
     columns,
     object_of,
-    out_result,
+    print_result,
 )
 from heapfit.comparison.incumbents.heaps import (
     SYSTEM_HEAPS,
@@ -40,7 +40,7 @@ from heapfit.plan.allocators import (
 )
 from heapfit.plan.plan import Plan, plan_table
 
-_TYPED = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
+_NAMES_WITH_REGIONS = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
 _LABELS = 17  # columns before a figure's text
 
 
@@ -59,8 +59,12 @@ def command(
     systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
     named = [name for name in names or () if name not in systems]
     infos = find_allocators(named) if named or not names else []
-    heaps = [find_heap(_TYPED.get(name, name), 8) for name in systems if not names or name in names]
-    out_result(_parts(infos, heaps, is_in_full=bool(names)), as_json)
+    heaps = [
+        find_heap(_NAMES_WITH_REGIONS.get(name, name), 8)
+        for name in systems
+        if not names or name in names
+    ]
+    print_result(_parts(infos, heaps, is_in_full=bool(names)), as_json)
 
 
 def _parts(
@@ -69,7 +73,7 @@ def _parts(
     yield Table(_COLUMNS, infos, "allocators")
     yield Table(_SYSTEM, systems, "systems_heaps")
     yield Fields({"aliases": list_aliases()})
-    yield from map(Line, _in_full(infos) if is_in_full else _list(infos))
+    yield from map(Line, _describe_in_full(infos) if is_in_full else _list(infos))
     if systems:
         yield from map(Line, _describe_systems(systems, is_first=not infos))
 
@@ -81,9 +85,9 @@ def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
     for heap in heaps:
         yield ""
         yield f"{heap.name}: {heap.title}"
-        yield from _labelled("checked against", heap.version)
-        yield from _labelled("what users set", heap.setting)
-        yield from _labelled("places as", _format_plan(heap.plan))
+        yield from _wrap_labelled("checked against", heap.version)
+        yield from _wrap_labelled("what users set", heap.setting)
+        yield from _wrap_labelled("places as", _format_plan(heap.plan))
 
 
 def _format_plan(plan: Plan) -> str:
@@ -93,48 +97,48 @@ def _format_plan(plan: Plan) -> str:
 
 def _list(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     yield "core: may ship to firmware"
-    yield from _all([info for info in infos if info.ships])
+    yield from _describe_all([info for info in infos if info.ships])
     baselines = [info for info in infos if not info.ships]
     if baselines:
         yield ""
         yield "baselines: for comparison, on the host only"
-        yield from _all(baselines)
+        yield from _describe_all(baselines)
 
 
-def _all(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
+def _describe_all(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     for info in infos:
         yield ""
-        yield from _account(info)
+        yield from _describe_allocator(info)
 
 
-def _in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
+def _describe_in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     for i, info in enumerate(infos):
         if i > 0:
             yield ""
-        yield from _account(info)
+        yield from _describe_allocator(info)
         yield "  layout"
         for line in (info.layout or UNKNOWN).splitlines():
             yield f"    {line}"
         yield "  tunables in words"
         for tunable in info.tunables:
-            yield from _labelled(f"  {tunable.name}", _meaning(tunable))
+            yield from _wrap_labelled(f"  {tunable.name}", _describe_tunable(tunable))
 
 
-def _account(info: _engine.AllocatorInfo) -> Iterator[str]:
+def _describe_allocator(info: _engine.AllocatorInfo) -> Iterator[str]:
     aliases = [alias for alias, name in list_aliases().items() if name == info.name]
     yield f"{info.name}: {info.title}"
     if aliases:
-        yield from _labelled("also called", ", ".join(aliases))
-    yield from _labelled("origin", info.origin)
-    yield from _labelled("tunables", " ".join(map(_standard, info.tunables)))
-    yield from _labelled("worst case", info.worst_case)
-    yield from _labelled("bytes a block", info.block_bytes)
-    yield from _labelled("fragmentation", info.fragmentation)
-    yield from _labelled("smallest region", _smallest(info))
+        yield from _wrap_labelled("also called", ", ".join(aliases))
+    yield from _wrap_labelled("origin", info.origin)
+    yield from _wrap_labelled("tunables", " ".join(map(_format_standard, info.tunables)))
+    yield from _wrap_labelled("worst case", info.worst_case)
+    yield from _wrap_labelled("bytes a block", info.block_bytes)
+    yield from _wrap_labelled("fragmentation", info.fragmentation)
+    yield from _wrap_labelled("smallest region", _describe_smallest_region(info))
 
 
-def _labelled(label: str, text: str | None) -> Iterator[str]:
-    """The text beside its label, wrapped; None is what the descriptor leaves out."""
+def _wrap_labelled(label: str, text: str | None) -> Iterator[str]:
+    """A text after its label, wrapped; None is a figure that the descriptor does not give."""
     gap = " " * (2 + _LABELS)
     first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
     yield from textwrap.wrap(
@@ -146,7 +150,7 @@ def _labelled(label: str, text: str | None) -> Iterator[str]:
     )
 
 
-def _smallest(info: _engine.AllocatorInfo) -> str:
+def _describe_smallest_region(info: _engine.AllocatorInfo) -> str:
     regions = {alignment: serving_region(info.name, alignment) for alignment in ALIGNMENTS}
     tunables = ", ".join(
         f"{'none up to 1 MiB' if size is None else f'{size:,} B'} at alignment {alignment}"
@@ -155,11 +159,11 @@ def _smallest(info: _engine.AllocatorInfo) -> str:
     return f"{tunables}: for one block of {SMALL_REQUEST} B"
 
 
-def _standard(tunable: _engine.Tunable) -> str:
+def _format_standard(tunable: _engine.Tunable) -> str:
     return f"{tunable.name}={tunable.standard if tunable.kind == 'scalar' else 'none'}"
 
 
-def _meaning(tunable: _engine.Tunable) -> str:
+def _describe_tunable(tunable: _engine.Tunable) -> str:
     if tunable.kind != "scalar":
         return tunable.meaning
     extent = f"{tunable.lowest} to {tunable.highest}, standard {tunable.standard}"

@@ -54,12 +54,12 @@ OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
 def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
-    """What makes an option or argument take bytes: typer.Option("--peak", **take_size(1))."""
+    """Keyword arguments of an option in bytes: `typer.Option("--peak", **take_size(1))`."""
     return {"metavar": "SIZE", "parser": _make_parser(parse_size, least, most)}
 
 
 def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
-    """What makes an option take a percentage."""
+    """Keyword arguments that make an option take a percentage."""
     return {"metavar": "PERCENT", "parser": _make_parser(parse_percent, least, most)}
 
 
@@ -69,7 +69,7 @@ _Quantity = TypeVar("_Quantity", int, float)
 def _make_parser(
     parse: Callable[[str], _Quantity], least: _Quantity, most: _Quantity
 ) -> Callable[[object], _Quantity]:
-    """Reads a value within limits; what is wrong with it is a ValueError, as typer takes it."""
+    """A parser of values within limits; it raises ValueError, which typer reports."""
 
     def parse_within(text: object) -> _Quantity:
         try:
@@ -85,20 +85,20 @@ def _make_parser(
 
 
 def show_in_help(option: OptionInfo) -> OptionInfo:
-    """An option that `--help` shows of this command, though of others `--help-all` alone does."""
+    """A copy of the option that `--help` shows; elsewhere only `--help-all` shows it."""
     shown = copy(option)
     shown.rich_help_panel = None
     return shown
 
 
 def make_output_option(what: str) -> OptionInfo:
-    """The option for where a command writes: each says what, and where it goes without one."""
+    """The --output option of a command, with what it writes and where by default."""
     option: OptionInfo = typer.Option("-o", "--output", help=f"{OUTPUT_HELP} {what}.")
     return option
 
 
 def take_file(*wanted: Kind) -> dict[str, Any]:
-    """What makes an option or argument take files of these kinds, and advise on others."""
+    """Keyword arguments that make an option take files of these kinds, and advise on others."""
     return {"parser": lambda text: require_kind(Path(text), *wanted)}
 
 
@@ -312,13 +312,13 @@ Everything: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def typed_command() -> str:
-    """What was typed, to be typed again."""
+def command_line() -> str:
+    """The command line of this process, quoted so that it can be typed again."""
     return shlex.join(["heapfit", *sys.argv[1:]])
 
 
-def refuse_options(context: typer.Context, names: Container[str], why: str) -> None:
-    """Wrong usage if one of the parameters was typed: `why` says what has no use for it."""
+def reject_options(context: typer.Context, names: Container[str], why: str) -> None:
+    """Raises a usage error if one of the parameters was typed; `why` names what ignores them."""
     for param in context.command.params:
         source = context.get_parameter_source(param.name or "")
         if param.name in names and source is not None and source.name == "COMMANDLINE":
@@ -328,7 +328,7 @@ def refuse_options(context: typer.Context, names: Container[str], why: str) -> N
 def import_options(
     queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
-    """The choices for an import, from the three options above.
+    """The options of an import, from the three options above.
 
     A queue is checked also where the source turns out not to be packets.
     """
@@ -339,5 +339,5 @@ def import_options(
 
 
 def precision_of(exact: bool) -> Precision:
-    """On each plan's regions, from the option above."""
+    """The precision of region searches that --exact selects."""
     return EXACT if exact else STANDARD_PRECISION

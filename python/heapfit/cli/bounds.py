@@ -23,7 +23,7 @@ from heapfit.cli.arguments import (
     import_options,
     make_output_option,
 )
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import open_trace
 from heapfit.importers.source import STANDARD_QUEUE
@@ -71,7 +71,7 @@ def command(
     parts = [*_parts(bounds, int(alignment))]
     if written is not None:
         parts.append(Line(f"{output}: {written:,} lifetimes", is_copied=True))
-    out_result(parts, as_json)
+    print_result(parts, as_json)
     if bounds.packing.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed
 
@@ -86,7 +86,7 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
         Column("why", "what"),
     ]
     yield Table(columns, _rows(bounds))
-    yield Line(_packing_told(bounds))
+    yield Line(_describe_packing(bounds))
     yield Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}.")
     yield Line(
         f"any sizes: {Premise.ANY_SIZES} of n bytes. All with no more live bytes M than U_max and "
@@ -95,7 +95,7 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
 
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
-    """All of them, from the least to what allocators need at most, as rows of one table."""
+    """The bounds as rows of one table, from U_max to the worst cases of allocators."""
     return [
         WorstCase("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
         WorstCase(
@@ -115,7 +115,7 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
     ]
 
 
-def _packing_told(bounds: Bounds) -> str:
+def _describe_packing(bounds: Bounds) -> str:
     packing = bounds.packing
     gap = packing.height / max(bounds.u_max, 1) - 1
     least = "the optimum" if gap == 0 else f"at most {gap:.1%} above the least"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`heapfit check`: for continuous integration: do new recordings run on a plan, and what grew?
 
-Exit codes beside those of every command: 3 if a recording fails.
+Exit codes in addition to those of every command: 3 if a recording fails.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from heapfit.cli.arguments import (
     ReportPage,
     Sources,
     Workers,
+    command_line,
     import_options,
     take_file,
     take_percent,
-    typed_command,
 )
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
-from heapfit.cli.printing.parts import out_result
+from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.file_kind import Kind
 from heapfit.importers.source import STANDARD_QUEUE
@@ -118,7 +118,7 @@ def command(
     if report is not None:
         from heapfit.report.heap.check import write_check_page  # jinja2 takes long to load
 
-        write_check_page(report, check, sources, typed_command())
-    out_result(check_parts(check), as_json)
+        write_check_page(report, check, sources, command_line())
+    print_result(check_parts(check), as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)

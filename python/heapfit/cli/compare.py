@@ -32,20 +32,20 @@ from heapfit.cli.arguments import (
     Seed,
     SramFile,
     Workers,
+    command_line,
     import_options,
     make_output_option,
     precision_of,
-    refuse_options,
+    reject_options,
     take_size,
-    typed_command,
 )
-from heapfit.cli.printing.check import run_told
+from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, out_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import low_level, ranking
-from heapfit.cli.writing.league import Foreign, LeagueRun, make_league
+from heapfit.cli.printing.ranking import low_level_parts, ranking
+from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
@@ -72,14 +72,14 @@ LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
-_OTHERS = "Plug-ins"
-_LEAGUE = "League"
+_PLUGIN_GROUP = "Plug-ins"
+_LEAGUE_GROUP = "League"
 # Parameters that only one of the two has a use for.
-_OF_RANKINGS = (
+_RANKING_PARAMETERS = (
     *("workloads", "seed", "plans", "exact", "granularity"),
     *("sram", "report", "programs", "cluster"),
 )
-_OF_LEAGUES = ("events", "has_designs")
+_LEAGUE_PARAMETERS = ("events", "has_designs")
 _KNOWN = [info.name for info in _engine.allocators()]
 _OFFERED = [info.name for info in find_allocators()]
 _NAMES = ", ".join(_OFFERED)
@@ -124,7 +124,7 @@ _Crates: TypeAlias = Annotated[
     typer.Option(
         "--crates",
         help="Rank four Rust crates, too; needs cargo.",
-        rich_help_panel=_OTHERS,
+        rich_help_panel=_PLUGIN_GROUP,
     ),
 ]
 _CFlags: TypeAlias = Annotated[
@@ -132,7 +132,7 @@ _CFlags: TypeAlias = Annotated[
     typer.Option(
         "--cflags",
         help="Compiler flags for the sources of --plugin.",
-        rich_help_panel=_OTHERS,
+        rich_help_panel=_PLUGIN_GROUP,
     ),
 ]
 _Bits: TypeAlias = Annotated[
@@ -140,7 +140,7 @@ _Bits: TypeAlias = Annotated[
     typer.Option(
         "--bits",
         help="Pointer width of --plugin and --crates.",
-        rich_help_panel=_OTHERS,
+        rich_help_panel=_PLUGIN_GROUP,
     ),
 ]
 _Board: TypeAlias = Annotated[
@@ -148,7 +148,7 @@ _Board: TypeAlias = Annotated[
     typer.Option(
         "--board",
         help="Counts of `python -m harness league` on an emulated board (docs/league.md).",
-        rich_help_panel=_OTHERS,
+        rich_help_panel=_PLUGIN_GROUP,
     ),
 ]
 _Alignments: TypeAlias = Annotated[
@@ -168,7 +168,7 @@ _Events: TypeAlias = Annotated[
         "--events",
         min=1,
         help="Only the first so many events of each recording.",
-        rich_help_panel=_LEAGUE,
+        rich_help_panel=_LEAGUE_GROUP,
     ),
 ]
 _Designs: TypeAlias = Annotated[
@@ -176,7 +176,7 @@ _Designs: TypeAlias = Annotated[
     typer.Option(
         "--designs/--no-designs",
         help="Rank plans learned from the recordings, too.",
-        rich_help_panel=_LEAGUE,
+        rich_help_panel=_LEAGUE_GROUP,
     ),
 ]
 
@@ -215,37 +215,39 @@ def command(
     plug-ins over all recordings, designs from NAME-1 on NAME-2, too; what a run before has in the
     same folder is not measured again.
     """
-    sources, named = _sorted_out(words or [], allocators or [])
-    foreign = Foreign(plugins or [], has_crates, cflags, int(bits), board)
+    sources, named = _split_words(words or [], allocators or [])
+    foreign = ForeignAllocators(plugins or [], has_crates, cflags, int(bits), board)
     importing = import_options(queue, drop_unknown, pointer_bits)
-    given = [int(one) for one in alignments or []]
+    given = [int(alignment) for alignment in alignments or []]
     if output is not None:
-        refuse_options(context, _OF_RANKINGS, "--output makes a league table (docs/league.md)")
-        league = LeagueRun(sources, named, given, foreign, has_designs, events, importing)
-        out_result(make_league(league, output, workers), as_json)
+        why = "--output makes a league table (docs/league.md)"
+        reject_options(context, _RANKING_PARAMETERS, why)
+        league = LeagueRequest(sources, named, given, foreign, has_designs, events, importing)
+        print_result(make_league(league, output, workers), as_json)
         return
-    refuse_options(context, _OF_LEAGUES, "it needs --output (a league table)")
+    reject_options(context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
     specs = parse_workloads(workloads or [], seed)
-    contestants = ComparisonRequest(tuple(named), _loaded(plans), _only(given), precision_of(exact))
-    asked = _Ranking(sources, specs, contestants, foreign, importing, report, programs or [])
-    options = MatrixOptions(_step(granularity), load_sram(sram))
-    _print(asked.ranked(Sweep(workers, cluster)), options, seed if specs else None, as_json)
+    alignment, precision = _require_one_alignment(given), precision_of(exact)
+    request = ComparisonRequest(tuple(named), _load_plans(plans), alignment, precision)
+    asked = _RankingRequest(sources, specs, request, foreign, importing, report, programs or [])
+    options = MatrixOptions(_require_power_of_two(granularity), load_sram(sram))
+    _print(asked.rank(Sweep(workers, cluster)), options, seed if specs else None, as_json)
 
 
-def _loaded(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
+def _load_plans(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
     return tuple(map(load_plan, plans or []))
 
 
-def _only(alignments: Sequence[int]) -> int:
-    """The alignment of a ranking."""
+def _require_one_alignment(alignments: Sequence[int]) -> int:
+    """The alignment of a ranking; a usage error if there are several."""
     if len(alignments) > 1:
         raise typer.BadParameter("--alignment: give one, or --output for a league table")
     return alignments[0] if alignments else STANDARD_ALIGNMENT
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """What a ranking came to."""
+class _RankingResult:
+    """The result of a ranking: the matrix, runs in the plans' regions, and plug-ins' rows."""
 
     matrix: Matrix
     runs: Sequence[tuple[PlanRun, PlanFile]]  # each trace in the region of each plan
@@ -253,45 +255,45 @@ class _Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranking:
-    """What is ranked on what."""
+class _RankingRequest:
+    """The traces, allocators and options of a ranking."""
 
     sources: Sequence[Path]
     specs: Sequence[WorkloadSpec]
     contestants: ComparisonRequest
-    foreign: Foreign
+    foreign: ForeignAllocators
     importing: ImportOptions
     report: Path | None
     programs: Sequence[Path]
 
-    def ranked(self, sweep: Sweep) -> _Ranked:
-        """All of it measured, and the page written."""
+    def rank(self, sweep: Sweep) -> _RankingResult:
+        """Measures all allocators on all traces, and writes the page if there is to be one."""
         if not (self.sources or self.specs):
             raise typer.BadParameter("give a trace, or --workloads")
         if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
             raise typer.BadParameter("--report shows no plug-ins: give one of the two")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
-        board = None if self.foreign.board is None else _board_of(self.foreign.board, foreign)
+        board = None if self.foreign.board is None else _read_board_of(self.foreign.board, foreign)
         with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
             traces = [
-                opened.enter_context(open_trace(one, self.importing, progress))
-                for one in self.sources
+                opened.enter_context(open_trace(source, self.importing, progress))
+                for source in self.sources
             ]
-            compared = _labelled(self.sources, traces, self.specs)
+            compared = _label_sources(self.sources, traces, self.specs)
             matrix = compare_traces(
                 compared, self.contestants, comparison_portfolio, sweep, progress
             )
             runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
-            rows = _measured(compared, foreign, alignment, board, progress)
+            rows = _measure_plugins(compared, foreign, alignment, board, progress)
             if self.report is not None:
                 _write_page(self.report, matrix, [one for _, one in compared], runs, self.programs)
-        return _Ranked(matrix, runs, rows)
+        return _RankingResult(matrix, runs, rows)
 
 
 def _runs(
     plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
 ) -> list[tuple[PlanRun, PlanFile]]:
-    """Each trace in the very region of each plan that sets one."""
+    """A replay of each trace in the region of each plan that sets one."""
     return [
         (run_recording(trace, one, source_name(source), progress), one)
         for one in plans
@@ -300,7 +302,7 @@ def _runs(
     ]
 
 
-def _labelled(
+def _label_sources(
     sources: Sequence[Path], traces: Sequence[Trace], specs: Sequence[WorkloadSpec]
 ) -> list[tuple[str, Trace | WorkloadSpec]]:
     return [
@@ -319,10 +321,10 @@ def _write_page(
     # jinja2 takes long to load
     from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
 
-    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, typed_command()))
+    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, command_line()))
 
 
-def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
+def _read_board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
     if not plugins:
         raise typer.BadParameter("--board needs a --plugin")
     board = read_board(path)
@@ -330,14 +332,14 @@ def _board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
     return board
 
 
-def _measured(
+def _measure_plugins(
     compared: Sequence[tuple[str, Trace | WorkloadSpec]],
     plugins: Sequence[Plugin],
     alignment: int,
     board: Board | None,
     progress: Progress,
 ) -> list[LabelledRow]:
-    """Each plug-in on each trace, with everything built in a folder that goes.
+    """Measures each plug-in on each trace, built in a temporary folder.
 
     With what a board counted; HeapfitError if it counted nothing on these traces.
     """
@@ -360,14 +362,14 @@ def _measured(
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
-def _print(ranked: _Ranked, options: MatrixOptions, seed: int | None, as_json: bool) -> None:
-    """All of it; ends the command if a plug-in has faults."""
-    out_result(_parts(ranked, options, seed), as_json)
+def _print(ranked: _RankingResult, options: MatrixOptions, seed: int | None, as_json: bool) -> None:
+    """Prints the ranking; exit status 3 if a plug-in has faults."""
+    print_result(_parts(ranked, options, seed), as_json)
     if any(row.faults for _, row in ranked.foreign):
         raise typer.Exit(_FAULTY)
 
 
-def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
+def _parts(ranked: _RankingResult, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
     matrix = ranked.matrix
     if seed is not None:
         yield Fields({"seed": seed})
@@ -377,15 +379,15 @@ def _parts(ranked: _Ranked, options: MatrixOptions, seed: int | None) -> Iterato
         comparison = matrix.columns[0].comparison
         yield from ranking(comparison, options.sram, options.granularity)
         if options.granularity is not None:
-            yield from low_level(comparison, options.granularity)
+            yield from low_level_parts(comparison, options.granularity)
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
-    yield from _held(ranked.runs)
+    yield from _run_parts(ranked.runs)
     yield from plugin_parts(ranked.foreign)
 
 
-def _held(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
-    """Of each trace and plan, whether the one runs in the region that the other sets."""
+def _run_parts(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
+    """A row and sentences for each trace and plan: does it run in the plan's region?"""
     columns: list[Column[tuple[PlanRun, PlanFile]]] = [
         Column("plan", value=lambda one: one[1].name),
         Column("trace", value=lambda one: one[0].name),
@@ -398,24 +400,24 @@ def _held(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
     if runs:
         yield Table(columns, runs, "in_plans_regions")
     for run, plan_file in runs:
-        yield from map(Line, run_told(run, plan_file))
+        yield from map(Line, describe_run(run, plan_file))
 
 
-def _sorted_out(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
-    """The traces and the allocators; an allocator's name among the words is no file's."""
+def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
+    """The recordings and the allocators; an allocator's name among the words is no file's."""
     named = [word for word in words if is_heap(word)]
     others = [word for word in words if not is_heap(word)]
     for word in others:
         if not is_path(word):
-            alike = did_you_mean(word.partition(":")[0], list_heap_names())
-            raise HeapfitError(f"{word}: no such file, and no such allocator ({alike})")
+            hint = did_you_mean(word.partition(":")[0], list_heap_names())
+            raise HeapfitError(f"{word}: no such file, and no such allocator ({hint})")
         if not Path(word).exists():
             raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
     sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
     return sources, [*named, *expand_names(allocators, _OFFERED)]
 
 
-def _step(granularity: int | None) -> int | None:
+def _require_power_of_two(granularity: int | None) -> int | None:
     if granularity is not None and granularity & (granularity - 1):
         raise typer.BadParameter(f"--granularity {granularity}: must be a power of two")
     return granularity

@@ -69,6 +69,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 
 def examples_of(name: str, module: object) -> tuple[str, ...]:
-    """Of a command by what is typed; those of other packages stand in their modules."""
+    """The examples of a command, from its module if that has any, as other packages' have."""
     found: tuple[str, ...] = getattr(module, "EXAMPLES", EXAMPLES.get(name, ()))
     return found

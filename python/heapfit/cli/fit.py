@@ -38,12 +38,12 @@ from heapfit.cli.arguments import (
     Workers,
     import_options,
     make_output_option,
-    refuse_options,
+    reject_options,
     take_percent,
     take_size,
 )
 from heapfit.cli.printing import console
-from heapfit.cli.printing.incumbent import beside_today
+from heapfit.cli.printing.incumbent import incumbent_parts
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -52,12 +52,12 @@ from heapfit.cli.printing.parts import (
     Part,
     Table,
     content_of,
-    out_text,
+    hide_unless,
     paragraph,
-    shown_if,
+    print_text,
 )
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import meanings, ranked_rows
+from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
@@ -70,7 +70,7 @@ from heapfit.design.robust.design import MOST_FOLDS
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.fit import Resources, fit, folder_for, folders_apart
+from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.importers import ImportOptions, open_trace
@@ -82,8 +82,8 @@ from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
 from heapfit.workloads.drawn_set import resample_traces
 
-_CANDIDATES = "Candidates"  # a group of options that --help-all shows
-_WORK = {"draw": 2, "fit": 98}  # of the time, where runs are drawn
+_CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
+_WORK = {"draw": 2, "fit": 98}  # of the time, where runs are resampled
 
 _Output: TypeAlias = Annotated[
     Path | None,
@@ -118,7 +118,7 @@ _Each: TypeAlias = Annotated[
     typer.Option(
         "--each",
         help="Fit one heap to each source, not one heap to all.",
-        rich_help_panel=_CANDIDATES,
+        rich_help_panel=_CANDIDATE_GROUP,
     ),
 ]
 _Plans: TypeAlias = Annotated[
@@ -128,7 +128,7 @@ _Plans: TypeAlias = Annotated[
         metavar="FOLDER",
         help="Search every candidate completely; write a plan file for each, and a page "
         "(docs/design.md). With --each: one folder a source.",
-        rich_help_panel=_CANDIDATES,
+        rich_help_panel=_CANDIDATE_GROUP,
     ),
 ]
 _Front: TypeAlias = Annotated[
@@ -138,7 +138,7 @@ _Front: TypeAlias = Annotated[
         metavar="FOLDER",
         help="Measure every configuration of the design space; write the plans of its Pareto "
         "front, and a page (docs/front.md). With --each: one folder a source.",
-        rich_help_panel=_CANDIDATES,
+        rich_help_panel=_CANDIDATE_GROUP,
     ),
 ]
 _By: TypeAlias = Annotated[
@@ -147,7 +147,7 @@ _By: TypeAlias = Annotated[
         "--by",
         metavar="MEASURE,...",
         help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-        rich_help_panel=_CANDIDATES,
+        rich_help_panel=_CANDIDATE_GROUP,
     ),
 ]
 _Method: TypeAlias = Annotated[
@@ -249,15 +249,15 @@ def command(
 ) -> None:
     """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
     if front_folder is None:
-        refuse_options(context, ("by",), "it needs --front")
+        reject_options(context, ("by",), "it needs --front")
     importing = import_options(queue, drop_unknown, pointer_bits)
     budgets = _budgets(effort, (method, budget_seconds, search, seed))
     plans = PlanOptions(int(alignment), budgets, call_sites, sized, exact, effort)
-    target = _Target(prefer, pools, peak, margin, now)
-    space = _Space(plans_folder, front_folder, allocators, by, sram)
-    several = _Several(objective, folds, draw, seed, cache)
-    asked = _Asked(importing, plans, target, space, several, every, tuple(programs or []))
-    wanted = _Wanted(sources, output, each, workers, cluster)
+    target = _TargetOptions(prefer, pools, peak, margin, now)
+    space = _SpaceOptions(plans_folder, front_folder, allocators, by, sram)
+    several = _SeveralOptions(objective, folds, draw, seed, cache)
+    asked = _Settings(importing, plans, target, space, several, every, tuple(programs or []))
+    wanted = _FitsRequest(sources, output, each, workers, cluster)
     _run(wanted, asked, as_json)
 
 
@@ -265,7 +265,7 @@ _Budgets: TypeAlias = tuple[Method | None, float, int | None, int]
 
 
 def _budgets(effort: Effort, asked: _Budgets) -> BudgetChoice:
-    """As asked; else as the effort has it."""
+    """The budget search: as the options have it, else as the effort has it."""
     method, seconds, search, seed = asked
     usual = budgets_of(effort)
     events = usual.replayed_events if search is None else search * 1_000_000
@@ -273,8 +273,8 @@ def _budgets(effort: Effort, asked: _Budgets) -> BudgetChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
-    """What is to be set, beside what."""
+class _TargetOptions:
+    """What the heap is to be good at, its peak and margin, and the incumbent heap."""
 
     prefer: Preference | None
     pools: bool
@@ -284,8 +284,8 @@ class _Target:
 
 
 @dataclass(frozen=True, slots=True)
-class _Space:
-    """What is tried, and where it is written."""
+class _SpaceOptions:
+    """The allocators to try, and the folders of candidates."""
 
     plans: Path | None
     front: Path | None
@@ -294,41 +294,41 @@ class _Space:
     sram: Path | None
 
     def names(self) -> tuple[str, ...]:
-        """Of the allocators; none: all."""
+        """The names of the allocators to try; empty: all."""
         given = list(self.allocators or [])
         return () if given == ["all"] else tuple(expand_names(given, ()))
 
     def folders(self) -> CandidateFolders:
-        """With what a front is of; HeapfitError if there is no such measure."""
+        """The folders of candidates; HeapfitError if --by names no measure."""
         by = ALL_MEASURES if self.by is None else parse_measures(self.by)
         return CandidateFolders(self.plans, self.front, by)
 
 
 @dataclass(frozen=True, slots=True)
-class _Several:
-    """What is asked of several recordings, or of those drawn from one."""
+class _SeveralOptions:
+    """Options for several recordings, or for those resampled from one."""
 
     objective: str
     folds: int
     draw: int
-    seed: int  # of the first that is drawn
+    seed: int  # of the first resampled run
     cache: Path | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """All of it."""
+class _Settings:
+    """The options of all fits of a command."""
 
     importing: ImportOptions
     plans: PlanOptions
-    target: _Target
-    space: _Space
-    several: _Several
+    target: _TargetOptions
+    space: _SpaceOptions
+    several: _SeveralOptions
     every: bool
     programs: tuple[Path, ...]
 
     def options(self) -> FitOptions:
-        """What is written or judged beside the answer has its regions searched, of whole runs."""
+        """Options of the fit; whole recordings are searched for candidates and resampled runs."""
         plans, target, space, several = self.plans, self.target, self.space, self.several
         has_candidates = space.plans is not None or space.front is not None
         is_whole = has_candidates or several.draw > 0 or several.objective != "max"
@@ -346,7 +346,7 @@ class _Asked:
             whole=self.every or has_candidates,
             now=target.now,
             programs=self.programs,
-            kept=_folder(several.cache),
+            kept=_require_folder(several.cache),
             most_events=sys.maxsize if is_whole else MOST_SEARCHED,
             budgets=plans.choice,
             objective=parse_objective(several.objective),
@@ -357,7 +357,7 @@ class _Asked:
         )
 
     def require_one(self) -> None:
-        """Wrong usage of what is of one recording alone."""
+        """Raises a usage error for options that take one recording alone."""
         target, space = self.target, self.space
         if target.prefer is not None and target.prefer is not Preference.RAM:
             raise typer.BadParameter("--prefer takes one recording, or several with --each")
@@ -368,7 +368,7 @@ class _Asked:
             raise typer.BadParameter("--draw takes one recording, or several with --each")
 
 
-def _folder(cache: Path | None) -> Path | None:
+def _require_folder(cache: Path | None) -> Path | None:
     if cache is not None and cache.exists() and not cache.is_dir():
         raise typer.BadParameter(f"--cache {cache}: is not a folder")
     return cache
@@ -384,42 +384,42 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """A fit, and what is told of its candidates."""
+    """A fit, and the printed parts of its candidates."""
 
     fit: Fit | Failure
     candidates: Sequence[Part] = ()
 
     def parts(self, is_whole: bool) -> Iterator[Part]:
-        """All of it."""
+        """The parts to print: those of the fit, then those of its candidates."""
         yield from _parts(self.fit, is_whole)
         yield from self.candidates
 
 
-def _run(wanted: _Wanted, asked: _Asked, as_json: bool) -> None:
-    """Fits what is wanted, and prints each as soon as it is there."""
+def _run(wanted: _FitsRequest, asked: _Settings, as_json: bool) -> None:
+    """Runs all fits, and prints each as soon as it is done."""
     if len(wanted.sources) > 1 and not wanted.each:
         asked.require_one()
     outcomes = []
     for outcome in _outcomes(wanted, asked):
         outcomes.append(outcome)
         if not as_json:
-            out_text(outcome.parts(asked.every))
+            print_text(outcome.parts(asked.every))
     if as_json:
-        console.out_json({"fits": [content_of(one.parts(asked.every)) for one in outcomes]})
+        console.print_json({"fits": [content_of(one.parts(asked.every)) for one in outcomes]})
     _close([one.fit for one in outcomes], as_json)
 
 
 def _close(outcomes: Sequence[Fit | Failure], as_json: bool) -> None:
-    """A line for each of several; exit status 1 if one of them failed."""
+    """Prints a line for each of several fits; exit status 1 if one of them failed."""
     if len(outcomes) > 1 and not as_json:
-        out_text(_closing(outcomes))
+        print_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         raise typer.Exit(1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to be fitted, whether each source apart, and by whom."""
+class _FitsRequest:
+    """The sources to fit, whether each apart, and the workers."""
 
     sources: Sequence[Path]
     output: Path | None
@@ -428,28 +428,28 @@ class _Wanted:
     cluster: str | None
 
 
-def _outcomes(wanted: _Wanted, asked: _Asked) -> Iterator[_Outcome]:
-    """One after the other."""
+def _outcomes(wanted: _FitsRequest, asked: _Settings) -> Iterator[_Outcome]:
+    """The outcome of each fit, one after the other."""
     sources, output = wanted.sources, wanted.output
     options, folders = asked.options(), asked.space.folders()
     if not wanted.each or len(sources) == 1:
         with Sweep(wanted.workers, wanted.cluster) as sweep:
-            run = _Run(sources, folder_for(sources, output), folders, sweep)
-            outcome = _fitted(run, options, asked.several)
+            run = _FitJob(sources, folder_for(sources, output), folders, sweep)
+            outcome = _fit_and_write(run, options, asked.several)
         yield outcome
         return
-    for source, folder in zip(sources, folders_apart(sources, output), strict=True):
-        run = _Run([source], folder, folders.of_source(folder.name), None)
+    for source, folder in zip(sources, source_folders(sources, output), strict=True):
+        run = _FitJob([source], folder, folders.subfolders(folder.name), None)
         try:
-            outcome = _fitted(run, options, asked.several)
+            outcome = _fit_and_write(run, options, asked.several)
         except HeapfitError as error:
             outcome = _Outcome(Failure(source, str(error)))
         yield outcome
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """One fit, and where it and its candidates go."""
+class _FitJob:
+    """One fit, and the folders of its result and its candidates."""
 
     sources: Sequence[Path]
     folder: Path
@@ -457,15 +457,15 @@ class _Run:
     sweep: Sweep | None
 
 
-def _fitted(run: _Run, options: FitOptions, several: _Several) -> _Outcome:
+def _fit_and_write(run: _FitJob, options: FitOptions, several: _SeveralOptions) -> _Outcome:
     with progress_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
         whole = WeightedProgress(progress, _WORK)
         drawn, sources = None, list(run.sources)
         if several.draw:
             (source,) = sources
             with open_trace(source, options.importing, whole.part("draw")) as trace:
-                telling = whole.part("draw")
-                drawn = resample_traces(trace, several.draw, several.seed, Path(made), telling)
+                resampling = whole.part("draw")
+                drawn = resample_traces(trace, several.draw, several.seed, Path(made), resampling)
             sources += [trace.path for trace in drawn.traces]
         resources = Resources(run.sweep, write_report)
         fitted = fit(sources, run.folder, options, whole.part("fit"), resources)
@@ -485,17 +485,17 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if is_whole:
         yield Line("")
-    yield from shown_if(is_whole, _runs(outcome))
-    yield from shown_if(is_whole, ranked_rows(outcome.comparison))
+    yield from hide_unless(is_whole, _runs(outcome))
+    yield from hide_unless(is_whole, ranking_table(outcome.comparison))
     if is_whole:
         yield Line("")
-    yield from shown_if(is_whole, _reasons(outcome))
+    yield from hide_unless(is_whole, _reasons(outcome))
 
 
 def _reasons(outcome: Fit) -> Iterator[Part]:
-    """Why this plan, what the figures mean, and what was left out."""
+    """Why this plan was chosen, what the figures mean, and what was skipped."""
     yield from paragraph(outcome.verdict)
-    yield from meanings(outcome.comparison, outcome.work)
+    yield from explain_ranking(outcome.comparison, outcome.work)
     if outcome.suggestions:
         yield from paragraph(f"For more confidence: {'; '.join(outcome.suggestions)}.")
     for path in outcome.paths.traces:
@@ -522,9 +522,9 @@ def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
 
 
 def _runs(outcome: Fit) -> Iterator[Part]:
-    """In both heaps where there is one today; each recording over its own peak."""
+    """Tables of the recordings: in the incumbent and the fitted heap, and over their peaks."""
     if outcome.today is not None:
-        yield from beside_today(outcome.today)
+        yield from incumbent_parts(outcome.today)
     if len(outcome.runs) > 1:
         columns: list[Column[Run]] = [
             Column("name", "recording"),
@@ -533,7 +533,7 @@ def _runs(outcome: Fit) -> Iterator[Part]:
             Column("over_u_max", "over its U_max"),
         ]
         if outcome.today is not None:  # which has shown each recording in both heaps
-            columns = [column.under("") for column in columns]
+            columns = [column.with_heading("") for column in columns]
         yield Table(columns, outcome.runs, "runs")
         yield Line("")
 
@@ -545,16 +545,16 @@ def _closing(outcomes: Sequence[Fit | Failure]) -> Iterator[Part]:
         Column(heading="source", shown=lambda one: one.source.name)
     ]
     columns += [
-        _of_fit("peak", lambda one: one.answer.size.peak),
-        _of_fit("best", lambda one: one.winner.name, "failed"),
-        _of_fit("R_safe", lambda one: one.winner.r_safe),
-        _of_fit("over U_max", lambda one: one.winner.over_u_max),
-        _of_fit("set to", lambda one: one.answer.size.region),
+        _fit_column("peak", lambda one: one.answer.size.peak),
+        _fit_column("best", lambda one: one.winner.name, "failed"),
+        _fit_column("R_safe", lambda one: one.winner.r_safe),
+        _fit_column("over U_max", lambda one: one.winner.over_u_max),
+        _fit_column("set to", lambda one: one.answer.size.region),
     ]
     yield Table(columns, outcomes)
 
 
-def _of_fit(
+def _fit_column(
     heading: str, shown: Callable[[Fit], object], otherwise: str | None = None
 ) -> Column[Fit | Failure]:
     return Column(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit generate`: a plan becomes a folder of plain C, for C, C++ or Rust."""
+"""`heapfit generate`: writes a plan as a folder of plain C, for C, C++ or Rust."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, make_output_option
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
@@ -104,7 +104,7 @@ def command(
     proof = prove_folder(folder) if prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, region)) if text]
-    out_result(chain(_parts(plan, paths, warnings), _proven(proof)), as_json)
+    print_result(chain(_parts(plan, paths, warnings), _proof_parts(proof)), as_json)
     if proof is not None and proof.left:
         raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
 
@@ -114,7 +114,7 @@ def _require_sources(amalgamate: bool) -> None:
         raise HeapfitError("--prove reads the files of src/: omit --amalgamate")
 
 
-def _proven(proof: Proof | None) -> Iterator[Part]:
+def _proof_parts(proof: Proof | None) -> Iterator[Part]:
     if proof is not None:
         yield Fields({"goals": proof.goals, "goals_proven": proof.proven})
         yield Line(f"{proof.proven} of {proof.goals} goals proven")

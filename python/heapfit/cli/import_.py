@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit import`: any known files become stored traces."""
+"""`heapfit import`: turns files of any known format into stored traces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heapfit.cli.arguments import (
     show_in_help,
     take_file,
 )
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import import_file
 from heapfit.importers.file_kind import Kind
@@ -58,17 +58,17 @@ def command(
         target = output or Path(f"{source_name(files[0])}.parquet")
         with progress_bar() as progress:
             trace = import_file(files[0], target, options, progress)
-        out_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
+        print_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
         return
     folder = output or Path()
     named = zip(files, distinct_source_names(files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
     with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)
-    out_result(_several(traces), as_json)
+    print_result(_trace_parts(traces), as_json)
 
 
-def _several(traces: Sequence[Trace]) -> Iterator[Part]:
+def _trace_parts(traces: Sequence[Trace]) -> Iterator[Part]:
     yield Fields({"traces": list(map(_fields, traces))})
     for trace in traces:
         yield _line(trace)
@@ -82,5 +82,5 @@ def _fields(trace: Trace) -> dict[str, object]:
 def _line(trace: Trace) -> Line:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    told = f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})"
-    return Line(told, is_copied=True)
+    line = f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})"
+    return Line(line, is_copied=True)

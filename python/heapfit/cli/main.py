@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `heapfit` program: its commands, and what becomes of their errors.
+"""The `heapfit` program: finds its commands, and turns errors into messages and exit codes.
 
 Only the command that is asked for is imported, so that all may import what they need at their top.
 Where its help is asked for, it is imported as an outline (heapfit.cli.outline).
-Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 checked and found wanting,
+Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 a check failed,
 130 interrupted.
 """
 
@@ -28,12 +28,12 @@ from heapfit.cli.examples import examples_of
 from heapfit.cli.outline import Outlines
 from heapfit.cli.printing import console
 from heapfit.cli.printing.help_screen import HelpCommand
-from heapfit.cli.printing.wording import reword, reworded
+from heapfit.cli.printing.wording import reword, reword_message
 from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`. Each is a module of this folder with a function `command`,
-# which is called as the module; "_" stands behind a word of Python's own.
+# which is called as the module; "_" follows a word of Python's own.
 GROUPS = {
     "Fit a heap": ("fit", "check", "verify", "generate"),
     "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
@@ -41,7 +41,7 @@ GROUPS = {
     "Size packet pools": ("size", "settings", "simulate"),
 }
 COMMANDS = tuple(module for group in GROUPS.values() for module in group)
-# What was typed before, and what does it now.
+# Commands of earlier versions, and what replaces them.
 REPLACED = {
     "design": "fit --plans FOLDER",
     "front": "fit --front FOLDER",
@@ -49,9 +49,9 @@ REPLACED = {
     "size traffic": "size FILE",
     "size settings": "settings",
 }
-GROUP_OF_OTHERS = "The papers"
+EXTERNAL_GROUP = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "MODULE:command".
-COMMANDS_OF_OTHERS = "heapfit.commands"
+ENTRY_POINT_GROUP = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
 
@@ -64,8 +64,8 @@ _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": sorted(_HELP, key=len)},
 }
-# Parameters of commands that name what is written.
-_WRITTEN = {"output", "plans_folder", "front_folder", "report", "markdown"}
+# Parameters that name files and folders to write.
+_OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report", "markdown"}
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -73,7 +73,7 @@ _INTERRUPTED = 130
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        console.out(f"heapfit {heapfit.__version__}")
+        console.print_line(f"heapfit {heapfit.__version__}")
         raise typer.Exit
 
 
@@ -93,12 +93,12 @@ class CommandGroup(TyperGroup):
 
     @cached_property
     def modules(self) -> dict[str, str]:
-        """Where each command lies, by its name on the command line."""
-        own = {typed_name(module): f"heapfit.cli.{module}" for module in COMMANDS}
-        return own | dict(commands_of_others())
+        """The module of each command, by its name on the command line."""
+        own = {command_name(module): f"heapfit.cli.{module}" for module in COMMANDS}
+        return own | dict(external_commands())
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """In the order of `--help`."""
+        """The names of the commands, in the order of `--help`."""
         return list(self.modules)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -106,19 +106,19 @@ class CommandGroup(TyperGroup):
         if cmd_name not in self.modules:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        module = _loaded(self.modules[cmd_name])
+        module = _import(self.modules[cmd_name])
         alone.command(cmd_name, cls=HelpCommand)(module.command)
         command = typer.main.get_command(alone)
         reword(command)
         command.epilog = _epilog(examples_of(cmd_name, module))
-        if command.callback and _WRITTEN & {param.name for param in command.params}:
+        if command.callback and _OUTPUT_PARAMETERS & {param.name for param in command.params}:
             command.params.append(_make_option(_force))
-            command.callback = _refusing_early(cmd_name, command.callback)
+            command.callback = _check_outputs_before(cmd_name, command.callback)
         command.params.append(_make_option(_help_all))
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names, and those behind it."""
+        """The command that the first word names, and the words after it."""
         name = args[0]
         if name == "help":
             return self._help(ctx, args[1:])
@@ -130,29 +130,31 @@ class CommandGroup(TyperGroup):
         return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.modules)})")
 
     def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
-        """The command; where the words may ask for its help, without what only a run needs."""
+        """The command; only an outline of it where the words may ask for help."""
         if not _ANY_HELP & set(words):
             Outlines.complete()
             return self.get_command(ctx, name)
         with Outlines() as outlines:
             command = self.get_command(ctx, name)
-        command.callback = _completing(outlines, command.callback)
+        command.callback = _complete_before(outlines, command.callback)
         return command
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
         if not words:
             for line in ctx.get_help().splitlines():
-                console.out(line)
+                console.print_line(line)
             ctx.exit()
         return self.resolve_command(ctx, [*words, "--help"])
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command; what is wrong with its arguments is told without the parser's words."""
+        """Runs the command; usage errors are printed in heapfit's words, not in the parser's."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = _with_meant(reworded(error.message.removeprefix("Value error, ")))
+            error.message = _add_suggestion(
+                reword_message(error.message.removeprefix("Value error, "))
+            )
             _fail_in_json(_USAGE, [error.message])
             raise
         except _UsageError as error:
@@ -160,43 +162,43 @@ class CommandGroup(TyperGroup):
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """As click does, without importing the commands; and by task."""
+        """Writes the commands in groups by task, without importing them."""
         left = dict(self.modules)
         width = max(map(len, left))
         for title, modules in GROUPS.items():
-            rows = [(typed_name(module), left.pop(typed_name(module))) for module in modules]
+            rows = [(command_name(module), left.pop(command_name(module))) for module in modules]
             _write_group(formatter, title, rows, width)
         if left:
-            _write_group(formatter, GROUP_OF_OTHERS, list(left.items()), width)
+            _write_group(formatter, EXTERNAL_GROUP, list(left.items()), width)
 
 
 def _epilog(examples: Sequence[str]) -> str:
-    """Lines that help does not wrap."""
+    """The examples as an epilog, whose lines help does not wrap."""
     return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
 
 
-def _completing(outlines: Outlines, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """The command as it runs if the word is an option's value or the recorded program's."""
+def _complete_before(outlines: Outlines, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """A callback that completes the outline first, for a `--help` that is another program's."""
 
-    def completed(**values: Any) -> Any:
+    def complete_and_call(**values: Any) -> Any:
         outlines.complete()
         return callback(**values)
 
-    return completed
+    return complete_and_call
 
 
-def _refusing_early(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """The command; what it could not write at the end is refused before it begins."""
+def _check_outputs_before(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """A callback that rejects outputs it must not replace before the command begins."""
 
-    def checked(**values: Any) -> Any:
-        paths = [Path(values[one]) for one in _WRITTEN & values.keys() if values[one]]
+    def check_and_call(**values: Any) -> Any:
+        paths = [Path(values[one]) for one in _OUTPUT_PARAMETERS & values.keys() if values[one]]
         with ours.mark_outputs_of(name):
             for path in paths:
                 if path.is_symlink() or path.is_file():
                     ours.require_replaceable(path)
             return callback(**values)
 
-    return checked
+    return check_and_call
 
 
 def _replace_all(ctx: typer.Context, is_asked: bool) -> None:
@@ -214,7 +216,7 @@ def _force(
         ),
     ] = False,
 ) -> None:
-    """The option of every command that writes; no command asks for its value."""
+    """The --force option of every command that writes; no command asks for its value."""
     raise AssertionError(force)
 
 
@@ -222,7 +224,7 @@ def _print_all_options(ctx: Any, is_asked: bool) -> None:
     if is_asked:
         ctx.command.shows_all = True
         for line in ctx.get_help().splitlines():
-            console.out(line)
+            console.print_line(line)
         ctx.exit()
 
 
@@ -238,7 +240,7 @@ def _help_all(
         ),
     ] = False,
 ) -> None:
-    """The option of every command; no command asks for its value."""
+    """The --help-all option of every command; no command asks for its value."""
     raise AssertionError(show)
 
 
@@ -254,48 +256,48 @@ def _write_group(formatter: Any, title: str, rows: list[tuple[str, str]], width:
         formatter.write_dl([(name.ljust(width), _summary(module)) for name, module in rows])
 
 
-def _with_meant(message: str) -> str:
-    """Of a word that is none of a few: which of them it looks like.
+def _add_suggestion(message: str) -> str:
+    """The message with the choice that is most similar to an invalid word, if there is one.
 
-    >>> _with_meant("'memry' is not one of 'memory', 'time'.")
+    >>> _add_suggestion("'memry' is not one of 'memory', 'time'.")
     "'memry' is not one of 'memory', 'time'; did you mean 'memory'?"
     """
-    told = _CHOICE.search(message)
-    known = re.findall(r"'([^']*)'", told[2]) if told else []
-    alike = get_close_matches(told[1], known, 1) if told else []
-    return f"{message.rstrip('.')}; did you mean '{alike[0]}'?" if alike else message
+    match = _CHOICE.search(message)
+    known = re.findall(r"'([^']*)'", match[2]) if match else []
+    similar = get_close_matches(match[1], known, 1) if match else []
+    return f"{message.rstrip('.')}; did you mean '{similar[0]}'?" if similar else message
 
 
-def commands_of_others() -> Iterator[tuple[str, str]]:
-    """Name and module of each, from what installed packages say of themselves.
+def external_commands() -> Iterator[tuple[str, str]]:
+    """Name and module of each command of other packages, from their entry points.
 
-    As importlib.metadata does, which takes longer to load than all the rest of `--help`.
+    importlib.metadata would do, but takes longer to load than all the rest of `--help`.
     """
     for folder in map(Path, sys.path):
         for file in sorted(folder.glob("*.dist-info/entry_points.txt")):
             text = file.read_text(encoding="utf-8")
-            _, _, group = text.partition(f"[{COMMANDS_OF_OTHERS}]\n")
+            _, _, group = text.partition(f"[{ENTRY_POINT_GROUP}]\n")
             yield from _ENTRY.findall(group.partition("[")[0])
 
 
-def typed_name(module: str) -> str:
-    """What is typed for the command of a module.
+def command_name(module: str) -> str:
+    """The name on the command line of the command in a module.
 
-    >>> typed_name("import_")
+    >>> command_name("import_")
     'import'
     """
     return module.rstrip("_")
 
 
 def _summary(module: str) -> str:
-    """What a module's command does, as the package around it says; "" where it does not."""
+    """The summary that a package gives of the command in one of its modules; "" without one."""
     package, _, name = module.rpartition(".")
-    summaries: Mapping[str, str] = getattr(_loaded(package), "SUMMARIES", {})
+    summaries: Mapping[str, str] = getattr(_import(package), "SUMMARIES", {})
     return summaries.get(name, "")
 
 
-def _loaded(name: str) -> ModuleType:
-    # The command or package that is asked for: all together load everything there is.
+def _import(name: str) -> ModuleType:
+    # Only one command or package: all together load every library.
     return import_module(name)
 
 
@@ -319,7 +321,7 @@ def run() -> None:
 
 
 def _run(written: Sequence[Path]) -> None:
-    """Exits, or tells one of our errors; `written` is what is kept when it is interrupted."""
+    """Runs the program and exits, or prints an error; `written`: files kept on Ctrl-C."""
     try:
         make_app()(prog_name="heapfit")
     except SeveralFaultsError as error:
@@ -332,14 +334,16 @@ def _run(written: Sequence[Path]) -> None:
         console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except SystemExit as ended:
         if ended.code == _INTERRUPTED:
-            console.fail(f"interrupted; {_kept([path for path in written if path.exists()])}")
+            console.fail(
+                f"interrupted; {_describe_written([path for path in written if path.exists()])}"
+            )
         raise
     finally:
         _drop_unread_output()
 
 
 def _fail(messages: Sequence[str]) -> None:
-    """Each in a line; in the JSON that was asked for, too."""
+    """Prints each message in a line, and in the JSON if that was asked for."""
     _fail_in_json(_FAILED, messages)
     for message in messages:
         console.fail(message)
@@ -347,13 +351,13 @@ def _fail(messages: Sequence[str]) -> None:
 
 def _fail_in_json(status: int, messages: Sequence[str]) -> None:
     if "--json" in sys.argv[1:]:
-        console.out_json({"error": {"status": status, "messages": list(messages)}})
+        console.print_json({"error": {"status": status, "messages": list(messages)}})
 
 
-def _kept(written: Sequence[Path]) -> str:
-    """What an interrupted command leaves.
+def _describe_written(written: Sequence[Path]) -> str:
+    """A sentence on the files that an interrupted command leaves.
 
-    >>> _kept([]), _kept([Path("out/a"), Path("out/b"), Path("out/c")])
+    >>> _describe_written([]), _describe_written([Path("out/a"), Path("out/b"), Path("out/c")])
     ('nothing was written', 'out/a and 2 more are kept')
     """
     if not written:
@@ -363,7 +367,7 @@ def _kept(written: Sequence[Path]) -> str:
 
 
 def _drop_unread_output() -> None:
-    """Sends what is left of stdout nowhere if it cannot be written: Python would complain."""
+    """Discards what is left of stdout if it cannot be written: Python would report it."""
     try:
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()

@@ -21,7 +21,7 @@ _OURS = ("heapfit", "heapfit_papers")
 
 
 class Outlines(MetaPathFinder):
-    """While entered, loads modules of ours as outlines; what is loaded already stays whole."""
+    """While entered, loads modules of ours as outlines; modules loaded before stay complete."""
 
     # Of all: modules outlive a help that ended, as where a test runs several commands.
     _pending: ClassVar[list[_LateImports]] = []
@@ -48,7 +48,7 @@ class Outlines(MetaPathFinder):
 
     @classmethod
     def complete(cls) -> None:
-        """Makes every import that was left for later."""
+        """Makes every import that was postponed."""
         while cls._pending:
             cls._pending[-1].make()
 
@@ -116,11 +116,11 @@ def _names_needed(tree: ast.Module) -> set[str]:
         node = left.pop()
         if isinstance(node, ast.Name):
             names.add(node.id)
-        left += _parts_run(node)
+        left += _parts_to_run(node)
     return names
 
 
-def _parts_run(node: ast.AST) -> list[ast.AST]:
+def _parts_to_run(node: ast.AST) -> list[ast.AST]:
     """The parts of a node that run as its module is loaded; of annotations a command's alone."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         annotated = [one.annotation for one in node.args.args if one.annotation]

@@ -24,7 +24,7 @@ from heapfit.cli.printing.parts import (
     Note,
     Part,
     Table,
-    out_result,
+    print_result,
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
@@ -68,15 +68,15 @@ def command(
         open_trace(source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
-        frequent = _most_frequent(profile)
+        frequent = _frequent_sizes(profile)
         sampled = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
         written = None if output is None else write_series(trace, output, progress)
-    out_result(_parts(trace.info, profile, frequent, sampled), as_json)
+    print_result(_parts(trace.info, profile, frequent, sampled), as_json)
     if written is not None and not as_json:
-        out_result(_written(written, profile), as_json=False)
+        print_result(_series_parts(written, profile), as_json=False)
 
 
-def _written(series: Series, profile: Profile) -> Iterator[Part]:
+def _series_parts(series: Series, profile: Profile) -> Iterator[Part]:
     yield Line("")
     yield Line(
         f"{series.path}: U(t) and P_i(t) after every event, {len(profile.sizes):,} sizes, "
@@ -86,7 +86,7 @@ def _written(series: Series, profile: Profile) -> Iterator[Part]:
         yield Line("After the first million sizes, further ones are rounded up to 16 an octave.")
 
 
-def _most_frequent(profile: Profile) -> list[int]:
+def _frequent_sizes(profile: Profile) -> list[int]:
     """The sizes allocated most often, most frequent first."""
     counts = zip(profile.allocations.tolist(), profile.sizes.tolist(), strict=True)
     return [size for count, size in sorted(counts, key=lambda pair: (-pair[0], pair[1]))[:_SHOWN]]

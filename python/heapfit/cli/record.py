@@ -20,7 +20,7 @@ from heapfit.cli.arguments import (
     Seconds,
     make_output_option,
 )
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, out_result
+from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import Kind, require_kind
@@ -101,10 +101,10 @@ def command(
     if site_depth not in (1, DEPTH):
         raise typer.BadParameter("--site-depth is 1 or 4")
     if environment is not None:
-        out_result(_environment(environment, program, site_depth), as_json)
+        print_result(_environment_parts(environment, program, site_depth), as_json)
         return
     words = _require_runnable(program or (), qemu)
-    source = _one_of(words, serial, qemu)
+    source = _select_source(words, serial, qemu)
     target = output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | ProgramRecording
@@ -119,29 +119,29 @@ def command(
         else:
             recorded = record(words, target, children, progress, site_depth)
     if isinstance(recorded, TargetRecording):
-        out_result(_target_parts(recorded), as_json)
+        print_result(_target_parts(recorded), as_json)
     else:
-        out_result(_parts(recorded), as_json)
+        print_result(_parts(recorded), as_json)
     if _is_interrupted(recorded):
         raise KeyboardInterrupt  # what was recorded until then is stored
 
 
 def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:
-    """Not over a serial line, where an interrupt is how a recording ends."""
+    """True if the run was interrupted; a serial line's recording always ends so, and is not."""
     if isinstance(recorded, TargetRecording):
         return recorded.is_interrupted
     return recorded.status == -signal.SIGINT
 
 
 def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
-    """A program with its arguments; those of an image are anything."""
+    """The words as a tuple; HeapfitError if they run no program, unless an image takes them."""
     if words and image is None:
         require_kind(Path(words[0]), Kind.PROGRAM)
     return tuple(words)
 
 
-def _one_of(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:
-    """What is recorded, of the three that can be."""
+def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:
+    """The program, serial line or image to record; a usage error unless it is one alone."""
     given = [path for path in (serial, qemu) if path is not None]
     if len(given) > 1 or (words and serial) or not (given or words):
         raise typer.BadParameter("give one of PROGRAM, --serial, --qemu and --environment")
@@ -152,15 +152,15 @@ def _target_parts(recording: TargetRecording) -> Iterator[Part]:
     info = recording.trace.info
     yield Fields({"trace": recording.trace.path, **asdict(info)})
     yield Fields({"ending": recording.ending, "log": recording.log})
-    told = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
-    yield Line(told, is_copied=True)
+    line = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
+    yield Line(line, is_copied=True)
     if recording.log is not None:
         yield Line(f"{recording.log}: what came over the line", is_copied=True)
     yield from map(Note, info.notes)
 
 
-def _environment(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
-    """Lines as an environment file has them."""
+def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
+    """The variables as an environment file has them, each in a line."""
     variables = preload.environment(folder, program[0] if program else None, depth)
     yield Fields({"environment": variables})
     for name, value in variables.items():
@@ -175,21 +175,22 @@ def _parts(recording: ProgramRecording) -> Iterator[Part]:
     yield Fields({"children": [trace.path for trace in children]})
     yield Line(
         f"{recording.trace.path}: {info.events:,} events of {info.program}, "
-        f"which {_ending(recording.status)}",
+        f"which {_describe_ending(recording.status)}",
         is_copied=True,
     )
-    yield from map(Note, _by_filter(recording))
+    yield from map(Note, _filter_notes(recording))
     yield from map(Note, info.notes)
     for trace in children:
-        told = f"{trace.path}: {trace.info.events:,} events of {trace.info.program}"
-        yield Line(told, is_copied=True)
+        line = f"{trace.path}: {trace.info.events:,} events of {trace.info.program}"
+        yield Line(line, is_copied=True)
     if recording.others and not children:
-        yield Note(f"{_processes(recording.others)} recorded too; --children keeps the traces.")
+        yield Note(
+            f"{_count_processes(recording.others)} recorded too; --children keeps the traces."
+        )
 
 
-def _by_filter(recording: ProgramRecording) -> Iterator[str]:
-    """What a filter of system calls had to do with the end: SIGSYS is its signal alone, SIGKILL
-    that of the strict mode, among others."""
+def _filter_notes(recording: ProgramRecording) -> Iterator[str]:
+    """Notes where a seccomp filter ended the program: by SIGSYS, in strict mode by SIGKILL."""
     if recording.status == -signal.SIGSYS and not recording.is_confined:
         yield (
             "Killed by a seccomp filter that the recorder did not see being set: it may forbid "
@@ -202,14 +203,14 @@ def _by_filter(recording: ProgramRecording) -> Iterator[str]:
         )
 
 
-def _processes(count: int) -> str:
+def _count_processes(count: int) -> str:
     return "1 other process was" if count == 1 else f"{count:,} other processes were"
 
 
-def _ending(status: int) -> str:
+def _describe_ending(status: int) -> str:
     """How the program ended.
 
-    >>> _ending(0), _ending(-11)
+    >>> _describe_ending(0), _describe_ending(-11)
     ('ended with status 0', 'was killed by SIGSEGV')
     """
     if status >= 0:

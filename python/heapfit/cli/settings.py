@@ -26,7 +26,7 @@ from heapfit.cli.printing.parts import (
     Part,
     Table,
     object_of,
-    out_result,
+    print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.run_out import RUN_OUT
@@ -73,12 +73,12 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     with progress_bar(_WORK) as progress, open_trace(source, importing, progress) as trace:
         require_queue(source, trace, queue)
-        options = SettingsOptions(admission, *_assumed(assume or []), sent)
+        options = SettingsOptions(admission, *_parse_assumptions(assume or []), sent)
         settings = settings_for(system.value, trace, options, progress)
-    out_result(_parts(settings, as_text(settings, trace.info, source.name)), as_json)
+    print_result(_parts(settings, as_text(settings, trace.info, source.name)), as_json)
 
 
-def _assumed(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:
+def _parse_assumptions(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:
     """Values by the names of assumptions, and names of pools by their sizes."""
     values, names = {}, {}
     for text in given:
@@ -113,7 +113,7 @@ _SETTING: tuple[Column[Setting], ...] = (
 
 
 def _parts(settings: Settings, text: str) -> Iterator[Part]:
-    """The text to copy on stdout, what else is known on stderr."""
+    """The text to copy on stdout, choices and remarks on stderr."""
     yield Fields(
         {"system": settings.system, "admission": settings.admission, "memory": settings.memory}
     )

@@ -26,8 +26,8 @@ from heapfit.cli.printing.parts import (
     Line,
     Part,
     Table,
-    out_result,
     paragraph,
+    print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.file_kind import Kind
@@ -72,7 +72,7 @@ def command(
     with progress_bar() as progress, Sweep(workers, cluster) as sweep:
         simulated = solve(loaded) if closed_form else simulate(loaded, sweep, progress)
     _write(simulated, output, report)
-    out_result(_parts(simulated), as_json)
+    print_result(_parts(simulated), as_json)
 
 
 def _write(simulated: SimulationResult, output: Path | None, report: Path | None) -> None:
@@ -90,23 +90,23 @@ def _parts(simulated: SimulationResult) -> Iterator[Part]:
     yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
     yield Line(f"{scenario.name}: {scenario.title}")
     keys = len(scenario.short_keys()) + 1  # the point and the scheme
-    yield Table([*_filled(simulated)], simulated.results, "results", keys=keys)
+    yield Table([*_hide_empty_columns(simulated)], simulated.results, "results", keys=keys)
     for note in _notes(simulated):
         yield from paragraph(note)
 
 
-def _filled(simulated: SimulationResult) -> Iterator[Column[Result]]:
-    """The columns; no heading where no row has a figure, or where an axis shows it already."""
+def _hide_empty_columns(simulated: SimulationResult) -> Iterator[Column[Result]]:
+    """The columns; without a heading where no row has a figure, or where an axis shows it."""
     headings: set[str] = set()
     for column in (*_axes(simulated), *_COLUMNS):
         is_filled = any(column.cell(result) is not None for result in simulated.results)
         is_new = column.heading not in headings
         headings.add(column.heading)
-        yield column if is_filled and is_new else column.under("")
+        yield column if is_filled and is_new else column.with_heading("")
 
 
 def _axes(simulated: SimulationResult) -> Iterator[Column[Result]]:
-    """The point, and a column of the table for each of its values."""
+    """The point for the JSON, and a column of the table for each of its values."""
     yield Column("point", value=lambda result: result.point.values)
     for key, name in simulated.scenario.short_keys().items():
         yield _axis(key, name)
@@ -117,19 +117,19 @@ def _axis(key: str, name: str) -> Column[Result]:
 
 
 def _metric(name: str, heading: str) -> Column[Result]:
-    """One that is only shown: the JSON has all metrics."""
+    """A column of the table alone: the JSON has all metrics."""
     return Column(heading=heading, shown=lambda result: _share(result.value(name)))
 
 
 def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Column[Result]:
-    def shown(result: Result) -> str | None:
+    def show_estimate(result: Result) -> str | None:
         estimate = result.estimates.get(_DECIDING)
         return _share(None if estimate is None else figure(estimate))
 
-    return Column(heading=heading, shown=shown)
+    return Column(heading=heading, shown=show_estimate)
 
 
-def _by_size(result: Result) -> list[dict[str, object]]:
+def _size_bins(result: Result) -> list[dict[str, object]]:
     bins = ("size", "offered", "refused")
     return [dict(zip(bins, row, strict=True)) for row in result.refusals_by_size()]
 
@@ -150,7 +150,7 @@ _COLUMNS: tuple[Column[Result], ...] = (
     _metric("memory_utilisation", "memory"),
     _metric("pool_utilisation", "pool"),
     _metric("combined_utility", "utility"),
-    Column("by_size", value=_by_size),
+    Column("by_size", value=_size_bins),
 )
 
 
@@ -163,7 +163,7 @@ def _share(value: float | None) -> str | None:
 
 
 def _notes(simulated: SimulationResult) -> Iterator[str]:
-    """What the columns mean, and how the numbers came about."""
+    """What the columns mean, and how the figures were simulated."""
     run = simulated.scenario.run
     yield "overhead: bytes of the region not available to requests, over those available."
     yield "admission: bytes served over bytes requested; by requests: the same for their number."

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.cli.arguments import AsJson, PlanOption, Programs, Source, import_options
-from heapfit.cli.printing.parts import Column, Line, Part, Table, out_result
+from heapfit.cli.printing.parts import Column, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
@@ -41,23 +41,23 @@ def command(
     places = places_in(programs or [], known)
     if plan is not None:
         plan = replace(plan, sites=sites_with_tags(plan.sites, chains))
-    out_result(_parts(sites, _Callers(callers, places), plan), as_json)
+    print_result(_parts(sites, _Callers(callers, places), plan), as_json)
 
 
 @dataclass(frozen=True, slots=True)
 class _Callers:
     """The callers of each site, innermost first, and where these are."""
 
-    of: Chains
+    chains: Chains
     places: Mapping[int, SourcePlace]
 
     def place(self, site: int) -> SourcePlace | None:
-        """Of the direct caller."""
-        return self.places.get(self.of[site][0])
+        """The source place of the direct caller."""
+        return self.places.get(self.chains[site][0])
 
-    def above(self, site: int) -> list[SourcePlace | None]:
-        """Of its callers."""
-        return [self.places.get(caller) for caller in self.of[site][1:]]
+    def outer_places(self, site: int) -> list[SourcePlace | None]:
+        """The source places of the callers above the direct one; None where unknown."""
+        return [self.places.get(caller) for caller in self.chains[site][1:]]
 
 
 def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
@@ -69,9 +69,9 @@ def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> I
 
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
-    """Tags have a column where there is a plan, places where there is a program."""
+    """The columns; tags are shown where there is a plan, places where there is a program."""
 
-    def if_planned(heading: str) -> str:
+    def heading_if_planned(heading: str) -> str:
         return "" if plan is None else heading
 
     return [
@@ -81,15 +81,15 @@ def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
         Column("most", "most"),
         Column("live_at_peak", "live at peak"),
         Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
-        Column("tag", if_planned("tag"), lambda call_site: _tag(call_site.site, plan)),
-        Column("end", if_planned("end"), lambda call_site: _end(call_site.site, plan)),
+        Column("tag", heading_if_planned("tag"), lambda call_site: _tag(call_site.site, plan)),
+        Column("end", heading_if_planned("end"), lambda call_site: _end(call_site.site, plan)),
         Column(
             "place",
             "where" if callers.places else "",
             lambda call_site: callers.place(call_site.site),
             lambda call_site: _chain(callers, call_site.site),
         ),
-        Column("callers", value=lambda call_site: callers.above(call_site.site)),
+        Column("callers", value=lambda call_site: callers.outer_places(call_site.site)),
     ]
 
 
@@ -98,7 +98,7 @@ def _tag(site: int, plan: Plan | None) -> int | None:
 
 
 def _end(site: int, plan: Plan | None) -> str | None:
-    """From which end of the top the plan cuts what this site asks for."""
+    """The end of the top, high or low, from which the plan cuts this site's blocks."""
     tag = _tag(site, plan)
     if plan is None or tag is None:
         return None
@@ -106,8 +106,10 @@ def _end(site: int, plan: Plan | None) -> str | None:
 
 
 def _chain(callers: _Callers, site: int) -> str | None:
-    """The call, and the functions above it."""
-    above = [place.function or f"{place.address:#x}" for place in callers.above(site) if place]
+    """The place of the call, and the functions above it."""
+    above = [
+        place.function or f"{place.address:#x}" for place in callers.outer_places(site) if place
+    ]
     place = callers.place(site)
     where = None if place is None else place.description
     return " < ".join([where or "?", *above]) if above else where

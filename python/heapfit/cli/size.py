@@ -24,11 +24,11 @@ from heapfit.cli.arguments import (
     Seed,
     Workers,
     import_options,
-    refuse_options,
+    reject_options,
     take_file,
     take_size,
 )
-from heapfit.cli.printing.parts import Part, out_result
+from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
@@ -41,11 +41,11 @@ from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sweep import Sweep, usable_cores
 
-# What takes how much of the time, measured on the lwIP example; others are drawn where asked for.
+# What takes how much of the time, measured on the lwIP example; others are resampled if asked for.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 # Parameters that only one kind of source has a use for.
-_OF_RECORDINGS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
-_OF_TRAFFIC = ("admission_by", "overhead", "buffer", "closed_form", "seed")
+_RECORDING_PARAMETERS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
+_TRAFFIC_PARAMETERS = ("admission_by", "overhead", "buffer", "closed_form", "seed")
 
 
 class Unit(StrEnum):
@@ -124,7 +124,7 @@ def command(
 ) -> None:
     """Size pools to serve a share of requests, and show how often they run out."""
     if is_traffic(source):
-        refuse_options(context, _OF_RECORDINGS, f"{source.name} is traffic")
+        reject_options(context, _RECORDING_PARAMETERS, f"{source.name} is traffic")
         aim = Aim(
             admission,
             (admission_by or Unit.BYTES).value,
@@ -135,19 +135,21 @@ def command(
             seed,
             curve=report is not None,
         )
-        parts = _for_traffic(source, aim, workers or usable_cores(), report)
+        parts = _size_for_traffic(source, aim, workers or usable_cores(), report)
     else:
-        refuse_options(context, _OF_TRAFFIC, f"{source.name} is no TOML file with [traffic]")
+        reject_options(
+            context, _TRAFFIC_PARAMETERS, f"{source.name} is no TOML file with [traffic]"
+        )
         importing = import_options(queue, drop_unknown, pointer_bits)
         pools = PoolOptions([] if sizes is None else parse_sizes(sizes), overall, replications)
-        asked = _Asked(source, admission, pools, importing)
-        parts = _for_recording(asked, Sweep(workers, cluster), report)
-    out_result(parts, as_json)
+        asked = _PoolsRequest(source, admission, pools, importing)
+        parts = _size_for_recording(asked, Sweep(workers, cluster), report)
+    print_result(parts, as_json)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Pools for a recording."""
+class _PoolsRequest:
+    """The recording whose pools are sized, and the options."""
 
     source: Path
     admission: float
@@ -155,7 +157,7 @@ class _Asked:
     importing: ImportOptions
 
 
-def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator[Part]:
+def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None) -> Iterator[Part]:
     source, importing = asked.source, asked.importing
     with (
         progress_bar(_WORK) as progress,
@@ -167,22 +169,22 @@ def _for_recording(asked: _Asked, sweep: Sweep, report: Path | None) -> Iterator
     if report is not None:
         from heapfit.report.sizing import write_trace_page  # jinja2 takes long to load
 
-        write_trace_page(report, sizing, source, _typed_for_pools(asked))
+        write_trace_page(report, sizing, source, _pools_command_line(asked))
     return pools_table(sizing, trace.info, source.name)
 
 
-def _for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
+def _size_for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
     with progress_bar() as progress:
         sizing = size_for(load_traffic(path), aim, threads, progress)
     if report is not None:
         from heapfit.report.sizing import write_traffic_page  # jinja2 takes long to load
 
-        write_traffic_page(report, sizing, path, _typed_for_traffic(path, aim))
+        write_traffic_page(report, sizing, path, _traffic_command_line(path, aim))
     return schemes_table(sizing, path)
 
 
-def _typed_for_pools(asked: _Asked) -> str:
-    """The command that gives this, with all that decides it."""
+def _pools_command_line(asked: _PoolsRequest) -> str:
+    """The command line that sizes these pools again."""
     options, queue = asked.options, asked.importing.queue
     words = ["heapfit", "size", str(asked.source), "--admission", f"{asked.admission:.15g}"]
     words += ["--pool-sizes", ",".join(map(str, options.sizes))] if options.sizes else []
@@ -192,8 +194,8 @@ def _typed_for_pools(asked: _Asked) -> str:
     return shlex.join(words)
 
 
-def _typed_for_traffic(path: Path, aim: Aim) -> str:
-    """Likewise, of traffic."""
+def _traffic_command_line(path: Path, aim: Aim) -> str:
+    """The command line that sizes schemes for this traffic again."""
     words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
     words += ["--admission-by", aim.by, "--overhead", str(aim.overhead)]
     words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []

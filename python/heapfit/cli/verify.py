@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit verify`: a fitted heap in the firmware it is for, until fresh runs pass.
+"""`heapfit verify`: runs firmware on a fitted heap, and fits again until fresh runs pass.
 
-Exit codes beside those of every command: 3 if a run is refused, or it does not settle.
+Exit codes in addition to those of every command: 3 if a run is refused, or it does not settle.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from heapfit.cli.printing.parts import (
     Note,
     Part,
     Table,
-    out_result,
     paragraph,
+    print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
@@ -115,7 +115,7 @@ def command(
     options = VerifyOptions(times, known, prefix, forms, now, build_now, write_report)
     with progress_bar() as progress:
         result = verify(plan, firmware, folder, options, progress)
-    out_result(_parts(result), as_json)
+    print_result(_parts(result), as_json)
     if not result.is_settled:
         raise typer.Exit(_FAILED)
 
@@ -124,7 +124,7 @@ def _parts(result: Verification) -> Iterator[Part]:
     yield from map(Line, _answer(result))
     if result.pairs is not None:
         yield Line("")
-        yield Group("now", _compared(result.pairs))
+        yield Group("now", _pair_parts(result.pairs))
     yield Fields({"settled": result.is_settled, "plan": result.plan})
     yield Fields({"refused": result.refused, "times": result.times})
     yield Fields({"most_refused": result.most_refused})
@@ -148,8 +148,8 @@ def _parts(result: Verification) -> Iterator[Part]:
             )
 
 
-def _compared(pairs: MeasuredPairs) -> Iterator[Part]:
-    """The verdict, and each run over both heaps."""
+def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
+    """The verdict on the incumbent heap, and each run over both heaps."""
     today = pairs.today
     now, fitted = today.costs
     yield from paragraph(today.sentence())
@@ -179,12 +179,12 @@ def _answer(result: Verification) -> Iterator[str]:
         failed = len(result.refused)
         yield f"No plan passed: {failed} of {times} runs without the recorder failed."
         yield f"That heap had {size}; at most {share} of all runs run out of memory."
-    yield from _placements(last)
+    yield from _describe_placements(last)
     yield f"plan  {result.plan}"
 
 
-def _placements(last: Round) -> Iterator[str]:
+def _describe_placements(last: Round) -> Iterator[str]:
     times, run = len(last.runs), next((run for run in last.runs if run.elsewhere is not None), None)
-    yield f"{last.placed_alike} of {times} recorded runs placed every block as the replay does."
+    yield f"{last.matching_runs} of {times} recorded runs placed every block as the replay does."
     if run is not None:
         yield f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."

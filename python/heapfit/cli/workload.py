@@ -22,8 +22,8 @@ from heapfit.cli.printing.parts import (
     Table,
     columns,
     object_of,
-    out_result,
     paragraph,
+    print_result,
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import open_trace
@@ -53,30 +53,30 @@ def command(
     if workload is None:
         parts = _list()
     elif is_path(workload):
-        parts = _drawn(require_kind(Path(workload), Kind.RECORDING), output, seed)
+        parts = _write_resampled(require_kind(Path(workload), Kind.RECORDING), output, seed)
     else:
-        parts = _generated(workload, output, seed)
-    out_result(parts, as_json)
+        parts = _write_synthetic(workload, output, seed)
+    print_result(parts, as_json)
 
 
-def _generated(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
+def _write_synthetic(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
     spec = parse_workload(workload, seed)
     with step_bar() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
     yield Fields({"trace": trace.path, **asdict(trace.info)})
     yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
-    told = f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}"
-    yield Line(told, is_copied=True)
+    line = f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}"
+    yield Line(line, is_copied=True)
 
 
-def _drawn(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
+def _write_resampled(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
     path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
     with step_bar() as progress, open_trace(source, ImportOptions(), progress) as trace:
         drawn = resample_trace(fit_model(trace), seed, path, trace.info)
     yield Fields({"trace": path, **asdict(drawn.info)})
     yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
-    told = f"{path}: {drawn.info.events:,} events resampled from {source}, seed {seed}"
-    yield Line(told, is_copied=True)
+    line = f"{path}: {drawn.info.events:,} events resampled from {source}, seed {seed}"
+    yield Line(line, is_copied=True)
     yield from paragraph(LIMITS)
 
 

@@ -20,7 +20,7 @@ class Answer:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the recordings can carry an answer."""
+        """True if the recordings suffice for an answer."""
         return is_enough(self.known)
 
     @property
@@ -29,7 +29,7 @@ class Answer:
         return 100 * (self.size.r_safe / max(self.size.u_max, 1) - 1)
 
     def sentences(self) -> list[str]:
-        """The answer first; then what limits it."""
+        """Sentences for the user: the answer, then what limits it."""
         what, region = "the heap", self.size.region
         if self.kept is not None:
             what, region = self.kept.setting, self.kept.set_to(region)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A selection assessed: beside heaps that its reader knows, and on runs that took no part in it."""
+"""The assessment of a selection: reference heaps, and runs that took no part in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heapfit.progress import WeightedProgress
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What is known of a selection beside what it was selected by."""
+    """A selection with its reference heaps, holdout check and suggestions."""
 
     selection: Selection
     suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
@@ -26,7 +26,7 @@ class Assessment:
 
 
 def assess(selection: Selection, request: Request, progress: WeightedProgress) -> Assessment:
-    """Nothing of the selection changes."""
+    """Assesses a selection, which does not change."""
     choice, searched, needs = selection.choice, selection.searched, selection.needs
     recordings = selection.workload.recordings
     suggesting = progress.part("suggest")

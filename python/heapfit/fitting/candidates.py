@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit compared, beside the plan that it took: every candidate, and the front of them."""
+"""The candidates that a fit compared: as plan files, and their Pareto front."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
-def compared(fitted: Fit) -> Comparison:
-    """All plans on the recording that is shown, ranked by memory whatever was preferred."""
+def rank_by_memory(fitted: Fit) -> Comparison:
+    """The comparison on the shown recording, ranked by memory whatever was preferred."""
     return replace(fitted.comparison, rows=rank_rows(fitted.comparison.rows))
 
 
 def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
-    """Every candidate as a plan file in a folder that is there, those that need least first.
+    """Writes every candidate as a plan file to an existing folder, least memory first.
 
-    HeapfitError if it was compared on an excerpt, which tells no region of the whole.
+    HeapfitError if it was compared on an excerpt, whose regions are not those of the whole.
     """
     _require_whole(fitted)
     trained_on = fitted.plan_file.trained_on
     if fitted.designs is not None:
         return save_robust_plans(fitted.designs, trained_on, folder)
-    return save_candidates(compared(fitted), trained_on, folder)
+    return save_candidates(rank_by_memory(fitted), trained_on, folder)
 
 
 def front_of_fit(
@@ -42,14 +42,14 @@ def front_of_fit(
     by: Sequence[Measure] = ALL_MEASURES,
     progress: Progress = ignore_progress,
 ) -> Front:
-    """The front of what was compared on one recording, `loaded` from what was searched of it.
+    """The front of what was compared on one recording; `loaded` is what was searched of it.
 
     HeapfitError for several recordings, and as for plans.
     """
     _require_whole(fitted)
     if fitted.designs is not None:
         raise HeapfitError("a front is of one recording")
-    return front_of(compared(fitted), loaded, by, fitted.options.sram, progress)
+    return front_of(rank_by_memory(fitted), loaded, by, fitted.options.sram, progress)
 
 
 def _require_whole(fitted: Fit) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which plan serves the recordings, and what was measured to say so; nothing is written."""
+"""The choice of the plan that serves the recordings best; nothing is written."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis and on three runs of a firmware.
-_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
+_WORK_FOR_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
-_SEVERAL = {"design": 88, "compare": 11}
+_WORK_FOR_SEVERAL = {"design": 88, "compare": 11}
 _DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
-_LOOKED_AT_AGAIN = 3  # candidates, about
+_SEARCHED_AGAIN = 3  # candidates, about
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The plan that is taken."""
+    """The chosen plan, and what was measured to choose it."""
 
     shown: LoadedTrace  # the recording that needs the largest region
     comparison: Comparison  # of every plan on that recording
     winner: Row  # among its rows
     needs: Mapping[str, int | None]  # R_safe of each plan for all recordings, by its name
     r_safe: tuple[int | None, ...]  # of the winner's plan on each recording
-    unseen: tuple[int | None, ...]  # likewise, of plans made without it; one recording has none
+    unseen: tuple[int | None, ...]  # of plans made without it; one recording: as r_safe
     u_max: tuple[int, ...]  # of each recording
     answer: Answer
     plan_file: PlanFile
@@ -75,18 +75,18 @@ def choose_for_one(
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
-    """From one recording: no plan whose blocks were counted on it, unless asked for.
+    """Chooses a plan for one recording; one with counted blocks only if that is asked for.
 
     `sweep`: where a whole design space is measured; None: in this process.
     """
     _require_allocations(name, loaded.profile.u_max)
-    whole = WeightedProgress(progress, _ONE)
+    whole = WeightedProgress(progress, _WORK_FOR_ONE)
     compared = _compare_space if options.front or options.allocators else _compare_candidates
     comparison = compared(loaded, options, whole, sweep)
     preferring = whole.part("prefer")
     comparison, winner, sentence = _apply_preference(comparison, loaded, options, preferring)
     if winner.r_safe is None:
-        _refuse_all(name, comparison.u_max)
+        _raise_no_region(name, comparison.u_max)
     r_safe = winner.r_safe
     comparison, winner = with_series(comparison, winner, loaded)
     answer = _make_answer(r_safe, winner.known, options)
@@ -108,11 +108,11 @@ def choose_for_one(
 def _compare_candidates(
     loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, _: Sweep | None
 ) -> Comparison:
-    """What the effort has, compared; a plan is left once it cannot win, unless all are wanted."""
+    """Compares the effort's plans; one that cannot win is dropped, unless all are wanted."""
     with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
-    steps = len(portfolio.candidates) + _LOOKED_AT_AGAIN
+    steps = len(portfolio.candidates) + _SEARCHED_AGAIN
     is_of_all = options.whole or options.prefer is not Preference.RAM
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
@@ -121,7 +121,7 @@ def _compare_candidates(
 def _compare_space(
     loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, sweep: Sweep | None
 ) -> Comparison:
-    """The configurations of the allocators that are named, or of all, compared."""
+    """Compares the configurations of the allocators that are named, or of all."""
     plans, make = options.plans, whole.part("make plans", steps=1)
     portfolio = configurations_by_name(loaded, options.allocators, plans, make)
     compared = whole.part("compare", _COMPARE)
@@ -135,25 +135,25 @@ def choose_for_several(
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Choice:
-    """From several recordings, each left out once to see whether the plan holds on it.
+    """Chooses a plan for several recordings, and checks it on each when made without it.
 
     `sweep`: where the work is done; None: on all cores.
     """
     robust = _make_robust_options(options)
-    whole = WeightedProgress(progress, _SEVERAL)
+    whole = WeightedProgress(progress, _WORK_FOR_SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     row = designs.choose(options.pools)
     most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
     shown = recordings[most]
     portfolio = _make_portfolio(designs)
-    compared = whole.part("compare", len(portfolio.candidates) + _LOOKED_AT_AGAIN)
+    compared = whole.part("compare", len(portfolio.candidates) + _SEARCHED_AGAIN)
     comparison = compare(shown, portfolio, compared, robust.precision)
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, shown)
     row = _replace_region(row, most, winner.r_safe, options.objective)
     if row.region is None:
-        _refuse_all(names[0], designs.u_max_objective)
+        _raise_no_region(names[0], designs.u_max_objective)
     answer = _make_answer(row.region, designs.basis(row), options)
     trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
@@ -162,7 +162,7 @@ def choose_for_several(
         winner=winner,
         needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
         r_safe=row.regions,
-        unseen=_list_unseen(row),
+        unseen=_list_holdout_needs(row),
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
@@ -173,7 +173,7 @@ def choose_for_several(
 
 
 def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
-    """The same plan, where recordings are known to need larger regions of it than were found.
+    """The same plan with a larger region, where recordings need more than was found.
 
     Less than these may do by chance; it is not known.
     """
@@ -203,15 +203,15 @@ def list_rivals(choice: Choice) -> list[Row]:
     """
     winner = choice.winner
     rivals = [
-        one
-        for one in verdict_rows(choice.comparison)
-        if one.is_cut_to_trace == winner.is_cut_to_trace and one.name != winner.name
+        row
+        for row in verdict_rows(choice.comparison)
+        if row.is_cut_to_trace == winner.is_cut_to_trace and row.name != winner.name
     ]
     return sorted(rivals, key=lambda one: one.r_safe is None)
 
 
 def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
-    """`choice` of one recording with another of its rows taken, searched to the end."""
+    """The choice of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
     alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())
     compared = compare(choice.shown, alone, progress, options.plans.precision)
@@ -236,8 +236,8 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     )
 
 
-def _list_unseen(row: RobustRow) -> tuple[int | None, ...]:
-    """What each recording needs of plans made without it; without folds nothing is known."""
+def _list_holdout_needs(row: RobustRow) -> tuple[int | None, ...]:
+    """What each recording needs of plans made without it; None each without folds."""
     if not row.is_trained:
         return row.regions
     return row.unseen_regions or (None,) * len(row.regions)
@@ -261,7 +261,7 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
 def _replace_region(
     row: RobustRow, trace: int, r_safe: int | None, objective: Objective
 ) -> RobustRow:
-    """With R_safe of one trace as the comparison has it, which may have tried every size."""
+    """The row with R_safe of one trace from the comparison, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
     return replace(row, regions=regions, region=objective.evaluate(regions))
 
@@ -271,7 +271,7 @@ def _require_allocations(name: str, u_max: int) -> None:
         raise HeapfitError(f"{name}: nothing is ever allocated (record a run that uses its heap)")
 
 
-def _refuse_all(name: str, u_max: int) -> NoReturn:
+def _raise_no_region(name: str, u_max: int) -> NoReturn:
     raise HeapfitError(
         f"{name}: no candidate has a safe region for this trace (regions end below 4 GiB; "
         f"its live bytes reach {u_max:,})"
@@ -283,7 +283,7 @@ def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer
 
 
 def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
-    """What a heap is set to for the peak and the margin that are asked for."""
+    """The size to set for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
@@ -308,8 +308,10 @@ def _make_portfolio(designs: RobustDesigns) -> Portfolio:
 
 
 def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
-    """Which plan, what it needs, and what it needed where it was made without a recording."""
-    sentence = f"{row.name} needs {row.region:,} B, the smallest found, for {_served(designs)}"
+    """A sentence on the plan, what it needs, and what it needed of hold-out recordings."""
+    sentence = (
+        f"{row.name} needs {row.region:,} B, the smallest found, for {_describe_objective(designs)}"
+    )
     if row.unseen_region is not None and row.is_trained:
         sentence += f", and {row.unseen_region:,} B in the holdout check"
     counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
@@ -321,8 +323,8 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
     )
 
 
-def _served(designs: RobustDesigns) -> str:
-    """What the objective asks to be served."""
+def _describe_objective(designs: RobustDesigns) -> str:
+    """The recordings that the objective requires to be served, in words."""
     if designs.recordings < designs.traces:
         return (
             f"{designs.objective.description}, "

@@ -42,18 +42,18 @@ Search = Callable[[Sequence[LoadedTrace], Progress], Choice]
 
 @dataclass(frozen=True, slots=True)
 class ExcerptInfo:
-    """What of long recordings the search looked at; each was then replayed whole."""
+    """What the search saw of long recordings, each of which was then replayed whole."""
 
     events: int  # of the long recordings
     searched: int  # of these, in excerpts
-    refused: tuple[int, ...]  # events without room, around which the search looked, too
+    refused: tuple[int, ...]  # events that ran out of memory, around which was searched, too
     replayed: int  # events, of whole recordings
     r_safe: int  # of the plan in the search, before it was raised; bytes
     is_raised: bool  # the region was at last set by the whole recording, not by the search
     is_kept: bool = False  # the incumbent heap is kept, whose region is known of the excerpts alone
 
     def sentence(self) -> str:
-        """What was searched, and by what the region is known to serve the rest."""
+        """A sentence on what was searched, and how the region is known to serve the rest."""
         looked = f"The search used an excerpt of {self.searched:,} of {self.events:,} events"
         if self.is_kept:
             return f"{looked}; the region is known for the excerpt only."
@@ -65,14 +65,14 @@ class ExcerptInfo:
 
 
 @dataclass(slots=True)
-class _View:
-    """A recording, and what of it is searched."""
+class _RecordingView:
+    """A recording, and the excerpt of it that is searched."""
 
     recording: Recording
     request: Request
     excerpt: LoadedTrace | None = None
     windows: list[Window] = field(default_factory=list)
-    refused: list[int] = field(default_factory=list)  # events around which to look, too
+    refused: list[int] = field(default_factory=list)  # events around which to search, too
     replayed: int = 0  # events, of the whole
 
     @property
@@ -82,7 +82,7 @@ class _View:
 
     @property
     def is_long(self) -> bool:
-        """Whether an excerpt of it is searched."""
+        """True if an excerpt of the recording is searched."""
         return self.recording.survey is not None
 
     @property
@@ -92,8 +92,8 @@ class _View:
         assert searched is not None, "a long recording has an excerpt before it is searched"
         return searched
 
-    def look(self, progress: Progress, events: int) -> bool:
-        """Writes its excerpt of about so many events; False if that is the one before."""
+    def write_excerpt(self, progress: Progress, events: int) -> bool:
+        """Writes an excerpt of about so many events; False if it is the one before."""
         survey = self.recording.survey
         if survey is None:
             return False
@@ -113,7 +113,7 @@ class _View:
         return True
 
     def replay(self, plan: Plan, region: int, progress: Progress) -> _engine.Replay:
-        """All of it, up to the first refusal."""
+        """Replays the whole recording up to the first refusal."""
         replay = plain_replay(self.whole, plan, region, progress)
         self.replayed += replay.result().events
         return replay
@@ -139,14 +139,14 @@ def choose_by_excerpts(
     options = request.options
     whole, events = WeightedProgress(progress, _WORK), options.most_events // _PART
     look, replay = whole.part("look"), whole.part("replay")
-    views = [_View(one, request) for one in workload.recordings]
-    for one in views:
-        one.look(look, events)
+    views = [_RecordingView(recording, request) for recording in workload.recordings]
+    for view in views:
+        view.write_excerpt(look, events)
     choice = _search(views, search, whole.part("search"))
     for _ in range(SEARCHES - 1):
         if not _note_refused(views, choice, replay):
             return _make_result(views, choice, _find_most(choice), is_raised=False)
-        looked_anew = [one.look(look, events) for one in views]
+        looked_anew = [view.write_excerpt(look, events) for view in views]
         if not any(looked_anew):
             break
         choice = _search(views, search, whole.part("search"))
@@ -163,17 +163,17 @@ def choose_by_excerpts(
     return _make_result(views, served, _find_most(choice), is_raised=is_raised)
 
 
-def _search(views: Sequence[_View], search: Search, progress: Progress) -> Choice:
+def _search(views: Sequence[_RecordingView], search: Search, progress: Progress) -> Choice:
     """The choice on the excerpts, whose plan names the recordings that these are of."""
-    choice = search([one.searched for one in views], progress)
+    choice = search([view.searched for view in views], progress)
     trained_on = choice.plan_file.trained_on
-    contents = {one.searched.content: one.recording.read.content for one in views}
+    contents = {view.searched.content: view.recording.read.content for view in views}
     seen = tuple(
         TrainingTrace(one.trace, contents.get(one.content, one.content))
         for one in trained_on.traces
     )
     content = contents.get(trained_on.content, trained_on.content)
-    events = sum(one.whole.info.events for one in views)
+    events = sum(view.whole.info.events for view in views)
     of_whole = replace(trained_on, content=content, events=events, traces=seen)
     return replace(choice, plan_file=replace(choice.plan_file, trained_on=of_whole))
 
@@ -182,38 +182,38 @@ def _find_most(choice: Choice) -> int:
     return max(region or 0 for region in choice.r_safe)
 
 
-def _note_refused(views: Sequence[_View], choice: Choice, progress: Progress) -> bool:
-    """Whether the choice's region fails on a long recording; there it is looked at next."""
+def _note_refused(views: Sequence[_RecordingView], choice: Choice, progress: Progress) -> bool:
+    """True if the region fails on a long recording; notes where, to search there next."""
     refused = False
-    for one in views:
-        if not one.is_long:
+    for view in views:
+        if not view.is_long:
             continue
-        replay = one.replay(choice.winner.plan, _find_most(choice), progress)
+        replay = view.replay(choice.winner.plan, _find_most(choice), progress)
         event = replay.result().failed_event
         if event is not None:
-            one.refused.append(event)
+            view.refused.append(event)
             refused = True
     return refused
 
 
-def _find_need(one: _View, least: int, choice: Choice, progress: Progress) -> int:
-    """A region in which the plan serves all of a recording: `least`, if the choice's does."""
+def _find_need(view: _RecordingView, least: int, choice: Choice, progress: Progress) -> int:
+    """A region in which the plan serves the whole recording: `least`, if the choice's does."""
     plan, region = choice.winner.plan, _find_most(choice)
-    if not one.is_long:
+    if not view.is_long:
         return least
-    replay = one.replay(plan, region, progress)
+    replay = view.replay(plan, region, progress)
     if replay.result().refusals == 0:
         return least
     while replay.result().refusals:
         failing, region = region, _enlarge(region)
-        replay = one.replay(plan, region, progress)
+        replay = view.replay(plan, region, progress)
     if replay.reach:
-        return max(_find_most(choice), _find_region_for(plan, replay.reach, one.whole))
-    return _halve_between(one, plan, failing, region, progress)
+        return max(_find_most(choice), _find_region_for(plan, replay.reach, view.whole))
+    return _halve_between(view, plan, failing, region, progress)
 
 
 def _find_least_of_whole(
-    one: _View, choice: Choice, needed: int, options: FitOptions, progress: Progress
+    view: _RecordingView, choice: Choice, needed: int, options: FitOptions, progress: Progress
 ) -> tuple[Choice, int]:
     """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
 
@@ -225,35 +225,37 @@ def _find_least_of_whole(
         limit = largest_r_safe(region, rival.known, options.peak, options.margin)
         if limit < (rival.r_safe or rival.r_safe_at_least or 0):
             continue
-        if one.replay(rival.plan, limit, progress).result().refusals:
+        if view.replay(rival.plan, limit, progress).result().refusals:
             continue
         found = take_rival(choice, rival, options, ignore_progress)
         searched = found.winner.r_safe
         if searched is not None and searched <= limit:
-            best, least = found, _find_least_within(one, rival.plan, searched, limit, progress)
+            best, least = found, _find_least_within(view, rival.plan, searched, limit, progress)
     return best, least
 
 
 def _find_least_within(
-    one: _View, plan: Plan, searched: int, region: int, progress: Progress
+    view: _RecordingView, plan: Plan, searched: int, region: int, progress: Progress
 ) -> int:
     """What a plan needs of the whole, which it serves in `region`; `searched`: of the excerpt."""
-    replay = one.replay(plan, searched, progress)
+    replay = view.replay(plan, searched, progress)
     if replay.result().refusals == 0:
         return searched
-    reach = one.replay(plan, region, progress).reach
+    reach = view.replay(plan, region, progress).reach
     return (
-        _find_region_for(plan, reach, one.whole)
+        _find_region_for(plan, reach, view.whole)
         if reach
-        else _halve_between(one, plan, searched, region, progress)
+        else _halve_between(view, plan, searched, region, progress)
     )
 
 
-def _halve_between(one: _View, plan: Plan, failing: int, region: int, progress: Progress) -> int:
+def _halve_between(
+    view: _RecordingView, plan: Plan, failing: int, region: int, progress: Progress
+) -> int:
     """A region nearer to one that fails than `region`, in which the plan serves the whole."""
     for _ in range(_HALVINGS):
         middle = _round_up((failing + region) / 2)
-        is_refused = bool(one.replay(plan, middle, progress).result().refusals)
+        is_refused = bool(view.replay(plan, middle, progress).result().refusals)
         failing, region = (middle, region) if is_refused else (failing, middle)
     return region
 
@@ -277,18 +279,18 @@ def _find_region_for(plan: Plan, reach: int, trace: Trace) -> int:
 
 
 def _make_result(
-    views: Sequence[_View], choice: Choice, r_safe: int, *, is_raised: bool
+    views: Sequence[_RecordingView], choice: Choice, r_safe: int, *, is_raised: bool
 ) -> ExcerptChoice:
-    """`r_safe`: of the choice as it was searched."""
-    long = [one for one in views if one.is_long]
+    """The choice with its excerpts; `r_safe` is that of the choice as it was searched."""
+    long = [view for view in views if view.is_long]
     info = ExcerptInfo(
-        events=sum(one.whole.info.events for one in long),
-        searched=sum(one.searched.trace.info.events for one in long),
-        refused=tuple(event for one in long for event in one.refused),
-        replayed=sum(one.replayed for one in long),
+        events=sum(view.whole.info.events for view in long),
+        searched=sum(view.searched.trace.info.events for view in long),
+        refused=tuple(event for view in long for event in view.refused),
+        replayed=sum(view.replayed for view in long),
         r_safe=r_safe,
         is_raised=is_raised,
     )
-    shown = next(one for one in views if one.searched.trace.path == choice.shown.trace.path)
+    shown = next(view for view in views if view.searched.trace.path == choice.shown.trace.path)
     profile = shown.recording.read.profile
-    return ExcerptChoice(choice, tuple(one.searched for one in views), profile, info)
+    return ExcerptChoice(choice, tuple(view.searched for view in views), profile, info)

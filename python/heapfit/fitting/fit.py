@@ -16,7 +16,7 @@ from typing import TypeAlias
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
-from heapfit.fitting.folder import place_parts, staged_results, start_writing_code
+from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
@@ -47,13 +47,13 @@ _WRITE = "write plan, code and report"
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Who does the work of a fit, and who draws its page."""
+    """The workers of a fit, and the function that writes its page."""
 
     sweep: Sweep | None = None  # None: all cores of this machine
     write_page: WritePage | None = None  # None: no page is written
 
 
-ALONE = Resources()
+LOCAL = Resources()
 
 
 def fit(
@@ -61,7 +61,7 @@ def fit(
     folder: Path,
     options: FitOptions | None = None,
     progress: Progress = ignore_progress,
-    resources: Resources = ALONE,
+    resources: Resources = LOCAL,
 ) -> Fit:
     """Fits one heap to all sources and writes everything into `folder`.
 
@@ -69,19 +69,19 @@ def fit(
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
     whole, write_page = WeightedProgress(progress, WORK), resources.write_page
-    with staged_results(folder) as staging:
+    with stage_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
         selection, has_page = _select(sources, request, whole), write_page is not None
         paths = place_parts(staging, (), has_plan=selection.has_plan, has_page=has_page)
-        tell = whole.part("write")
+        writing = whole.part("write")
         with start_writing_code(
             selection.choice.plan_file, paths, request.threads
         ) as wait_for_code:
             fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
-            tell(_WRITE, 0.0)
+            writing(_WRITE, 0.0)
             if write_page is not None and paths.report is not None:
                 write_page(paths.report, fitted, selection.choice.shown, wait_for_code)
-        tell(_WRITE, 1.0)
+        writing(_WRITE, 1.0)
     return fitted
 
 
@@ -122,10 +122,10 @@ def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
     return output or Path("out") / f"{source_name(sources[0])}{more}"
 
 
-def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
+def source_folders(sources: Sequence[Path], output: Path | None) -> list[Path]:
     """Where each source's own fit goes: a folder of its name.
 
-    >>> [folder.as_posix() for folder in folders_apart([Path("a/x.heap"), Path("b/x.heap")], None)]
+    >>> [folder.as_posix() for folder in source_folders([Path("a/x.heap"), Path("b/x.heap")], None)]
     ['out/x', 'out/x-2']
     """
     return [(output or Path("out")) / name for name in distinct_source_names(sources)]
@@ -134,7 +134,7 @@ def folders_apart(sources: Sequence[Path], output: Path | None) -> list[Path]:
 def write(
     fitted: Fit, folder: Path, shown: LoadedTrace, write_page: WritePage | None, progress: Progress
 ) -> None:
-    """Writes plan, code and page into a folder that is there; `shown` is the run they show."""
+    """Writes plan, code and page into an existing folder; `shown` is the run they show."""
     has_plan, has_page = fitted.paths.plan is not None, write_page is not None
     paths = place_parts(folder, (), has_plan=has_plan, has_page=has_page)
     progress(_WRITE, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fit as `import heapfit` gives it: questions to ask it, and nothing written until `write`."""
+"""A fit as `import heapfit` returns it; nothing is written until `write` is called."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
-from heapfit.fitting.folder import FitPaths, place_parts, staged_results
+from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
@@ -39,7 +39,7 @@ class FittedHeap(Tabular):
     """One heap for all recordings. Its rows are the candidates, ranked. Sizes in bytes."""
 
     found: Fit
-    home: Path  # of the traces that were imported; gone with this record
+    home: Path  # of the traces that were imported; deleted with this record
     write_page: WritePage | None = None  # None: no page is written
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class FittedHeap(Tabular):
 
     @property
     def region(self) -> int:
-        """What to set the heap to, margin included."""
+        """The region to set, margin included."""
         answer = self.found.answer
         region = answer.size.region
         return region if answer.kept is None else answer.kept.set_to(region)
@@ -86,7 +86,7 @@ class FittedHeap(Tabular):
         return self.found.warnings
 
     def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
-        """Bytes less than a system's heap of today needs with the same margin; below 0: more.
+        """Bytes less than a system's heap needs with the same margin; below 0: more.
 
         `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
@@ -109,7 +109,7 @@ class FittedHeap(Tabular):
         options: CheckOptions | None = None,
         progress: Progress = ignore_progress,
     ) -> Check:
-        """Whether other recordings run in the region of the plan, and what of them grew."""
+        """Checks other recordings in the plan's region: which run, and what of them grew."""
         return check_recordings(sources_of(sources), self.plan, options, progress)
 
     def write(self, folder: Path | str, progress: Progress = ignore_progress) -> FitPaths:
@@ -119,11 +119,11 @@ class FittedHeap(Tabular):
         edited.
         """
         folder = Path(folder)
-        with staged_results(folder) as staging:
+        with stage_results(folder) as staging:
             placed = self._place_in(folder)
-            for one in self.found.paths.traces:
-                if one.parent == self.home:
-                    shutil.copyfile(one, staging / one.name)
+            for path in self.found.paths.traces:
+                if path.parent == self.home:
+                    shutil.copyfile(path, staging / path.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
             write(placed, staging, shown, self.write_page, progress)
         return placed.paths
@@ -140,7 +140,7 @@ class FittedHeap(Tabular):
     def front(
         self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
     ) -> Front:
-        """The Pareto front of the candidates of one recording; with `front` of the whole space."""
+        """The Pareto front of one recording's candidates; after `front` of the whole space."""
         loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
         return front_of_fit(self.found, loaded, by, progress)
 
@@ -153,15 +153,15 @@ class FittedHeap(Tabular):
     def _place_in(self, folder: Path) -> Fit:
         """The fit with the paths that its parts have in a folder."""
 
-        def there(path: Path) -> Path:
+        def move_path(path: Path) -> Path:
             return folder / path.name if path.parent == self.home else path
 
         old = self.found.paths
-        traces = tuple(map(there, old.traces))
+        traces = tuple(map(move_path, old.traces))
         return replace(
             self.found,
-            trace=replace(self.found.trace, path=there(self.found.trace.path)),
-            searched=replace(self.found.searched, path=there(self.found.searched.path)),
+            trace=replace(self.found.trace, path=move_path(self.found.trace.path)),
+            searched=replace(self.found.searched, path=move_path(self.found.searched.path)),
             paths=place_parts(
                 folder, traces, has_plan=old.plan is not None, has_page=old.report is not None
             ),
@@ -175,7 +175,7 @@ def fit_heap(
     write_page: WritePage | None = None,
 ) -> FittedHeap:
     """Fits one heap to all sources; files that are no traces are imported into a new folder."""
-    paths = [one.path if isinstance(one, Trace) else one for one in sources_of(sources)]
+    paths = [source.path if isinstance(source, Trace) else source for source in sources_of(sources)]
     home = Path(tempfile.mkdtemp(prefix="heapfit-"))
     try:
         request = Request(Place(home, home), options or FitOptions())

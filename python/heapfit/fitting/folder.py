@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the parts of a fit lie, which of an earlier one may be replaced, and its plan and code."""
+"""The files of a fit: where they lie, which may be replaced, and writing plan and code."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def place_parts(
     return FitPaths(folder, traces, folder / _PLAN, folder / _CODE, page)
 
 
-def staged_results(folder: Path) -> AbstractContextManager[Path]:
-    """As `stage_folder`; a plan and code of an earlier fit go even if there are no new ones."""
+def stage_results(folder: Path) -> AbstractContextManager[Path]:
+    """Stages a fit's files; an earlier plan and code are removed even if no new ones come."""
     return stage_folder(folder, _require_ours, (_PLAN, _CODE, _PAGE))
 
 

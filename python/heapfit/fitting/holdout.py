@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether runs are served by the region that is to be set: those recorded, and others like them."""
+"""The holdout check: does the region to be set serve the recordings, and resampled runs?"""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from heapfit.trace.stored import Trace
 from heapfit.workloads.draw import ResampledRun, resample_run
 from heapfit.workloads.model import Model, fit_model
 
-DRAWN = 16  # runs in all, from the recordings by turns
-MOST_EVENTS = 2_000_000  # of a recording to draw from: it takes 200 bytes of memory an event
-# Of drawn runs it is also shown what each needs, by four replays more, where these take little.
+RESAMPLED_RUNS = 16  # runs in all, from the recordings by turns
+MOST_EVENTS = 2_000_000  # of a recording to resample: it takes 200 bytes of memory an event
+# Resampled runs are also replayed in other sizes, by about four more replays, if they are short.
 _SIZES = 15  # tried at most
 _MOST_EVENTS_SIZED = 200_000
 _SEED = 1
@@ -33,14 +33,14 @@ _UNIT = _engine.REGION_UNIT
 
 @dataclass(frozen=True, slots=True)
 class HoldoutResult:
-    """Whether runs are served by just the region that is to be set: a replay of each."""
+    """The result of one replay of each run in just the region that is to be set."""
 
     seen: int  # recordings
     seen_refused: int  # of these
-    drawn: int  # runs drawn from the recordings, which took no part in the choice; 0: none
+    drawn: int  # runs resampled from the recordings, which took no part in the choice; 0: none
     drawn_refused: int
     events: int  # replayed for it
-    # The least region that each drawn run was found to need; None: more than all that were tried.
+    # The least region found for each resampled run; None: more than all that were tried.
     # Empty: not looked for.
     drawn_needs: tuple[int | None, ...] = ()
 
@@ -52,13 +52,13 @@ def check_holdout(
     progress: Progress,
     threads: int = 1,
 ) -> HoldoutResult:
-    """One replay of each run in the answer's region; nothing is chosen by it.
+    """Replays each run once in the answer's region; nothing is chosen by it.
 
     `searched`: the recordings, or excerpts of long ones. Those are replayed whole from their files,
     but in the incumbent heap by their excerpts. Any number of threads finds the same.
     """
     progress(_STEP, 0.0)
-    sizes, drawings = _list_sizes(choice, recordings), _list_drawings(recordings)
+    sizes, drawings = _list_sizes(choice, recordings), _list_resampling_jobs(recordings)
     seen = (
         searched if choice.answer.kept is not None else [_take_whole_run(one) for one in recordings]
     )
@@ -66,13 +66,13 @@ def check_holdout(
     events = sum(_count_events(run) for run in seen)
     verdicts: list[_RunVerdict] = []
 
-    def judge(drawing: _Drawing) -> _RunVerdict:
+    def judge(drawing: _ResamplingJob) -> _RunVerdict:
         run = resample_run(drawing.model, drawing.seed)
         return _judge_run(_try_run(choice, run), sizes, len(run))
 
     for one in map_in_threads(threads, judge, drawings):
         verdicts.append(one)
-        progress(_STEP, len(verdicts) / DRAWN)
+        progress(_STEP, len(verdicts) / RESAMPLED_RUNS)
     progress(_STEP, 1.0)
     return HoldoutResult(
         seen=len(recordings),
@@ -84,15 +84,15 @@ def check_holdout(
     )
 
 
-class _Drawing(NamedTuple):
-    """A run to be drawn."""
+class _ResamplingJob(NamedTuple):
+    """A model of a recording, and the seed of a run to resample from it."""
 
     model: Model
     seed: int
 
 
 def _take_whole_run(recording: Recording) -> LoadedTrace | Trace:
-    """All of a recording: in memory, or where it is too long in its file."""
+    """The whole of a recording: in memory, or in its file where it is too long."""
     return recording.loaded or recording.trace
 
 
@@ -100,12 +100,12 @@ def _count_events(run: LoadedTrace | Trace) -> int:
     return len(run.events) if isinstance(run, LoadedTrace) else run.info.events
 
 
-def _list_drawings(recordings: Sequence[Recording]) -> list[_Drawing]:
-    """None from recordings that are too short or too long to draw from."""
+def _list_resampling_jobs(recordings: Sequence[Recording]) -> list[_ResamplingJob]:
+    """The runs to resample; none from recordings that are too short or too long."""
     models = [model for one in recordings if (model := _fit_model(one)) is not None]
     return [
-        _Drawing(models[i % len(models)], _SEED + i // len(models))
-        for i in range(DRAWN if models else 0)
+        _ResamplingJob(models[i % len(models)], _SEED + i // len(models))
+        for i in range(RESAMPLED_RUNS if models else 0)
     ]
 
 
@@ -119,7 +119,7 @@ def _fit_model(recording: Recording) -> Model | None:
 
 
 def _list_sizes(choice: Choice, recordings: Sequence[Recording]) -> list[int]:
-    """Around the region to be set, as far on either side as its margin, twice below."""
+    """Sizes around the region: from two margins below it to one margin above."""
     if max(one.trace.info.events for one in recordings) > _MOST_EVENTS_SIZED:
         return []
     region = choice.answer.size.region
@@ -140,11 +140,11 @@ class _RegionTrial:
 
     @property
     def runs(self) -> bool:
-        """Whether nothing was refused."""
+        """True if no request ran out of memory."""
         return self.result.runs
 
     def need(self, sizes: Sequence[int]) -> tuple[int | None, int]:
-        """The least region for it, as its user sets it, and the events replayed to find it."""
+        """The least region for the run, as its user sets it, and the events replayed for it."""
         kept, events = self.kept, 0
         if kept is None and self.runs and self.result.reach:
             return self.trial.region_for(self.result.reach), 0
@@ -159,7 +159,7 @@ class _RegionTrial:
 
 
 class _RunVerdict(NamedTuple):
-    """What a drawn run made of the answer's region."""
+    """The result of a resampled run in the answer's region."""
 
     runs: bool
     need: int | None
@@ -172,12 +172,12 @@ def _judge_run(tried: _RegionTrial, sizes: Sequence[int], events: int) -> _RunVe
 
 
 def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:
-    """Whether a recording is served by the answer's region."""
+    """True if the answer's region serves a recording."""
     if isinstance(run, LoadedTrace):
         return _try_run(choice, run).runs
-    tell = weigh_steps(progress, {"replay": 1.0})
+    replaying = weigh_steps(progress, {"replay": 1.0})
     region, plan = choice.answer.size.region, choice.winner.plan
-    return plain_replay(run, plan, region, tell).result().refusals == 0
+    return plain_replay(run, plan, region, replaying).result().refusals == 0
 
 
 def _try_run(choice: Choice, run: LoadedTrace | ResampledRun) -> _RegionTrial:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fitted heap beside the incumbent: the one that the program has."""
+"""The fitted heap compared with the incumbent, the heap that the program has."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from heapfit.trace.loaded import LoadedTrace
 def measure_incumbent(
     heap: SystemHeap, searched: Sequence[LoadedTrace], progress: Progress
 ) -> Needs:
-    """What each recording needs in the incumbent heap."""
-    requests = [requests_of(one) for one in searched]
-    bases = [one.largest_alignment for one in searched]
+    """Measures what each recording needs in the incumbent heap."""
+    requests = [requests_of(loaded) for loaded in searched]
+    bases = [loaded.largest_alignment for loaded in searched]
     try:
         return measure_memory_needs(heap, requests, bases, progress)
     except HeapfitError as error:
@@ -38,14 +38,14 @@ def measure_incumbent(
 def compare_incumbent(
     needs: Needs, recordings: Sequence[Recording], choice: Choice
 ) -> IncumbentVerdict:
-    """The incumbent heap beside the fitted one, on each recording."""
-    heap, names = needs.heap, [one.name for one in recordings]
+    """Compares the incumbent heap with the fitted one on each recording."""
+    heap, names = needs.heap, [recording.name for recording in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
-    pairs = tuple(Pair(*one) for one in columns)
+    pairs = tuple(Pair(*column) for column in columns)
     today = HeapCost(heap.name, needs.most, heap.code, heap.instructions)
     wanted = enough_recordings(max(choice.u_max))
     costs = (today, _measure_fitted_cost(choice))
-    is_foretold = any(one.trace.info.is_from_target for one in recordings)
+    is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
     return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, is_foretold)
 
 
@@ -58,7 +58,7 @@ def _measure_fitted_cost(choice: Choice) -> HeapCost:
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
-    """The choice with the answer for the incumbent heap, where that is kept."""
+    """The choice; its answer is for the incumbent heap, where that is kept."""
     if not today.is_kept:
         return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if today.needed is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of a fit may want different."""
+"""The options of a fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_SEARCHED = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """What a user may want different."""
+    """The options of a fit, as the command line and `import heapfit` take them."""
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
@@ -45,14 +45,14 @@ class FitOptions:
 
     budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
     objective: Objective = LARGEST  # of several recordings: what of their needs counts
-    folds: int = MOST_FOLDS  # of several recordings: parts that are left out by turns
+    folds: int = MOST_FOLDS  # of several recordings: parts that are held out in turn
     front: bool = False  # every configuration of the design space is compared, for its front
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
     sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
 
     @property
     def plans(self) -> PlanOptions:
-        """Those of the plans that are made."""
+        """The options with which the plans are made."""
         return PlanOptions(
             self.alignment,
             choice=self.budgets,

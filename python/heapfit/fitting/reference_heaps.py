@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer beside heaps that its reader knows, each for the same recordings and margin."""
+"""Heaps that readers know, each measured for the same recordings and margin as the answer."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FITTED = "the fitted heap"
 COUNTED = "if every run were identical"
 
 
-class Standing(StrEnum):
-    """What a heap is beside the answer."""
+class ReferenceKind(StrEnum):
+    """The relation of a reference heap to the answer."""
 
     FITTED = "fitted"
-    TODAY = "today"  # what the user has
+    TODAY = "today"  # the incumbent
     RULE = "rule"  # places blocks by a published rule; its own code was not run
     OTHER = "other"
     COUNTED = "counted"  # holds so many blocks of a size as the recordings show, and no more
@@ -40,14 +40,14 @@ class ReferenceRow:
     """A heap for the same recordings, with the same margin. None where nothing was measured."""
 
     title: str
-    standing: Standing
-    region: int | None  # bytes to set, the margin included but for what is COUNTED; None: none
+    standing: ReferenceKind
+    region: int | None  # bytes to set, the margin included except for COUNTED; None: none
     over_peak: float | None  # that over the peak
     mean: float | None  # instructions of a call, in the mean (docs/front.md has the model)
-    longest: float | None  # likewise of the longest call of the recording
+    longest: float | None  # instructions of the longest call of the recording
     flash: int | None  # bytes of code
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
-    is_in_saving: bool = False  # many have it: the saving is told against it if no heap is today's
+    is_in_saving: bool = False  # many have it: the saving is over it without an incumbent
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Reference:
 
     title: str
     needed: int | None
-    standing: Standing = Standing.OTHER
+    standing: ReferenceKind = ReferenceKind.OTHER
     row: Row | None = None  # of the comparison, where it is a plan that was measured there
     heap: SystemHeap | None = None  # a system's, whose costs are known
     is_in_saving: bool = False  # many have it
@@ -69,26 +69,29 @@ def measure_reference_heaps(
     excerpt: ExcerptInfo | None,
     progress: Progress,
 ) -> tuple[tuple[ReferenceRow, ...], int]:
-    """The incumbent where it is named, the fitted heap, dlmalloc, heap_4's rule, TLSF, and the
-    least of the plans whose blocks are counted on the recordings.
+    """Measures the incumbent, the fitted heap, dlmalloc, heap_4, TLSF and the least counted plan.
 
     Then the events that were replayed for it: a search of each recording for each heap.
     """
     others, events = _measure_others(choice, searched, today, progress)
-    references = [] if today is None else [_refer_to_system(today.heap, today.most, Standing.TODAY)]
-    references.append(_refer_to_row(choice, choice.winner, FITTED, Standing.FITTED))
+    references = (
+        [] if today is None else [_refer_to_system(today.heap, today.most, ReferenceKind.TODAY)]
+    )
+    references.append(_refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED))
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
         references.append(_Reference(FITTED, excerpt.r_safe, row=choice.winner))
-    rows = [_make_row(one, choice) for one in (*references, *others)]
+    rows = [_make_row(reference, choice) for reference in (*references, *others)]
     if excerpt is not None:
-        rows = [replace(row, is_of_excerpt=row.standing is not Standing.FITTED) for row in rows]
+        rows = [
+            replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows
+        ]
     return tuple(rows), events
 
 
 def _measure_others(
     choice: Choice, searched: Sequence[LoadedTrace], today: Needs | None, progress: Progress
 ) -> tuple[list[_Reference], int]:
-    """Other heaps than the incumbent and the fitted one."""
+    """Measures the heaps other than the incumbent and the fitted one; events."""
     known = None if today is None else today.heap.name
     events, found = 0, list[_Reference]()
     if known != DLMALLOC:
@@ -105,11 +108,11 @@ def _measure_others(
     return [*found, *_find_counted(choice)], events
 
 
-def _refer_to_row(choice: Choice, row: Row, title: str, standing: Standing) -> _Reference:
+def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
     return _Reference(title, choice.needs.get(row.name), standing, row)
 
 
-def _refer_to_system(heap: SystemHeap, needed: int | None, standing: Standing) -> _Reference:
+def _refer_to_system(heap: SystemHeap, needed: int | None, standing: ReferenceKind) -> _Reference:
     return _Reference(heap.title, needed, standing, heap=heap)
 
 
@@ -119,14 +122,14 @@ def _measure_heap_4(
     """FreeRTOS heap_4, unless the recordings ask for what it does not have; events."""
     heap, needs, events = heap_4(), list[int | None](), 0
     try:
-        for one in searched:  # the requests of one at a time are in memory
-            requests, bases = [requests_of(one)], [one.largest_alignment]
+        for loaded in searched:  # the requests of one at a time are in memory
+            requests, bases = [requests_of(loaded)], [loaded.largest_alignment]
             _, (need,), more = measure_memories(heap, requests, bases, progress)
             needs.append(need)
             events += more
     except HeapfitError:
         return [], 0
-    return [_refer_to_system(heap, _find_most(needs), Standing.RULE)], events
+    return [_refer_to_system(heap, _find_most(needs), ReferenceKind.RULE)], events
 
 
 def _measure_tlsf(
@@ -134,7 +137,7 @@ def _measure_tlsf(
 ) -> tuple[_Reference, int]:
     row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
     if row is not None and choice.needs.get(TLSF) is not None:
-        return _refer_to_row(choice, row, "TLSF", Standing.OTHER), 0
+        return _refer_to_row(choice, row, "TLSF", ReferenceKind.OTHER), 0
     needed, events = _measure_needs(TLSF, choice, searched, progress)
     return _Reference("TLSF", needed), events
 
@@ -151,13 +154,13 @@ def _find_counted(choice: Choice) -> Iterator[_Reference]:
         return
     needed, row = min(found, key=lambda one: one[0])
     if needed < chosen:
-        yield _refer_to_row(choice, row, COUNTED, Standing.COUNTED)
+        yield _refer_to_row(choice, row, COUNTED, ReferenceKind.COUNTED)
 
 
 def _make_row(reference: _Reference, choice: Choice) -> ReferenceRow:
-    """For the answer's peak and margin, with what its calls cost where that is known."""
+    """The row of a reference for the answer's peak and margin, with costs where known."""
     size, standing = choice.answer.size, reference.standing
-    if standing is Standing.COUNTED:  # just these runs again need no margin
+    if standing is ReferenceKind.COUNTED:  # just these runs again need no margin
         size = replace(size, margin=0)
     needed = reference.needed
     region = None if needed is None else replace(size, r_safe=needed).region
@@ -186,16 +189,16 @@ def _make_row(reference: _Reference, choice: Choice) -> ReferenceRow:
 def _measure_needs(
     allocator: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
 ) -> tuple[int | None, int]:
-    """R_safe for all recordings of an allocator as it is; None where one is not served. Events."""
+    """R_safe of an allocator for all recordings, None if one is not served; events."""
     alignment = choice.shown.alignment
     try:
         plan = Plan(allocator, {"alignment": alignment}).engine()
     except HeapfitError:
         return None, 0
     needs, events = [], 0
-    for one in searched:
-        base = one.trace.base_alignment_for(alignment)
-        trial = _engine.Trial(plan, one.events, base)
+    for loaded in searched:
+        base = loaded.trace.base_alignment_for(alignment)
+        trial = _engine.Trial(plan, loaded.events, base)
         search = trial.scan(
             progress=lambda done, total: progress(f"compare {allocator}", done / max(total, 1))
         )

@@ -36,7 +36,7 @@ class Run:
     source: Path
     u_max: int  # its own peak of live bytes
     r_safe: int | None  # of the chosen plan on it
-    unseen: int | None = None  # likewise, of the plan made without it; None: it was made of one
+    unseen: int | None = None  # of the plan made without it; None: there is one recording
 
     @property
     def over_u_max(self) -> float | None:
@@ -64,17 +64,16 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
-    today: IncumbentVerdict | None = (
-        None  # the incumbent heap beside the fitted one, where it was named
-    )
+    # The incumbent heap compared with the fitted one, where it was named.
+    today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
-    work: Work = NO_WORK  # that all of it took, pictures aside
+    work: Work = NO_WORK  # of all stages, without drawing the page
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
     @property
     def source(self) -> Path:
-        """Of the run that is shown."""
+        """The source of the run that is shown."""
         return self.shown.source
 
     @property
@@ -84,19 +83,19 @@ class Fit:
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:
-        """Candidates left out, and why."""
+        """The candidates that were not tried, and why."""
         return self.comparison.not_applicable
 
 
 def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> Fit:
-    """The result with the paths that its parts will have."""
+    """The result of a fit, with the paths that its parts will have."""
     selection = assessment.selection
     choice, workload, searched = selection.choice, selection.workload, selection.searched
     place = request.place
-    traces = [place.final(one.trace) for one in workload.recordings]
-    excerpts = [place.final(one.trace) for one in searched]
+    traces = [place.final(recording.trace) for recording in workload.recordings]
+    excerpts = [place.final(loaded.trace) for loaded in searched]
     shown = next(i for i, one in enumerate(searched) if one is choice.shown)
-    stored = tuple(dict.fromkeys(one.path for one in (*traces, *excerpts)))
+    stored = tuple(dict.fromkeys(trace.path for trace in (*traces, *excerpts)))
     return Fit(
         name=workload.name,
         runs=_list_runs(selection),

@@ -22,7 +22,7 @@ from heapfit.trace.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was selected for a workload; to assess and to draw it changes nothing of it."""
+    """The plan selected for a workload; later stages do not change it."""
 
     workload: Workload
     searched: tuple[LoadedTrace, ...]  # each recording, or its excerpt
@@ -30,11 +30,11 @@ class Selection:
     profile: Profile  # of the whole recording that is shown
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     needs: Needs | None  # of the incumbent heap, where it was named
-    today: IncumbentVerdict | None  # that heap beside the plan
+    today: IncumbentVerdict | None  # that heap compared with the plan
 
     @property
     def has_plan(self) -> bool:
-        """False where the incumbent heap is kept."""
+        """True unless the incumbent heap is kept."""
         return self.choice.answer.kept is None
 
 
@@ -44,7 +44,7 @@ def select_plan(
     incumbent: SystemHeap | None,
     progress: WeightedProgress,
 ) -> Selection:
-    """The plan that serves all recordings in the least memory, beside the incumbent heap."""
+    """Selects the plan that serves all recordings in the least memory, or the incumbent."""
 
     def search(searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
         return _choose(workload.names, searched, request, progress)

@@ -19,7 +19,7 @@ _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
 def suggest_next_recordings(
     choice: Choice, options: FitOptions, progress: Progress
 ) -> tuple[tuple[str, ...], int]:
-    """A second recording, the target's pointers, a finer alignment; what applies.
+    """What would make the answer more certain: recordings, pointer size, finer alignment.
 
     Then the events replayed to know it.
     """
@@ -33,16 +33,16 @@ def suggest_next_recordings(
         ways.append("a search that learns placements (`--effort standard`)")
     if choice.answer.kept is not None:
         return tuple(ways), 0
-    saved, events = _saved_by_finer_alignment(choice, options, progress)
+    saved, events = _measure_finer_alignment(choice, options, progress)
     if saved >= _LEAST_SAVED:
         ways.append(f"--alignment {_FINER} saves {saved:.1%} if no block needs {options.alignment}")
     return tuple(ways), events
 
 
-def _saved_by_finer_alignment(
+def _measure_finer_alignment(
     choice: Choice, options: FitOptions, progress: Progress
 ) -> tuple[float, int]:
-    """What the winner's plan would save of its region with blocks aligned to 4 bytes; events.
+    """The share of the region that alignment to 4 bytes would save, and the events replayed.
 
     0 where it can have no such blocks, as some layouts take 8, or one replay shows that it is too
     little to report.

@@ -27,7 +27,7 @@ from heapfit.trace.stored import Trace
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where results go."""
+    """The folder of the results, and the one where they are staged."""
 
     folder: Path  # where they will lie
     staging: Path  # where imported traces lie until then
@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How a fit is asked for: where its results go, what is wanted, and who does the work."""
+    """The request for a fit: where its results go, the options, and who does the work."""
 
     place: Place
     options: FitOptions
@@ -68,35 +68,35 @@ class Recording:
 
     @property
     def survey(self) -> Survey | None:
-        """What is known of a recording too long to be searched."""
+        """The survey of a recording too long to be searched whole; else None."""
         return self.read if isinstance(self.read, Survey) else None
 
     @property
     def loaded(self) -> LoadedTrace | None:
-        """A recording that is searched whole."""
+        """The events of a recording that is searched whole; else None."""
         return self.read if isinstance(self.read, LoadedTrace) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Recordings that all differ."""
+    """The recordings that a heap is fitted to; all differ."""
 
     recordings: tuple[Recording, ...]  # at least one
-    repeats: tuple[str, ...]  # a sentence for each recording that is left out
+    repeats: tuple[str, ...]  # a sentence for each recording that is skipped
 
     @property
     def loaded(self) -> tuple[LoadedTrace, ...]:
-        """Those that are searched whole."""
+        """The recordings that are searched whole."""
         return tuple(one.loaded for one in self.recordings if one.loaded is not None)
 
     @property
     def names(self) -> list[str]:
-        """Of the recordings."""
+        """The names of the recordings."""
         return [one.name for one in self.recordings]
 
     @property
     def name(self) -> str:
-        """From the first source's file name."""
+        """The name of the workload, from the first source's file."""
         return source_name(self.recordings[0].source)
 
     def warnings(self) -> Iterator[str]:
@@ -121,7 +121,7 @@ def read_workload(
         Recording(name, source, trace, _read(trace, request, reading))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
-    return Workload(*_without_repeats(recordings))
+    return Workload(*_drop_repeats(recordings))
 
 
 def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:
@@ -135,7 +135,7 @@ def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progres
 
 
 def _require_place(source: Path, output: Path) -> None:
-    """Refuses a trace that would replace the file it was imported from."""
+    """Rejects a trace that would replace the file it was imported from."""
     if output.exists() and output.samefile(source):
         raise HeapfitError(f"{output}: is the file to import (choose another output)")
     require_replaceable(output)
@@ -148,10 +148,10 @@ def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | S
     return replace(load_trace(trace, options.alignment, progress), threads=request.threads)
 
 
-def _without_repeats(
+def _drop_repeats(
     recordings: Iterable[Recording],
 ) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
-    """Those whose requests differ from all before, and a sentence for each of the others."""
+    """The recordings that differ, and a sentence for each that equals an earlier one."""
     first: dict[str, Recording] = {}
     repeats = []
     for recording in recordings:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings on a plan, in its region: what check prints, and compare with a plan."""
+"""Runs in a plan's region: what `check` prints, and `compare` with a plan."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HELD = "passed"
 
 
 def check_parts(check: Check) -> Iterator[Part]:
-    """The heap, the recordings in a table, and of each that is not green what was found."""
+    """The heap, the recordings in a table, and the findings of each that is not green."""
     plan, base, limit = check.plan, check.base, check.options.growth
     yield Fields({"plan": plan.name, "allocator": plan.plan.allocator, "region": plan.region})
     yield Fields({"peak": peak_of_plan(plan), "margin": plan.margin, "runs": plan.runs})
@@ -24,15 +24,15 @@ def check_parts(check: Check) -> Iterator[Part]:
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
     yield Fields({"events_of_searches": check.events_of_searches})
-    yield from _heap(check)
+    yield from _describe_heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
     for one in check.recordings:
-        yield from _found(one, plan)
-    yield from _unjudged(check)
+        yield from _finding_parts(one, plan)
+    yield from _note_unchecked(check)
 
 
 def title_of(check: Check) -> str:
-    """What a pull request should show first."""
+    """The title of a check in a pull request."""
     failed = sum(1 for one in check.recordings if one.findings)
     if check.holds:
         return f"The heap of {check.plan.region:,} bytes serves every recording"
@@ -43,18 +43,18 @@ def title_of(check: Check) -> str:
     )
 
 
-def run_told(run: PlanRun, plan: PlanFile) -> Iterator[str]:
-    """Held or ran out, and by how much the load differed: a sentence each."""
+def describe_run(run: PlanRun, plan: PlanFile) -> Iterator[str]:
+    """Sentences on a run: served or out of memory, and its peak against the planned one."""
     size = f"{plan.region:,} bytes"
     if run.refusal is None:
         yield f"{run.name}: the {size} of {plan.name} are enough."
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
         yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
-    yield _beside(run.peak, peak_of_plan(plan))
+    yield _compare_peaks(run.peak, peak_of_plan(plan))
 
 
-def _beside(peak: int, planned: int) -> str:
+def _compare_peaks(peak: int, planned: int) -> str:
     if not planned:
         return f"Its peak is {peak:,} live bytes; the plan states none."
     if peak == planned:
@@ -73,7 +73,7 @@ def _r_safe(one: CheckedRecording) -> int | None:
 
 
 def _percent(value: float | None) -> str | None:
-    """With its sign, but of what is rounded to none."""
+    """A percentage with its sign; what rounds to zero is positive."""
     return None if value is None else f"{round(value, 1) + 0.0:+.1f} %"
 
 
@@ -94,7 +94,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
 )
 
 
-def _heap(check: Check) -> Iterator[Line]:
+def _describe_heap(check: Check) -> Iterator[Line]:
     plan, base = check.plan, check.base
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
     peak = peak_of_plan(plan)
@@ -107,26 +107,26 @@ def _heap(check: Check) -> Iterator[Line]:
         yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
 
 
-def _found(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
-    """Of a recording that is not green."""
+def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
+    """The findings of a recording that is not green, and what grew."""
     if not one.findings:
         return
     yield Line("")
-    yield from map(Line, run_told(one.run, plan))
-    yield from map(Line, _told(one, plan))
+    yield from map(Line, describe_run(one.run, plan))
+    yield from map(Line, _describe_findings(one, plan))
     if one.changes is not None:
-        yield from _changed("size", "size up to", one.changes.sizes)
-        yield from _changed("call site", "call site", one.changes.sites)
+        yield from _change_parts("size", "size up to", one.changes.sizes)
+        yield from _change_parts("call site", "call site", one.changes.sites)
         if one.changes.are_builds_different:
             yield Line(
                 "The builds differ, and with them the call sites: give --program, --base-program."
             )
 
 
-def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
-    """What was found, in sentences."""
+def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
+    """Sentences on the findings of a recording."""
     if one.run.refusal is not None:
-        yield from _refusal_told(one.run.refusal, plan)
+        yield from _describe_refusal(one.run.refusal, plan)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
@@ -135,11 +135,11 @@ def _told(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     if CheckFinding.MARGIN in one.findings:
         yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
-        yield _needed_told(one.needed.r_safe, plan.region or 0)
+        yield _describe_need(one.needed.r_safe, plan.region or 0)
 
 
-def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
-    """Whether the program asked for more than was planned, or the heap is broken up."""
+def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
+    """Why a request ran out of memory: more than was planned, or a fragmented heap."""
     asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
     planned = peak_of_plan(plan)
     if not planned:
@@ -153,36 +153,36 @@ def _refusal_told(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     yield f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B."
 
 
-def _needed_told(r_safe: int | None, region: int) -> str:
+def _describe_need(r_safe: int | None, region: int) -> str:
     if r_safe is None:
         return "It needs more than the largest region tried (just below 4 GiB)."
     more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
     return f"With this plan it needs {r_safe:,} bytes{more}."
 
 
-def _changed(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
-    """The sizes or call sites that grew most; what holds most where nothing tells what was."""
+def _change_parts(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
+    """The sizes or call sites that grew most; without a base those that hold most."""
     if not changed:
         return
     is_compared = changed[0].before is not None
     columns: list[Column[Change]] = [
         Column(heading=heading, shown=lambda one: one.name),
         Column(heading="at the peak", shown=lambda one: one.now.at_peak),
-        Column(heading="of base" if is_compared else "", shown=lambda one: _before(one)[0]),
+        Column(heading="of base" if is_compared else "", shown=lambda one: _base_bytes(one)[0]),
         Column(heading="on average", shown=lambda one: round(one.now.mean)),
-        Column(heading="of base" if is_compared else "", shown=lambda one: _before(one)[1]),
+        Column(heading="of base" if is_compared else "", shown=lambda one: _base_bytes(one)[1]),
     ]
     order = "largest growth first" if is_compared else "largest first"
     yield Line(f"Bytes held by {what}, {order}:")
     yield Table(columns, changed)
 
 
-def _before(change: Change) -> tuple[int, int]:
+def _base_bytes(change: Change) -> tuple[int, int]:
     return (0, 0) if change.before is None else (change.before.at_peak, round(change.before.mean))
 
 
-def _unjudged(check: Check) -> Iterator[Part]:
-    """What the plan or a recording does not tell."""
+def _note_unchecked(check: Check) -> Iterator[Part]:
+    """Notes on what was not checked, as the plan or a recording does not have it."""
     plan = check.plan
     if plan.margin is None:
         yield Note(

@@ -23,7 +23,7 @@ WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 WIDE = 200  # of what bench/ prints, for people and for programs
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|B|bits?|bytes|ms|s)(?!\w))")
-_HELD = "\N{NO-BREAK SPACE}"  # where textwrap breaks no line
+_NO_BREAK = "\N{NO-BREAK SPACE}"  # where textwrap breaks no line
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -40,35 +40,35 @@ def printable(text: str) -> str:
     return "".join(c for c in text if unicodedata.category(c) not in _UNPRINTABLE)
 
 
-def out(text: str) -> None:
-    """One line of result."""
+def print_line(text: str) -> None:
+    """Prints a line of the result."""
     print(printable(text))
 
 
 def note(text: str) -> None:
-    """One line beside the result; lost where stderr is closed or full, as the result is not."""
+    """Prints a line on stderr, which is lost where that is closed or full."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(printable(text), file=sys.stderr, flush=True)
 
 
 def fail(text: str) -> None:
-    """The one line of a failure."""
+    """Prints the one line of a failure."""
     note(failure_line(text))
 
 
 def failure_line(text: str) -> str:
-    """As `fail` prints it."""
+    """The line that `fail` prints."""
     return f"heapfit: {text}"
 
 
-def out_json(content: Mapping[str, object]) -> None:
-    """The result as one JSON object; the only thing on stdout. Records are objects, too."""
+def print_json(content: Mapping[str, object]) -> None:
+    """Prints the result as one JSON object, alone on stdout; records are objects, too."""
     print(json.dumps({"schema": JSON_SCHEMA, **content}, indent=2, default=_plain))
 
 
 def _plain(value: object) -> object:
-    """What JSON has no form for, in one that it has."""
+    """A value that JSON has no form for, in one that it has."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Path):
@@ -80,14 +80,14 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def out_table(
+def print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
     indent: int = 0,
     keys: int = 1,
     width: int = WIDTH,
 ) -> None:
-    """Aligned columns under their names: text to the left, numbers to the right, None as "-".
+    """Prints aligned columns under their names: text left, numbers right, None as "-".
 
     What is wider than `width` columns in all is broken into panels.
     """
@@ -100,24 +100,24 @@ def out_table(
         print(f"{' ' * indent}{line}".rstrip())
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """A text in lines of the page's width; a word that is wider stands in one of its own.
+def wrap_text(text: str, indent: str = "") -> list[str]:
+    """A text in lines of the page's width; a word that is wider has a line of its own.
 
     A number stays with its unit.
     """
     lines = textwrap.wrap(
-        _BEFORE_UNIT.sub(_HELD, text),
+        _BEFORE_UNIT.sub(_NO_BREAK, text),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
-    return [line.replace(_HELD, " ") for line in lines]
+    return [line.replace(_NO_BREAK, " ") for line in lines]
 
 
 def is_right(values: Iterable[object]) -> bool:
-    """Whether a column stands to the right: one of numbers."""
+    """True if a column is aligned to the right: if its values are numbers."""
     return all(value is None or _is_number(value) for value in values)
 
 
@@ -126,7 +126,7 @@ def _is_number(value: object) -> bool:
 
 
 def cell(value: object) -> str:
-    """Integers with thousands marked, ratios with three decimals.
+    """A value as text: integers with thousands separators, ratios with three decimals.
 
     >>> [cell(1234567), cell(1.16), cell(None), cell("tlsf")]
     ['1,234,567', '1.160', '-', 'tlsf']

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
-from heapfit.cli.printing.ranking import LEFT_OUT
-from heapfit.cli.printing.verdict import verdict_beside
+from heapfit.cli.printing.ranking import NOT_APPLICABLE
+from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measures
 from heapfit.design.effort import Effort
@@ -27,21 +27,21 @@ def front_parts(
     paths, page = written
     configurations = front.configurations
     yield Fields({"u_max": front.comparison.u_max, "by": front.by})
-    yield from verdict_beside(front.comparison, effort)
+    yield from verdict_parts(front.comparison, effort)
     yield Table(
         _columns(front), configurations, "configurations", sorted(configurations, key=_order)
     )
-    yield from map(Line, _meanings(front))
+    yield from map(Line, _explain_figures(front))
     yield from _choice(front, choice)
     left_out = front.comparison.not_applicable
-    yield Table(LEFT_OUT, left_out, "not_applicable")
+    yield Table(NOT_APPLICABLE, left_out, "not_applicable")
     yield Fields({"plans": paths, "page": page})
     yield Line(f"plans  {page.parent}", is_copied=True)
     yield Line(f"page   {page}", is_copied=True)
 
 
-def _meanings(front: Front) -> Iterator[str]:
-    """Of the columns, and why some are left out: those for one reason in one line."""
+def _explain_figures(front: Front) -> Iterator[str]:
+    """What the columns mean, and why configurations were skipped: a line for each reason."""
     yield (
         f"{len(front.members)} of {len(front.configurations)} on the front of "
         f"{', '.join(MEASURE_TEXTS[measure].title for measure in front.by)}; U_max "
@@ -52,14 +52,14 @@ def _meanings(front: Front) -> Iterator[str]:
         "this replay (no bound)."
     )
     yield "+-: largest error of the model on hold-out traces."
-    if any(one.row.beaten_by is not None for one in front.configurations):
+    if any(configuration.row.beaten_by is not None for configuration in front.configurations):
         yield ">=: not searched further, as a better one costs a tenth less in each call."
     yield "-: not measured. energy: 1 is the best row. code: init, alloc and free at -Os, bytes."
-    if any(one.row.trained_on_this_trace for one in front.configurations):
+    if any(configuration.row.trained_on_this_trace for configuration in front.configurations):
         yield "* trained on this trace: another run may need more."
     names_by_reason: dict[str, list[str]] = {}
-    for one in front.comparison.not_applicable:
-        names_by_reason.setdefault(one.why, []).append(one.name)
+    for candidate in front.comparison.not_applicable:
+        names_by_reason.setdefault(candidate.why, []).append(candidate.name)
     for why, names in names_by_reason.items():
         yield f"{', '.join(names)} skipped: {why}."
 
@@ -72,14 +72,14 @@ def _choice(front: Front, choice: Configuration | None) -> Iterator[Part]:
 
 
 def _order(configuration: Configuration) -> tuple[bool, bool, int]:
-    """The front first, then by memory, what has no region last."""
+    """The sort key: the front first, then by memory, those without a region last."""
     memory = configuration.measures.memory
     return not configuration.is_on_front, memory is None, memory or 0
 
 
 def _columns(front: Front) -> list[Column[Configuration]]:
     return [
-        Column("name", "configuration", shown=_marked_name),
+        Column("name", "configuration", shown=_name_with_mark),
         Column(
             "standing",
             "front",
@@ -89,17 +89,22 @@ def _columns(front: Front) -> list[Column[Configuration]]:
         Column("reason", value=lambda one: one.row.reason),
         Column("axes"),
         Column("code"),
-        Column("memory", "R_safe", lambda one: one.measures.memory, _region_told),
+        Column("memory", "R_safe", lambda one: one.measures.memory, _format_region),
         Column("r_safe_at_least", value=lambda one: one.row.r_safe_at_least),
         _figure("accesses", "accesses"),
         Column("energy", "energy", front.energy_over_least),
-        _figure("time", "instructions", lambda one: _modelled(one.time, one.time_off)),
-        _figure("longest", "longest call", lambda one: _modelled(one.longest, one.longest_off)),
+        _figure("time", "instructions", lambda one: _format_estimate(one.time, one.time_off)),
+        _figure(
+            "longest", "longest call", lambda one: _format_estimate(one.longest, one.longest_off)
+        ),
         _figure("size", "code"),
         _figure("time_off"),
         _figure("longest_off"),
         Column(
-            "by", "better", lambda one: _better(front, one), lambda one: _better_told(front, one)
+            "by",
+            "better",
+            lambda one: _find_better(front, one),
+            lambda one: _describe_better(front, one),
         ),
         Column("trained_on_this_trace", value=lambda one: one.row.trained_on_this_trace),
         Column("is_cut_to_trace", value=lambda one: one.row.is_cut_to_trace),
@@ -108,38 +113,38 @@ def _columns(front: Front) -> list[Column[Configuration]]:
     ]
 
 
-def _region_told(configuration: Configuration) -> int | str | None:
-    """R_safe, or what it is at least where it was not searched."""
+def _format_region(configuration: Configuration) -> int | str | None:
+    """R_safe, or its lower bound where it was not searched."""
     at_least = configuration.row.r_safe_at_least
     return configuration.measures.memory if at_least is None else f">={at_least:,}"
 
 
-def _marked_name(configuration: Configuration) -> str:
+def _name_with_mark(configuration: Configuration) -> str:
     return f"{configuration.name}{'*' if configuration.row.trained_on_this_trace else ''}"
 
 
 def _figure(
     field: str, heading: str = "", shown: Callable[[Measures], object] | None = None
 ) -> Column[Configuration]:
-    """One of the measures."""
-    return Column(field, heading, shown=shown).within(lambda one: one.measures)
+    """A column of one of the measures."""
+    return Column(field, heading, shown=shown).adapt(lambda one: one.measures)
 
 
-def _better(front: Front, configuration: Configuration) -> str | None:
-    """Who is as good or better than one that is not on the front."""
+def _find_better(front: Front, configuration: Configuration) -> str | None:
+    """The name of a configuration that is as good or better; None on the front."""
     by = configuration.place.by
     return None if by is None else front.configurations[by].name
 
 
-def _better_told(front: Front, configuration: Configuration) -> str:
-    name = _better(front, configuration)
+def _describe_better(front: Front, configuration: Configuration) -> str:
+    name = _find_better(front, configuration)
     if name is None:
         return "not comparable" if configuration.place.standing is Dominance.UNKNOWN else ""
     return f"as {name}" if configuration.place.standing is Dominance.SAME else name
 
 
-def _modelled(value: float | None, off: ModelError | None) -> str | None:
-    """A figure of the model with how far it may be off."""
+def _format_estimate(value: float | None, off: ModelError | None) -> str | None:
+    """A figure of the model with its largest known error."""
     if value is None:
         return None
     return f"{value:,.0f}" if off is None else f"{value:,.0f} +-{off.worst:.0%}"

@@ -15,12 +15,12 @@ Row = tuple[str, str]
 
 
 class HelpCommand(TyperCommand):
-    """A command whose `--help` leaves out the options of groups."""
+    """A command whose `--help` hides the options of groups."""
 
     shows_all = False
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Arguments, then options; the groups behind them where all are shown."""
+        """Writes arguments, then options; with `--help-all` those of groups, too."""
         params = self.get_params(ctx)
         _write(formatter, "Arguments", _list_records(ctx, params, "argument"))
         shown = [param for param in params if not find_group(param)]
@@ -31,7 +31,7 @@ class HelpCommand(TyperCommand):
                 _write(formatter, group, _list_records(ctx, grouped, "option"))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, then how to see the options that are left out."""
+        """Writes the examples, then how to see the hidden options."""
         super().format_epilog(ctx, formatter)
         count = sum(1 for param in self.get_params(ctx) if find_group(param))
         if count and not self.shows_all:

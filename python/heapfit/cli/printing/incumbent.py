@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What there is today beside the fitted heap: the verdict, both heaps, and each recording."""
+"""The fitted heap against the incumbent: the verdict, both heaps, and each recording."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict
 _UNKNOWN = "not measured"
 
 
-def beside_today(today: IncumbentVerdict) -> Iterator[Part]:
-    """The verdict first."""
+def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
+    """The comparison with the incumbent heap, its verdict first."""
     yield from paragraph(today.sentence())
     if today.is_kept:
         yield Line("No plan and no code are written.")
     yield Line("")
-    yield Group("now", _compared(today))
+    yield Group("now", _comparison_parts(today))
     yield Line("")
 
 
-def _compared(today: IncumbentVerdict) -> Iterator[Part]:
+def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
     heap = today.heap
     yield Fields(
         {
@@ -37,28 +37,28 @@ def _compared(today: IncumbentVerdict) -> Iterator[Part]:
             "permanent": today.permanent,
         }
     )
-    yield Table(_costs(today), today.costs, "heaps")
-    yield Line(_meaning(today))
-    if not _is_one(today):
+    yield Table(_cost_columns(today), today.costs, "heaps")
+    yield Line(_explain_costs(today))
+    if not _is_of_one_recording(today):
         yield Line("")
-    columns = _pairs(today)
-    if _is_one(today):
-        columns = tuple(one.under("") for one in columns)
+    columns = _pair_columns(today)
+    if _is_of_one_recording(today):
+        columns = tuple(column.with_heading("") for column in columns)
     yield Table(columns, today.pairs, "pairs")
     if today.permanent is not None:
-        yield from paragraph(_permanent(today.permanent, today))
+        yield from paragraph(_describe_permanent(today.permanent, today))
 
 
-def _is_one(today: IncumbentVerdict) -> bool:
+def _is_of_one_recording(today: IncumbentVerdict) -> bool:
     return len(today.pairs) == 1
 
 
-def _costs(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
-    def named(one: HeapCost) -> str:
-        return f"{one.name} (incumbent)" if one is today.costs[0] else one.name
+def _cost_columns(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
+    def mark_incumbent(cost: HeapCost) -> str:
+        return f"{cost.name} (incumbent)" if cost is today.costs[0] else cost.name
 
     return (
-        Column("name", "heap", shown=named),
+        Column("name", "heap", shown=mark_incumbent),
         Column("memory", "RAM"),
         Column("code", "ROM", shown=lambda one: _UNKNOWN if one.code is None else one.code),
         Column(
@@ -69,28 +69,28 @@ def _costs(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
     )
 
 
-def _pairs(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
+def _pair_columns(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
     now, fitted = today.costs
     return (
         Column("name", "recording"),
         Column("u_max", "U_max"),
         Column("now", now.name),
         Column("fitted", fitted.name),
-        Column("saved", "saved", shown=_saved),
+        Column("saved", "saved", shown=_format_saving),
     )
 
 
-def _saved(pair: Pair) -> str | None:
+def _format_saving(pair: Pair) -> str | None:
     return None if pair.saved is None else f"{100 * pair.saved:.1f} %"
 
 
-def _meaning(today: IncumbentVerdict) -> str:
-    runs = "the recording" if _is_one(today) else f"all {len(today.pairs)} recordings"
+def _explain_costs(today: IncumbentVerdict) -> str:
+    runs = "the recording" if _is_of_one_recording(today) else f"all {len(today.pairs)} recordings"
     return f"RAM and ROM in bytes; RAM for {runs}, without margin. Sources: docs/now.md."
 
 
-def _permanent(one: Permanent, today: IncumbentVerdict) -> str:
-    runs = "the recording" if _is_one(today) else "every recording"
+def _describe_permanent(one: Permanent, today: IncumbentVerdict) -> str:
+    runs = "the recording" if _is_of_one_recording(today) else "every recording"
     sentence = (
         f"Never freed: {len(one.objects)} of the first requests of {runs}, {one.size:,} B. As "
         f"static memory they take {one.static:,} B, and {today.heap.name}"

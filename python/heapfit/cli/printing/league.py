@@ -32,14 +32,14 @@ def league_parts(
     yield Line("")
     yield Table(columns(*(field.name for field in fields(Standing))), standings, "standings")
     for alignment in sorted({one.alignment for one in standings}):
-        for learned, told in LEARNED.items():
+        for learned, learning in LEARNED.items():
             these = [
                 one for one in standings if (one.alignment, one.learned) == (alignment, learned)
             ]
             if these:
-                yield Line(f"Blocks aligned to {alignment} B, {told}; R_safe / U_max:")
+                yield Line(f"Blocks aligned to {alignment} B, {learning}; R_safe / U_max:")
                 yield Table(_COLUMNS, these, shown=these[:_SHOWN])
-                yield Line(_left_out(len(these)))
+                yield Line(_describe_hidden(len(these)))
     yield Line(
         f"{len(league.recordings)} recordings, {league.measured} jobs measured, "
         f"{league.reused} reused."
@@ -47,11 +47,11 @@ def league_parts(
     yield from (Line(str(path)) for path in paths)
 
 
-def _left_out(count: int) -> str:
+def _describe_hidden(count: int) -> str:
     return f"The page has {count - _SHOWN} more.\n" if count > _SHOWN else ""
 
 
-def _shown(value: float | None, digits: int) -> str:
+def _format_figure(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
@@ -59,8 +59,8 @@ _COLUMNS: tuple[Column[Standing], ...] = (
     Column(heading="entrant", value=lambda one: one.entrant[:26]),
     Column(heading="interface", value=lambda one: one.interface),
     Column(heading="served", value=lambda one: f"{one.served}/{one.recordings}"),
-    Column(heading="median", value=lambda one: _shown(one.median, 4)),
-    Column(heading="worst", value=lambda one: _shown(one.worst, 3)),
+    Column(heading="median", value=lambda one: _format_figure(one.median, 4)),
+    Column(heading="worst", value=lambda one: _format_figure(one.worst, 3)),
     Column(heading="least on", value=lambda one: one.best_on),
-    Column(heading="accesses", value=lambda one: _shown(one.accesses, 1)),
+    Column(heading="accesses", value=lambda one: _format_figure(one.accesses, 1)),
 )

@@ -16,12 +16,12 @@ _MARKS = re.compile(r"([\\`*\[\]<>|~#&@])")
 
 
 def markdown_of(title: str, parts: Iterable[Part]) -> str:
-    """A heading, then each line as a paragraph and each table as one."""
-    return "\n\n".join([f"### {_escaped(title)}", *_paragraphs(parts)]) + "\n"
+    """A heading, then a paragraph for each line and each table."""
+    return "\n\n".join([f"### {_escape(title)}", *_paragraphs(parts)]) + "\n"
 
 
 def save_markdown(path: Path, title: str, parts: Iterable[Part]) -> None:
-    """Writes it to a file, which appears whole or not at all."""
+    """Writes a result as Markdown to a file, which appears whole or not at all."""
     with stage_file(path) as staging:
         staging.write_text(markdown_of(title, parts), encoding="utf-8")
 
@@ -30,7 +30,7 @@ def _paragraphs(parts: Iterable[Part]) -> Iterator[str]:
     for part in parts:
         match part:
             case Line() | Note() if part.text:
-                yield _escaped(part.text)
+                yield _escape(part.text)
             case Table():
                 yield from _table(part)
             case Group():
@@ -46,9 +46,9 @@ def _table(table: Table[Any]) -> Iterator[str]:
     sides = ["---:" if console.is_right(values) else "---" for values in zip(*cells, strict=True)]
     yield "\n".join(
         [
-            _row(_escaped(column.heading) for column in columns),
+            _row(_escape(column.heading) for column in columns),
             _row(sides),
-            *(_row(_escaped(console.cell(value)) for value in values) for values in cells),
+            *(_row(_escape(console.cell(value)) for value in values) for values in cells),
         ]
     )
 
@@ -57,10 +57,10 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
-    """Names come from files: nothing in them is markup.
+def _escape(text: str) -> str:
+    """The text with its markup escaped, as names come from files.
 
-    >>> print(_escaped("map<int>::at|*"))
+    >>> print(_escape("map<int>::at|*"))
     map\\<int\\>::at\\|\\*
     """
     return _MARKS.sub(r"\\\1", console.printable(text))

@@ -17,8 +17,8 @@ from heapfit.cli.printing.ranking import (
     NEEDS_SIZE,
     SYSTEMS_MEMORY,
     marks_of,
-    over_in_steps,
     ranking,
+    steps_over_u_max,
 )
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
@@ -33,24 +33,24 @@ _NO_PLAN = "n/a"
 
 @dataclass(frozen=True, slots=True)
 class MatrixOptions:
-    """What of a matrix is told beside the regions."""
+    """What a matrix shows in addition to the regions."""
 
     granularity: int | None = None  # bytes of a low-level allocator's step
     sram: Sram | None = None
 
 
 def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
-    """R_safe / U_max, and what was asked for beside it; then what the marks mean."""
+    """R_safe / U_max and what else was asked for; then what the marks mean."""
     yield Fields({"traces": [_trace_fields(one, options) for one in matrix.columns]})
     yield Fields({"mean_over_u_max": {one: matrix.mean_over_u_max(one) for one in matrix.names}})
     yield Line("R_safe / U_max")
     yield from _regions(matrix)
-    yield from _marks(matrix)
+    yield from _explain_marks(matrix)
     step = options.granularity
     if step is not None:
         yield Line("")
         yield Line(f"R_max / U_max, R_max in steps of {step:,} B")
-        yield from _panels_of(matrix, lambda row: _ratio(over_in_steps(row, step)))
+        yield from _panels_of(matrix, lambda row: _ratio(steps_over_u_max(row, step)))
 
 
 def _trace_fields(column: TraceColumn, options: MatrixOptions) -> dict[str, object]:
@@ -64,17 +64,17 @@ def _regions(matrix: Matrix) -> Iterator[Line]:
         [
             column.label,
             f"{column.comparison.u_max:,}",
-            *(_text(column, name, _over_u_max) for name in matrix.names),
+            *(_text(column, name, _format_regions) for name in matrix.names),
         ]
         for column in matrix.columns
     ]
     means = (_ratio(matrix.mean_over_u_max(name)) for name in matrix.names)
     names = ["allocator", "U_max, B", *matrix.names]
-    yield from _in_panels(names, [*columns, ["mean", "", *means]])
+    yield from _panel_lines(names, [*columns, ["mean", "", *means]])
 
 
-def _over_u_max(row: Row) -> str:
-    """R_safe / U_max, R_min / U_max behind it where it is less, and marks."""
+def _format_regions(row: Row) -> str:
+    """R_safe / U_max, R_min / U_max after it where that is less, and marks."""
     safe = _ratio(row.over_u_max)
     if not row.is_monotone and row.r_min is not None and row.u_max:
         safe += f"~{row.r_min / row.u_max:.3f}"
@@ -86,15 +86,15 @@ def _ratio(value: float | None) -> str:
 
 
 def _panels_of(matrix: Matrix, cell: Cell) -> Iterator[Line]:
-    """One table in as many panels as its width takes."""
+    """A table in as many panels as its width takes."""
     columns = [
         [column.label, *(_text(column, name, cell) for name in matrix.names)]
         for column in matrix.columns
     ]
-    yield from _in_panels(["allocator", *matrix.names], columns)
+    yield from _panel_lines(["allocator", *matrix.names], columns)
 
 
-def _in_panels(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[Line]:
+def _panel_lines(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[Line]:
     for i, panel in enumerate(_panels(names, columns)):
         if i > 0:
             yield Line("")
@@ -109,7 +109,7 @@ def _text(column: TraceColumn, name: str, cell: Cell) -> str:
 
 
 def _panels(names: Sequence[str], columns: Sequence[list[str]]) -> list[list[list[str]]]:
-    """The columns parted so that each part stands beside the names within the page."""
+    """The columns in panels, each within the page's width with the names before it."""
     panels: list[list[list[str]]] = [[]]
     first = width = _width(names)
     for column in columns:
@@ -134,7 +134,7 @@ def _lines(columns: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _marks(matrix: Matrix) -> Iterator[Line]:
+def _explain_marks(matrix: Matrix) -> Iterator[Line]:
     """What the marks that occur mean, and why a plan does not apply."""
     rows = [row for column in matrix.columns for row in column.comparison.rows]
     alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
@@ -151,12 +151,12 @@ def _marks(matrix: Matrix) -> Iterator[Line]:
         yield Line("a~b R_safe ~ R_min: not monotone, a region between them fails.")
     if any(row.r_safe is None for row in rows):
         yield Line("- none found: the largest region scanned failed.")
-    for (name, why), labels in _not_applicable(matrix).items():
+    for (name, why), labels in _group_not_applicable(matrix).items():
         yield from paragraph(f"n/a {name} on {', '.join(labels)}: {why}.")
 
 
-def _not_applicable(matrix: Matrix) -> dict[tuple[str, str], list[str]]:
-    """The traces on which a candidate is not tried, by its name and the reason; as the rows are."""
+def _group_not_applicable(matrix: Matrix) -> dict[tuple[str, str], list[str]]:
+    """The traces on which a candidate is not tried, by its name and the reason, in row order."""
     labels: dict[tuple[str, str], list[str]] = {}
     for column in matrix.columns:
         for one in column.comparison.not_applicable:

@@ -8,7 +8,7 @@
     Table    a column for each heading   a list under the table's field, an object for each row
     Group    its parts                   an object under the group's field
 
-So a figure is named once, and what it is stands in one place. Parts are printed in their order.
+So the name and the meaning of a figure are written once. Parts are printed in their order.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ class Column(Generic[Row]):
     field: str = ""  # its name in the JSON; "": not there
     heading: str = ""  # above it in the table; "": not there
     value: Callable[[Row], object] | None = None  # None: the row's attribute named `field`
-    shown: Callable[[Row], object] | None = None  # in the table, where it is put otherwise
+    shown: Callable[[Row], object] | None = None  # in the table, where that differs
 
-    def of(self, row: Row) -> object:
-        """The figure itself."""
+    def figure(self, row: Row) -> object:
+        """The figure of a row, as the JSON has it."""
         return getattr(row, self.field) if self.value is None else self.value(row)
 
     def cell(self, row: Row) -> object:
-        """As the table has it."""
-        return self.of(row) if self.shown is None else self.shown(row)
+        """The figure of a row, as the table has it."""
+        return self.figure(row) if self.shown is None else self.shown(row)
 
-    def within(self, part: Callable[[Whole], Row]) -> Column[Whole]:
-        """The same figure of a part of a row."""
+    def adapt(self, part: Callable[[Whole], Row]) -> Column[Whole]:
+        """The same figure for rows of which `part` is a row of this column."""
         shown = self.shown
         return Column(
             self.field,
             self.heading,
-            lambda whole: self.of(part(whole)),
+            lambda whole: self.figure(part(whole)),
             None if shown is None else lambda whole: shown(part(whole)),
         )
 
-    def under(self, heading: str) -> Column[Row]:
+    def with_heading(self, heading: str) -> Column[Row]:
         """The same figure with another heading; "": only in the JSON."""
         return replace(self, heading=heading)
 
 
 def columns(*fields: str) -> tuple[Column[Any], ...]:
-    """Attributes of the rows that only the JSON has."""
+    """Columns of the rows' attributes that only the JSON has."""
     return tuple(map(Column, fields))
 
 
@@ -69,7 +69,7 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text; in several where it is wider than the page and not to be copied."""
+    """A line of text; wrapped to the page's width unless it is to be copied."""
 
     text: str
     is_copied: bool = False  # a path, a command, settings
@@ -77,7 +77,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Text beside the result."""
+    """Text on stderr, apart from the result."""
 
     text: str
     is_failure: bool = False  # of one input of several: one line, whatever it names
@@ -106,30 +106,30 @@ class Group:
 Part: TypeAlias = Fields | Line | Note | Table[Any] | Group
 
 
-def out_result(parts: Iterable[Part], as_json: bool) -> None:
-    """Prints a command's result."""
+def print_result(parts: Iterable[Part], as_json: bool) -> None:
+    """Prints a command's result as text or as JSON."""
     if as_json:
-        console.out_json(content_of(parts))
+        console.print_json(content_of(parts))
     else:
-        out_text(parts)
+        print_text(parts)
 
 
-def out_text(parts: Iterable[Part]) -> None:
-    """Prints what of a result is text."""
+def print_text(parts: Iterable[Part]) -> None:
+    """Prints the parts of a result that are text."""
     for part in parts:
         match part:
             case Line():
                 for line in _lines(part):
-                    console.out(line)
+                    console.print_line(line)
             case Note(is_failure=True):
                 console.fail(part.text)
             case Note():
-                for line in console.wrapped(part.text):
+                for line in console.wrap_text(part.text):
                     console.note(line)
             case Table():
-                _out_table(part)
+                _print_table(part)
             case Group():
-                out_text(part.parts)
+                print_text(part.parts)
 
 
 def content_of(parts: Iterable[Part]) -> dict[str, object]:
@@ -150,8 +150,8 @@ def content_of(parts: Iterable[Part]) -> dict[str, object]:
     return content
 
 
-def shown_if(is_shown: bool, parts: Iterable[Part]) -> Iterator[Part]:
-    """Parts whose text is left out unless it is shown; the JSON has their fields all the same."""
+def hide_unless(is_shown: bool, parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, without their text unless `is_shown`; the JSON has their fields all the same."""
     for part in parts:
         match part:
             case _ if is_shown:
@@ -159,32 +159,32 @@ def shown_if(is_shown: bool, parts: Iterable[Part]) -> Iterator[Part]:
             case Fields():
                 yield part
             case Table():
-                yield replace(part, columns=[column.under("") for column in part.columns])
+                yield replace(part, columns=[column.with_heading("") for column in part.columns])
             case Group():
-                yield Group(part.field, [*shown_if(False, part.parts)])
+                yield Group(part.field, [*hide_unless(False, part.parts)])
 
 
 def object_of(columns: Sequence[Column[Row]], row: Row) -> dict[str, object]:
     """A row's figures by their names in the JSON."""
-    return {column.field: column.of(row) for column in columns if column.field}
+    return {column.field: column.figure(row) for column in columns if column.field}
 
 
 def paragraph(text: str, indent: str = "") -> Iterator[Line]:
-    """Text in lines of the page's width."""
-    yield from map(Line, console.wrapped(text, indent))
+    """A text in lines of the page's width."""
+    yield from map(Line, console.wrap_text(text, indent))
 
 
 def _lines(line: Line) -> list[str]:
     if line.is_copied or len(line.text) <= console.WIDTH:
         return [line.text]
     indent = line.text[: len(line.text) - len(line.text.lstrip())]
-    return console.wrapped(line.text.strip(), indent)
+    return console.wrap_text(line.text.strip(), indent)
 
 
-def _out_table(table: Table[Any]) -> None:
+def _print_table(table: Table[Any]) -> None:
     columns = [column for column in table.columns if column.heading]
     if not columns:
         return
     rows = table.rows if table.shown is None else table.shown
     cells = [[column.cell(row) for column in columns] for row in rows]
-    console.out_table([column.heading for column in columns], cells, table.indent, table.keys)
+    console.print_table([column.heading for column in columns], cells, table.indent, table.keys)

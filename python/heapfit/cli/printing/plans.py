@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table
 from heapfit.cli.printing.ranking import ranking
-from heapfit.cli.printing.verdict import verdict_beside
+from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.row import Row
 from heapfit.design.effort import Effort
 from heapfit.design.plan_files import Designs
@@ -17,26 +17,26 @@ from heapfit.design.pools.best_classes import BestClasses, PoolClasses
 
 
 def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
-    """Ranked; where each is written, and the best size classes of pools alone."""
+    """The candidates, ranked, their files, and the best size classes of pools alone."""
     comparison = designs.comparison
-    yield from verdict_beside(comparison, effort)
+    yield from verdict_parts(comparison, effort)
     yield from ranking(comparison)
     yield Fields({"plans": designs.paths, "page": page})
     for row, path in zip(comparison.rows, designs.paths, strict=True):
         yield Line(str(path), is_copied=True)
-        yield Line(f"  {row.reason}; {_pools(row)}")
+        yield Line(f"  {row.reason}; {_describe_pools(row)}")
     yield Line(str(page), is_copied=True)
     yield Group("classes", _class_table(designs.classes, designs.rule, comparison.u_max))
 
 
-def _pools(row: Row) -> str:
+def _describe_pools(row: Row) -> str:
     pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.pools]
     return ", ".join(pools) or "no pools"
 
 
 @dataclass(frozen=True, slots=True)
-class _Best:
-    """What is best with so many pools."""
+class _BestClassesRow:
+    """The best size classes with so many pools."""
 
     pools: int
     waste: PoolClasses
@@ -50,17 +50,17 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
     yield Fields({"ten_percent_rule": rule})
     yield Line("")
     yield Line(f"Size classes of pools alone, the best of {best.bounds:,} sizes:")
-    columns: list[Column[_Best]] = [
+    columns: list[Column[_BestClassesRow]] = [
         Column(heading="pools", shown=lambda one: one.pools),
         Column(heading="least waste: percent", shown=lambda one: 100 * one.waste.waste),
-        Column(heading="over U_max", shown=lambda one: _over(one.waste, u_max)),
+        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.waste, u_max)),
         Column(heading="least peaks: percent", shown=lambda one: 100 * one.peaks.waste),
-        Column(heading="over U_max", shown=lambda one: _over(one.peaks, u_max)),
+        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.peaks, u_max)),
     ]
     pairs = zip(best.least_waste, best.least_peaks, strict=True)
-    yield Table(columns, [_Best(count, *both) for count, both in enumerate(pairs, 1)])
+    yield Table(columns, [_BestClassesRow(count, *both) for count, both in enumerate(pairs, 1)])
     if rule is not None:
-        over = _over(rule, u_max)
+        over = _peaks_ratio(rule, u_max)
         peaks = "" if over is None else f", their peaks {over:.3f} x U_max"
         yield Line(f"10% rule: {len(rule.sizes)} pools, {100 * rule.waste:.3f} percent{peaks}.")
     yield Line("percent: internal fragmentation of all requests; over U_max: sum of the peaks.")
@@ -70,5 +70,5 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
         )
 
 
-def _over(one: PoolClasses, u_max: int) -> float | None:
-    return one.peaks / u_max if u_max else None
+def _peaks_ratio(classes: PoolClasses, u_max: int) -> float | None:
+    return classes.peaks / u_max if u_max else None

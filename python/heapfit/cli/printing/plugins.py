@@ -26,7 +26,7 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("stores"),
     Column("payload_bytes"),
     Column("statics_bytes", "variables"),
-    Column("statics", value=lambda row: {one.name: one.size for one in row.statics}),
+    Column("statics", value=lambda row: {static.name: static.size for static in row.statics}),
     Column("footprint"),
     Column("events_replayed"),
     Column("attacks", value=lambda row: dict(row.attacks)),
@@ -44,14 +44,14 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
     several = len({label for label, _ in rows}) > 1
     trace: Column[LabelledRow] = Column("trace", "trace" if several else "", lambda one: one[0])
     yield Line("")
-    yield Table([*(column.within(_row_of) for column in _COLUMNS), trace], rows, "plugins")
-    yield from _on_board(rows)
+    yield Table([*(column.adapt(_row_of) for column in _COLUMNS), trace], rows, "plugins")
+    yield from _board_parts(rows)
     yield Line("variables: bytes a plug-in writes outside the region; they count in R.")
-    for text in _meanings([row for _, row in rows]):
+    for text in _explain_rows([row for _, row in rows]):
         yield from paragraph(text)
 
 
-def _on_board(rows: Sequence[LabelledRow]) -> Iterator[Part]:
+def _board_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
     for label, row in rows:
         if row.instructions is not None:
             yield from paragraph(
@@ -60,22 +60,22 @@ def _on_board(rows: Sequence[LabelledRow]) -> Iterator[Part]:
             )
 
 
-def _told(outcomes: Mapping[str, str]) -> str:
+def _join_outcomes(outcomes: Mapping[str, str]) -> str:
     return "; ".join(f"{what}: {outcome}" for what, outcome in outcomes.items())
 
 
-def _row_of(one: LabelledRow) -> PluginRow:
-    return one[1]
+def _row_of(labelled: LabelledRow) -> PluginRow:
+    return labelled[1]
 
 
-def _meanings(rows: Sequence[PluginRow]) -> Iterator[str]:
+def _explain_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
     for one in {row.name: row for row in rows if row.statics}.values():
         largest = ", ".join(f"{each.name} {each.size}" for each in one.statics[:_SHOWN_STATICS])
         more = len(one.statics) - _SHOWN_STATICS
         yield f"{one.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
     for one in {row.name: row for row in rows}.values():
-        yield f"{one.name}, misused: {_told(one.misuse)}."
-        yield f"{one.name}, extreme requests: {_told(one.extremes)}."
+        yield f"{one.name}, misused: {_join_outcomes(one.misuse)}."
+        yield f"{one.name}, extreme requests: {_join_outcomes(one.extremes)}."
         left_out = [name for name, outcome in one.attacks.items() if outcome == NOT_RUN]
         if left_out:
             yield f"{one.name}, attacks not run: {', '.join(left_out)}."

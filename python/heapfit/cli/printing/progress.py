@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a command is: one bar on stderr for all of it, which never falls."""
+"""The progress of a command: one bar on stderr for all of it, which never falls."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _LEAST_KNOWN = 0.05  # of the work, before what is left is estimated
 _STEP_WIDTH = 36
 
 
-class _Left(ProgressColumn):
-    """What is left, from the whole time so far: one estimate for the command."""
+class _TimeLeft(ProgressColumn):
+    """The estimated time that is left, from the whole time so far."""
 
     def render(self, task: Task) -> Text:
         elapsed, share = task.elapsed, task.completed
         if task.total is None or elapsed is None or share < _LEAST_KNOWN:
             return Text("")
-        return Text(f"about {_duration(elapsed * (1 - share) / share)} left")
+        return Text(f"about {_format_duration(elapsed * (1 - share) / share)} left")
 
 
-def _duration(seconds: float) -> str:
-    """In one unit.
+def _format_duration(seconds: float) -> str:
+    """A duration as text, in one unit.
 
-    >>> [_duration(one) for one in (0.2, 44, 300, 9000)]
+    >>> [_format_duration(one) for one in (0.2, 44, 300, 9000)]
     ['1 s', '44 s', '5 min', '2.5 h']
     """
     if seconds < 90:
@@ -43,14 +43,14 @@ def _duration(seconds: float) -> str:
 
 @contextmanager
 def step_bar() -> Iterator[Progress]:
-    """For commands whose steps do not say what share they are: the step and how far it is."""
+    """Shows the step and its share, for commands that do not know their share of all work."""
     with _bar(total=None) as show:
         yield show
 
 
 @contextmanager
 def progress_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progress]:
-    """For commands that say how much of all their work is done, whatever the step's name.
+    """Shows the share of all work, for commands that report it with each step.
 
     With `weights`, steps say how much of themselves is done: the share of all follows from these.
     """
@@ -60,11 +60,11 @@ def progress_bar(weights: Mapping[str, float] | None = None) -> Iterator[Progres
 
 @contextmanager
 def _bar(total: float | None) -> Iterator[Progress]:
-    """What library functions tell their progress to; silent where stderr is no terminal."""
+    """The callback that draws the bar; it does nothing where stderr is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield ignore_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), _Left())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), _TimeLeft())
     highest = 0.0
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("", total=total)

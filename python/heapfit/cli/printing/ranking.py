@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranked rows: what compare and fit print of one trace."""
+"""Ranked rows: what `compare` and `fit` print of one trace."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ IN_PIECES = "+ blocks in pieces: for callers that follow a block from piece to p
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A row, and what can only be told beside the others."""
+class _RankedRow:
+    """A row, and its energy in relation to the others."""
 
     row: Row
     energy: float | None  # over the least
 
 
-def _of_row(*columns: Column[Row]) -> tuple[Column[_Ranked], ...]:
-    return tuple(column.within(lambda one: one.row) for column in columns)
+def _adapt_to_row(*columns: Column[Row]) -> tuple[Column[_RankedRow], ...]:
+    return tuple(column.adapt(lambda one: one.row) for column in columns)
 
 
-def _of_replay(field: str) -> Column[Row]:
+def _replay_column(field: str) -> Column[Row]:
     def value(row: Row) -> object:
         replay: _engine.ReplayResult | None = row.replay
         return None if replay is None else getattr(replay, field)
@@ -42,42 +42,42 @@ def _of_replay(field: str) -> Column[Row]:
     return Column(field, value=value)
 
 
-def _region_shown(row: Row) -> object:
-    """What is known of a region, if only that it is larger than what would win."""
+def _show_region(row: Row) -> object:
+    """R_safe, or its lower bound where the row cannot win and was not searched further."""
     at_least = row.r_safe_at_least
     return row.r_safe if at_least is None else f">= {at_least:,}"
 
 
 _FOOTPRINT: Column[Row] = Column("footprint", "high-water mark")
 _COLUMNS = (
-    *_of_row(
+    *_adapt_to_row(
         Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
         Column("reason"),
         Column("r_min", "R_min"),
-        Column("r_safe", "R_safe", shown=_region_shown),
+        Column("r_safe", "R_safe", shown=_show_region),
         Column("r_safe_at_least"),
         Column("step", "step", shown=lambda row: row.step or None),
         Column("is_exhaustive"),
         Column("alignment"),
         Column("over_u_max", "over U_max"),
         Column("accesses_per_operation", "accesses a call"),
-        _of_replay("loads"),
-        _of_replay("stores"),
+        _replay_column("loads"),
+        _replay_column("stores"),
     ),
     Column("energy_over_least", "energy", lambda one: one.energy),
-    *_of_row(_FOOTPRINT.under("")),
+    *_adapt_to_row(_FOOTPRINT.with_heading("")),
 )
-_ENDS = _of_row(
+_ENDS = _adapt_to_row(
     Column("trained_on_this_trace"),
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
     Column("simulated", value=lambda row: row.heap and row.heap.title),
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
-LEFT_OUT: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
+NOT_APPLICABLE: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
 
 
-def _in_steps(granularity: int) -> Column[Row]:
+def _steps_column(granularity: int) -> Column[Row]:
     return Column(
         "footprint_in_steps",
         f"in steps of {granularity:,}",
@@ -88,23 +88,25 @@ def _in_steps(granularity: int) -> Column[Row]:
 def ranking(
     comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
 ) -> Iterator[Part]:
-    """The table, what its figures mean, and what was left out."""
-    yield from ranked_rows(comparison, sram, granularity)
-    yield from meanings(comparison)
+    """The table, what its figures mean, and what was skipped."""
+    yield from ranking_table(comparison, sram, granularity)
+    yield from explain_ranking(comparison)
 
 
-def ranked_rows(
+def ranking_table(
     comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
 ) -> Iterator[Part]:
-    """The table alone."""
-    rows = _ranked(comparison, sram)
+    """The table of ranked rows, without explanations."""
+    rows = _add_energies(comparison, sram)
     further = [one for one in rows if one.row.is_searched_further]
     usual = [one for one in rows if not one.row.is_searched_further]
     free = [one for one in usual if not one.row.is_cut_to_trace]
     cut = [one for one in usual if one.row.is_cut_to_trace]
-    in_steps = () if granularity is None else _of_row(_in_steps(granularity).under(""))
+    in_steps = (
+        () if granularity is None else _adapt_to_row(_steps_column(granularity).with_heading(""))
+    )
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    columns = (*_COLUMNS, *in_steps, *_aligned(comparison), *_ENDS)
+    columns = (*_COLUMNS, *in_steps, *_alignment_column(comparison), *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
         yield Line("Trace-specific (if every run were identical): pools counted on this recording.")
@@ -115,16 +117,18 @@ def ranked_rows(
     yield Fields({"bounds": comparison.bounds})
 
 
-def _aligned(comparison: Comparison) -> tuple[Column[_Ranked], ...]:
-    """A column in the table alone, where the rows differ in it."""
+def _alignment_column(comparison: Comparison) -> tuple[Column[_RankedRow], ...]:
+    """A column of alignments for the table alone, where the rows differ in them."""
     is_one = len({row.alignment for row in comparison.rows}) == 1
-    return () if is_one else _of_row(Column(heading="aligned", shown=lambda row: row.alignment))
+    return (
+        () if is_one else _adapt_to_row(Column(heading="aligned", shown=lambda row: row.alignment))
+    )
 
 
-def meanings(comparison: Comparison, work: Work | None = None) -> Iterator[Part]:
-    """What the table's figures and marks mean, the bounds, and what was left out.
+def explain_ranking(comparison: Comparison, work: Work | None = None) -> Iterator[Part]:
+    """What the figures and marks mean, the bounds, and what was skipped.
 
-    `work` is told where more was done than the comparison.
+    `work` is given where more was done than the comparison.
     """
     yield Line(
         f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
@@ -132,61 +136,61 @@ def meanings(comparison: Comparison, work: Work | None = None) -> Iterator[Part]
     )
     yield Line("R_min: the smallest region that serves the trace.")
     yield Line("R_safe: the smallest region above every one that failed.")
-    if not _aligned(comparison) and comparison.rows:
+    if not _alignment_column(comparison) and comparison.rows:
         yield Line(f"Every block is aligned to {comparison.rows[0].alignment} B.")
     yield Fields({"bounds": comparison.bounds, "work": _work(comparison, work or comparison.work)})
     if comparison.bounds is not None:
-        yield from map(Line, _bounds_told(comparison.bounds))
-    yield from map(Line, _meanings(comparison.rows))
-    yield from left_out(comparison.not_applicable)
+        yield from map(Line, _describe_bounds(comparison.bounds))
+    yield from map(Line, _explain_marks(comparison.rows))
+    yield from inapplicable_parts(comparison.not_applicable)
 
 
 def _work(comparison: Comparison, work: Work) -> dict[str, object]:
-    """What it took, by what for, and over the events of the trace."""
+    """The work of a comparison by its purpose, and relative to the events of the trace."""
     events = max(comparison.trace.events, 1)
     return asdict(work) | {"events": work.events, "over_trace": round(work.events / events, 1)}
 
 
-def low_level(comparison: Comparison, granularity: int) -> Iterator[Part]:
-    """R_max as the papers have it: what a low-level allocator gave, in steps."""
+def low_level_parts(comparison: Comparison, granularity: int) -> Iterator[Part]:
+    """R_max as the papers define it: what a low-level allocator gave, in steps."""
     yield Line("")
     yield Table(
         (
             Column(heading="candidate", shown=lambda row: row.name),
             _FOOTPRINT,
-            _in_steps(granularity),
-            Column(heading="over U_max", shown=lambda row: over_in_steps(row, granularity)),
+            _steps_column(granularity),
+            Column(heading="over U_max", shown=lambda row: steps_over_u_max(row, granularity)),
         ),
         comparison.rows,
     )
     yield Line("R_max: bytes requested from a low-level allocator, such as sbrk, at most.")
 
 
-def over_in_steps(row: Row, granularity: int) -> float | None:
+def steps_over_u_max(row: Row, granularity: int) -> float | None:
     """R_max in steps over U_max."""
     in_steps = row.footprint_in_steps(granularity)
     return in_steps / row.u_max if in_steps is not None and row.u_max else None
 
 
-def left_out(not_applicable: Sequence[NotApplicable]) -> Iterator[Part]:
-    """What was not tried, and why."""
-    yield Table(LEFT_OUT, not_applicable, "not_applicable")
+def inapplicable_parts(not_applicable: Sequence[NotApplicable]) -> Iterator[Part]:
+    """The candidates that were not tried, and why."""
+    yield Table(NOT_APPLICABLE, not_applicable, "not_applicable")
     for one in not_applicable:
         yield Line(f"{one.name} skipped: {one.why}.")
 
 
-def _ranked(comparison: Comparison, sram: Sram | None) -> list[_Ranked]:
+def _add_energies(comparison: Comparison, sram: Sram | None) -> list[_RankedRow]:
     energies = energies_over_least(comparison.rows, sram or load_sram())
-    return [_Ranked(*both) for both in zip(comparison.rows, energies, strict=True)]
+    return [_RankedRow(*both) for both in zip(comparison.rows, energies, strict=True)]
 
 
 def marks_of(row: Row) -> str:
-    """What stands behind a row's name or figure; _meanings tells what each says."""
+    """The marks after a row's name or figure, which `_explain_marks` explains."""
     special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
     return special + ("*" if row.trained_on_this_trace else "")
 
 
-def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
+def _describe_bounds(bounds: ComparisonBounds) -> Iterator[str]:
     yield (
         f"With all lifetimes known and no headers the trace fits in {bounds.packing:,} B. "
         f"With a pool for each size it takes {bounds.static:,} B."
@@ -196,8 +200,8 @@ def _bounds_told(bounds: ComparisonBounds) -> Iterator[str]:
         yield f"Proven worst case of the first row: {worst.size:,} B in {worst.premise}."
 
 
-def _meanings(rows: Sequence[Row]) -> Iterator[str]:
-    """Of the columns and marks that occur."""
+def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
+    """What the columns mean, and the marks that occur."""
     yield "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."

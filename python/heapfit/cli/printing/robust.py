@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
-from heapfit.cli.printing.ranking import left_out
+from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
@@ -22,7 +22,7 @@ def robust_table(
     written: tuple[Sequence[Path], Path],  # plans, page
     drawn: ResampledTraces | None = None,
 ) -> Iterator[Part]:
-    """The ranking, the curves, and what they mean."""
+    """The ranking of the candidates, the curves, and what they mean."""
     paths, page = written
     yield Line("")
     yield Fields(_fields(designs, drawn))
@@ -30,7 +30,7 @@ def robust_table(
     if designs.folds:
         yield from _curves(designs)
     if drawn is not None:
-        yield from _drawn_told(designs, drawn)
+        yield from _describe_resampling(designs, drawn)
     sentences = verdicts(designs)
     yield Fields({"verdicts": sentences, "plans": paths, "page": page})
     yield from map(Line, sentences)
@@ -39,13 +39,13 @@ def robust_table(
         yield Line(str(path), is_copied=True)
         yield Line(f"  {row.reason}")
     yield Line(str(page), is_copied=True)
-    yield from left_out(designs.not_applicable)
+    yield from inapplicable_parts(designs.not_applicable)
 
 
 def _fields(designs: RobustDesigns, drawn: ResampledTraces | None) -> dict[str, object]:
     return {
         "traces": designs.traces,
-        "drawn": None if drawn is None else _drawn_fields(designs, drawn),
+        "drawn": None if drawn is None else _resampling_fields(designs, drawn),
         "folds": designs.folds,
         "objective": designs.objective.share,
         "u_max": designs.u_max,
@@ -56,7 +56,7 @@ def _fields(designs: RobustDesigns, drawn: ResampledTraces | None) -> dict[str, 
     }
 
 
-def _drawn_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, object]:
+def _resampling_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, object]:
     return {
         "traces": len(drawn.traces),
         "seed": drawn.seed,
@@ -97,19 +97,23 @@ def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
         Column("is_trained"),
         Column("regions"),
         Column("region", "region, recorded"),
-        Column(heading="over U_max", shown=lambda row: _most_over(row.regions, u_max)),
+        Column(heading="over U_max", shown=lambda row: _largest_ratio(row.regions, u_max)),
         Column("unseen_regions"),
         Column("unseen_region", "region, hold-out"),
-        Column(heading="over U_max", shown=lambda row: _most_over(row.unseen_regions, u_max)),
+        Column(heading="over U_max", shown=lambda row: _largest_ratio(row.unseen_regions, u_max)),
         Column("run_out"),
         Column("held"),
         Column("safe_margin"),
-        _SAFE_REGION.under(""),
+        _SAFE_REGION.with_heading(""),
     ]
 
 
 def _curves(designs: RobustDesigns) -> Iterator[Part]:
-    columns = [_NAME, *(_ran_out(i, designs.traces) for i in range(len(MARGINS))), _SAFE_REGION]
+    columns = [
+        _NAME,
+        *(_run_out_column(i, designs.traces) for i in range(len(MARGINS))),
+        _SAFE_REGION,
+    ]
     yield Line("")
     yield Line("Percent of hold-out runs out of memory, by margin above the region of the others:")
     yield Table(columns, designs.rows)
@@ -123,14 +127,14 @@ def _curves(designs: RobustDesigns) -> Iterator[Part]:
     )
 
 
-def _ran_out(index: int, traces: int) -> Column[RobustRow]:
-    """Percent that run out with one of the margins."""
+def _run_out_column(index: int, traces: int) -> Column[RobustRow]:
+    """A column: the percentage of traces that run out with one of the margins."""
     heading = f"+{MARGINS[index]}%"
     return Column(heading=heading, shown=lambda row: 100 * row.run_out[index] / traces)
 
 
-def _drawn_told(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
-    """What the first trace is, what the others are, and how far they may be trusted."""
+def _describe_resampling(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
+    """Sentences on the resampled traces: what they are, and how far to trust them."""
     recorded, *others = designs.u_max
     phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
     texts = [
@@ -152,7 +156,7 @@ def _drawn_told(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part
 
 
 def verdicts(designs: RobustDesigns) -> list[str]:
-    """Which plan to take, and every saving that is none on traces not seen."""
+    """The plan to take, and every saving that is none on hold-out traces."""
     best, plain = designs.rows[0], designs.best_plain
     if not designs.folds:
         return ["Without --folds nothing is known of hold-out runs."]
@@ -161,7 +165,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.pools:
-        lines.append(_no_pools(designs.chosen, designs))
+        lines.append(_describe_without_pools(designs.chosen, designs))
     safest = designs.safest
     if safest is not None:
         lines.append(
@@ -169,20 +173,20 @@ def verdicts(designs: RobustDesigns) -> list[str]:
             f"(+{safest.safe_margin}%)."
         )
     if plain is not None:
-        lines += [line for row in designs.rows if (line := _loss(row, plain)) is not None]
+        lines += [line for row in designs.rows if (line := _describe_loss(row, plain)) is not None]
     return lines
 
 
-def _no_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
-    """Which plan to take without pools, and why not one that needs less."""
+def _describe_without_pools(chosen: RobustRow, designs: RobustDesigns) -> str:
+    """The plan to take without pools, and why not one that needs less."""
     sentence = f"No pools here: {chosen.name}"
     if chosen is designs.rows[0]:
         return f"{sentence}."
     return f"{sentence}. No plan with pools served every hold-out run and saved 1 % of U_max there."
 
 
-def _loss(row: RobustRow, plain: RobustRow) -> str | None:
-    """A saving against the best plain allocator that is a loss on traces not seen."""
+def _describe_loss(row: RobustRow, plain: RobustRow) -> str | None:
+    """A saving over the best plain allocator that is a loss on hold-out traces."""
     if not row.is_trained or plain.region is None or plain.unseen_region is None:
         return None
     saving = 1 - row.region / plain.region if row.region is not None else 0.0
@@ -197,8 +201,8 @@ def _loss(row: RobustRow, plain: RobustRow) -> str | None:
     return f"{sentence}, and needs {cost:.1%} more on hold-out runs." if cost > 0 else None
 
 
-def _most_over(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:
-    """The most of any trace over its own U_max; None where one has no region, or all are seen."""
+def _largest_ratio(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:
+    """The largest region over U_max of its trace; None if a region is missing."""
     if not regions or None in regions or 0 in u_max:
         return None
     return max((region or 0) / own for region, own in zip(regions, u_max, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often a count runs out, in a table of pools and beside a setting."""
+"""Columns that show how often a count runs out, of a pool or of a setting."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from heapfit.sizing.settings import share_text
 from heapfit.sizing.unseen import Chance
 
 
-def between(chance: RunOut | Chance) -> str:
-    """The interval of a share."""
+def format_interval(chance: RunOut | Chance) -> str:
+    """The confidence interval of a share, as text."""
     return f"{share_text(chance.lowest)} to {share_text(chance.highest)}"
 
 
@@ -24,7 +24,7 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
     ),
     Column("lowest"),
     Column("highest"),
-    Column(heading="95 %", shown=between),
+    Column(heading="95 %", shown=format_interval),
     Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
     Column(
         "time_full",

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first screen of `fit`: what to set, what that saves, beside what, and whether it will hold.
+"""The first screen of `fit`: the size to set, the saving, reference heaps, holdout check.
 
     title                what was recorded
     answer               bytes to set, the saving, the peak: in words that need no glossary
-    table                the answer beside heaps that its reader knows
+    table                the answer and heaps that its reader knows
     will it hold         runs that were replayed in just this region
     warnings, paths
 
-At most 24 lines of 80 columns. `--all` has what it leaves out.
+At most 24 lines of 80 columns. `--all` shows the rest.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
-from heapfit.cli.printing.verdict import said_of
+from heapfit.cli.printing.verdict import effort_parts
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.holdout import HoldoutResult
-from heapfit.fitting.reference_heaps import ReferenceRow, Standing
+from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.report.saving import describe_saving
 
@@ -31,27 +31,27 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("standing"),
     Column("region", "bytes"),
     Column("over_peak", "of peak"),
-    Column("mean", "a call ~", shown=lambda row: _whole(row.mean)),
-    Column("longest", "longest ~", shown=lambda row: _whole(row.longest)),
+    Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
+    Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
     Column("flash", "flash"),
 )
 
 
 def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
-    """All of it; `is_whole`: below it everything is told, so that it points to nothing."""
+    """The parts of the screen; with `is_whole` it does not refer to `--all`."""
     yield Line(_title(fit))
     yield Line("")
-    yield from _assumed(fit)
+    yield from _queue_parts(fit)
     yield from paragraph(" ".join(_answer(fit)), _INDENT)
     yield Line("")
     yield Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT))
     yield from _legend(fit, is_whole)
     yield Line("")
     yield Fields({"held": fit.holdout})
-    yield from paragraph(_held(fit), _INDENT)
-    yield from _looked_at(fit)
+    yield from paragraph(_describe_holdout(fit), _INDENT)
+    yield from _excerpt_parts(fit)
     yield from _record_more(fit)
-    yield from said_of(fit.options.effort, _INDENT)
+    yield from effort_parts(fit.options.effort, _INDENT)
     yield Line("")
     yield from _warnings(fit, is_whole)
     yield from _paths(fit)
@@ -66,14 +66,14 @@ def _title(fit: Fit) -> str:
     if len(fit.runs) > 1:
         known = fit.answer.known.runs
         drawn = f", {len(fit.runs) - known} resampled" if known < len(fit.runs) else ""
-        return f"{_runs(known)}{drawn}; {fit.shown.name} needs the most"
+        return f"{_count_runs(known)}{drawn}; {fit.shown.name} needs the most"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
 
 
-def _assumed(fit: Fit) -> Iterator[Part]:
-    """How long packets stay decides the heap: said first where the user did not."""
+def _queue_parts(fit: Fit) -> Iterator[Part]:
+    """The queue model where it was assumed: how long packets stay decides the heap."""
     info, given = fit.trace.info, fit.options.importing.queue
     if info.kind != "packets":
         return
@@ -88,15 +88,17 @@ def _assumed(fit: Fit) -> Iterator[Part]:
 
 
 def _answer(fit: Fit) -> Iterator[str]:
-    """What to set, what it saves and what it is above: at most five lines."""
+    """The size to set, what it saves, and the peak: at most five lines."""
     answer = fit.answer
     if not answer.is_enough:
-        are_few = f"{_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
+        are_few = (
+            f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
+        )
         yield (
             f"{are_few} for a heap below {SMALL_PEAK // 1024} KiB: "
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
-    yield _set_to(answer)
+    yield _describe_setting(answer)
     yield from describe_saving(fit)
     size = answer.size
     if size.peak > size.u_max:
@@ -107,34 +109,36 @@ def _answer(fit: Fit) -> Iterator[str]:
         yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
 
 
-def _set_to(answer: Answer) -> str:
-    sentence = f"set the heap to {_bytes(answer.size.region)}."
+def _describe_setting(answer: Answer) -> str:
+    sentence = f"set the heap to {_format_size(answer.size.region)}."
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
-        sentence = f"keep {answer.kept.name} and set {setting} to {_bytes(region)}."
+        sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
     return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
 
 
-def _bytes(size: int) -> str:
+def _format_size(size: int) -> str:
     return f"{size:,} B ({size / 1024:,.1f} KiB)"
 
 
-def _runs(count: int) -> str:
+def _count_runs(count: int) -> str:
     return "1 recording" if count == 1 else f"{count} recordings"
 
 
 def _mark(row: ReferenceRow) -> str:
-    return (" *" if row.standing is Standing.RULE else "") + (" +" if row.is_of_excerpt else "")
+    return (" *" if row.standing is ReferenceKind.RULE else "") + (
+        " +" if row.is_of_excerpt else ""
+    )
 
 
-def _whole(value: float | None) -> int | None:
+def _round_figure(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
 def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     rest = len(fit.comparison.rows) - 1
     marks = ["" if is_whole else f"{rest} more: --all"]
-    if any(row.standing is Standing.RULE for row in fit.references):
+    if any(row.standing is ReferenceKind.RULE for row in fit.references):
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
@@ -142,31 +146,31 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
-def _held(fit: Fit) -> str:
-    """Of runs seen and drawn."""
+def _describe_holdout(fit: Fit) -> str:
+    """A sentence on the holdout check: on the recorded runs and on resampled ones."""
     held = fit.holdout
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
-    return f"Will it hold?  Replay of {seen}: {_refused(held.seen_refused)}. {_drawn(held)}"
+    return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {_variants(held)}"
 
 
-def _looked_at(fit: Fit) -> Iterator[Part]:
-    """That a search did not see all of a recording, and why its region serves the rest."""
+def _excerpt_parts(fit: Fit) -> Iterator[Part]:
+    """A sentence on the excerpt that a search saw, and why its region serves the rest."""
     yield Fields({"looked_at": fit.excerpt})
     if fit.excerpt is not None:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
-def _refused(count: int) -> str:
+def _refusals(count: int) -> str:
     return "all served" if count == 0 else f"{count} out of memory"
 
 
-def _drawn(held: HoldoutResult) -> str:
+def _variants(held: HoldoutResult) -> str:
     if held.drawn == 0:
         return "The recording is too short to resample."
     origin = "this run" if held.seen == 1 else "these runs"
-    found = f"{held.drawn} resampled variants of {origin}: {_refused(held.drawn_refused)}."
+    found = f"{held.drawn} resampled variants of {origin}: {_refusals(held.drawn_refused)}."
     if held.drawn_refused > 0:
         return f"{found} Record more runs, or give a larger --margin."
     return found

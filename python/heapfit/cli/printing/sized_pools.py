@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, paragraph
-from heapfit.cli.printing.run_out import RUN_OUT, between
+from heapfit.cli.printing.run_out import RUN_OUT, format_interval
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.sizing.settings import share_text
@@ -17,7 +17,7 @@ from heapfit.trace.stored import TraceInfo
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A pool, or all together."""
+    """A row of the table: a pool, or all pools together."""
 
     name: str
     pool: SizedPool | None
@@ -25,8 +25,8 @@ class _Row:
     refused: float
     unseen: Chance
 
-    def of_pool(self, figure: Callable[[SizedPool], object]) -> object:
-        """A figure that all pools together have not."""
+    def pool_figure(self, figure: Callable[[SizedPool], object]) -> object:
+        """A figure of the row's pool; None for all pools together."""
         return None if self.pool is None else figure(self.pool)
 
 
@@ -44,16 +44,17 @@ def _name(pool: SeparatePool) -> str:
 
 _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", shown=lambda row: row.name),
-    Column(heading="count", shown=lambda row: row.of_pool(lambda pool: pool.count)),
+    Column(heading="count", shown=lambda row: row.pool_figure(lambda pool: pool.count)),
     Column(heading="bytes", shown=lambda row: row.memory),
     Column(heading="refused", shown=lambda row: share_text(row.refused)),
     Column(heading="hold-out", shown=lambda row: share_text(row.unseen.share)),
-    Column(heading="95 %", shown=lambda row: between(row.unseen)),
+    Column(heading="95 %", shown=lambda row: format_interval(row.unseen)),
     Column(
-        heading="alone", shown=lambda row: row.of_pool(lambda pool: share_text(pool.needs_more))
+        heading="alone", shown=lambda row: row.pool_figure(lambda pool: share_text(pool.needs_more))
     ),
     Column(
-        heading="Erlang-B", shown=lambda row: row.of_pool(lambda pool: share_text(pool.erlang_b))
+        heading="Erlang-B",
+        shown=lambda row: row.pool_figure(lambda pool: share_text(pool.erlang_b)),
     ),
 )
 _CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
@@ -64,7 +65,7 @@ _UNSEEN: tuple[Column[HoldoutRefusals], ...] = (
     Column("overall"),
 )
 _ALONE_RUN_OUT: tuple[Column[SeparatePool], ...] = tuple(
-    column.within(lambda pool: pool.run_out) for column in RUN_OUT
+    column.adapt(lambda pool: pool.run_out) for column in RUN_OUT
 )
 _ALONE: tuple[Column[SeparatePool], ...] = (
     Column(heading="pool", shown=_name),
@@ -96,7 +97,7 @@ _CURVE: tuple[Column[SeparatePools], ...] = (
 
 
 def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
-    """Every pool, all together, and each alone."""
+    """Tables of the pools: with fall-back to larger pools, and each alone."""
     yield Fields({"trace": info.program or info.source, "events": info.events})
     yield Fields({"queue": info.queue, "admission": sizing.admission})
     yield Fields({"overall": sizing.is_overall, "memory": sizing.memory})
@@ -108,16 +109,16 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
     whose = "all requests" if sizing.is_overall else "the requests to each pool"
     yield Line(f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of {whose} admitted")
     yield Table(_ROWS, _rows(sizing))
-    for sentence in _REFUSED:
+    for sentence in _EXPLANATIONS:
         yield from paragraph(sentence)
     yield from paragraph(f"hold-out: {sizing.unseen.description}")
     yield Line("")
     yield Line("Each pool alone, without fall-back to larger pools:")
     yield Table(_ALONE, sizing.alone.pools)
-    yield from paragraph(_runs_out(sizing))
+    yield from paragraph(_describe_alone(sizing))
 
 
-_REFUSED = (
+_EXPLANATIONS = (
     "=40: a pool for requests of exactly 40 bytes. bytes: of blocks, without bookkeeping.",
     "refused: share out of memory; requests of a full pool go to the next larger pool.",
     "alone: share that finds its pool full, with unlimited pools and no fall-back.",
@@ -125,14 +126,14 @@ _REFUSED = (
 )
 
 
-def _runs_out(sizing: PoolSizing) -> str:
+def _describe_alone(sizing: PoolSizing) -> str:
     saved = 1 - sizing.memory / sizing.alone.memory
-    told = f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools " + (
+    text = f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools " + (
         f"{saved:.1%} less." if saved > 0 else "no less."
     )
     if not sizing.alone.is_beyond:
-        return told
+        return text
     return (
-        f"{told} * extrapolated: the trace is too short for so rare an event. With fall-back, "
+        f"{text} * extrapolated: the trace is too short for so rare an event. With fall-back, "
         "such a pool keeps this count."
     )

@@ -12,7 +12,7 @@ from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 
 
 def _end(sized: SizedScheme, end: int) -> int | None:
-    """An end of the interval, where there is one."""
+    """An end of the confidence interval, where there is one."""
     return None if sized.memory is None or sized.is_exact else end
 
 
@@ -20,7 +20,7 @@ def _plan(sized: SizedScheme) -> dict[str, object] | None:
     return None if sized.scheme is None else plan_table(sized.scheme.plan)
 
 
-def _what(sized: SizedScheme) -> str:
+def _describe_scheme(sized: SizedScheme) -> str:
     """What a scheme is made of, in words."""
     if sized.scheme is None:
         return sized.why_not
@@ -51,7 +51,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
         lambda sized: None if sized.memory is None else sized.highest,
         lambda sized: _end(sized, sized.highest),
     ),
-    Column(heading="made of", shown=_what),
+    Column(heading="made of", shown=_describe_scheme),
     Column(
         "reached",
         "refused",
@@ -68,7 +68,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("plan", value=_plan),
     Column("why_not"),
 )
-_OF_CURVE: tuple[Column[SizedScheme], ...] = (
+_CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column(heading="scheme", shown=lambda sized: sized.name),
     Column(heading="refused", shown=lambda sized: f"{1 - sized.admission:.1e}"),
     Column(heading="memory", shown=lambda sized: sized.memory),
@@ -85,7 +85,7 @@ def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
     yield Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]})
     if sizing.curve:
         yield Line("")
-        yield Table(_OF_CURVE, [sized for sized in sizing.curve if sized.memory is not None])
+        yield Table(_CURVE_COLUMNS, [sized for sized in sizing.curve if sized.memory is not None])
     yield Line(
         "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. Without"
     )

@@ -3,7 +3,7 @@
 
     as it is      candidate  R_min   accesses/operation       where that is too wide, in this order:
     1 headings    broken at spaces and after "/"
-    2 texts       cells that stand to the left, widest first, broken at spaces and after _ / , :
+    2 texts       left-aligned cells, widest first, broken at spaces and after _ / , :
     3 panels      below each other, each with the columns that name a row; in place of 2 where that
                   is not enough, and then 2 in a panel that is still too wide
 
@@ -31,7 +31,7 @@ class TableColumn:
 
     @property
     def width(self) -> int:
-        """Of its widest line."""
+        """The width of the widest line."""
         return max(len(line) for lines in (self.heading, *self.cells) for line in lines)
 
 
@@ -42,20 +42,20 @@ def table_lines(columns: Sequence[TableColumn], width: int, keys: int = 1) -> It
     """
     fitted = list(columns)
     if _width_of(fitted) > width:
-        fitted = [_with_broken_heading(column) for column in columns]
+        fitted = [_break_heading(column) for column in columns]
     if _width_of(fitted) > width:
-        narrow = _with_broken_texts(fitted, width)
+        narrow = _break_texts(fitted, width)
         fitted = narrow if _width_of(narrow) <= width else fitted
     for i, panel in enumerate(_panels(fitted, width, keys)):
         if i > 0:
             yield ""
-        yield from _lines(_with_broken_texts(panel, width))
+        yield from _lines(_break_texts(panel, width))
 
 
-def broken(text: str, width: int) -> tuple[str, ...]:
-    """A text in lines of at most `width`, but for a piece that cannot be broken.
+def break_text(text: str, width: int) -> tuple[str, ...]:
+    """The text in lines of at most `width`; a piece that cannot be broken may be wider.
 
-    >>> broken("budgeted_16_frequent_exact", 14)
+    >>> break_text("budgeted_16_frequent_exact", 14)
     ('budgeted_16_', 'frequent_exact')
     """
     lines = [""]
@@ -70,16 +70,16 @@ def _width_of(columns: Sequence[TableColumn]) -> int:
     return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
 
 
-def _with_broken_heading(column: TableColumn) -> TableColumn:
-    """In lines as wide as the column's cells, or as its longest piece."""
+def _break_heading(column: TableColumn) -> TableColumn:
+    """The column, its heading broken to the width of its cells, or of its longest piece."""
     heading = " ".join(column.heading)
     pieces = [len(piece.rstrip(" ")) for piece in _PIECE.findall(heading)]
     cells = max((len(line) for lines in column.cells for line in lines), default=1)
-    return replace(column, heading=broken(heading, max(cells, *pieces)))
+    return replace(column, heading=break_text(heading, max(cells, *pieces)))
 
 
-def _with_broken_texts(columns: list[TableColumn], width: int) -> list[TableColumn]:
-    """The widest texts narrowed one after the other, until the table fits."""
+def _break_texts(columns: list[TableColumn], width: int) -> list[TableColumn]:
+    """The columns, the widest texts broken one after the other until the table fits."""
     done: set[int] = set()
     while (left := _width_of(columns) - width) > 0:
         texts = [i for i, one in enumerate(columns) if not one.is_right and i not in done]
@@ -88,7 +88,7 @@ def _with_broken_texts(columns: list[TableColumn], width: int) -> list[TableColu
         widest = max(texts, key=lambda i: columns[i].width)
         done.add(widest)
         narrow = max(columns[widest].width - left, _LEAST_TEXT)
-        cells = tuple(broken(" ".join(one), narrow) for one in columns[widest].cells)
+        cells = tuple(break_text(" ".join(one), narrow) for one in columns[widest].cells)
         columns = [replace(c, cells=cells) if i == widest else c for i, c in enumerate(columns)]
     return columns
 
@@ -114,11 +114,11 @@ def _lines(columns: Sequence[TableColumn]) -> Iterator[str]:
 def _row(columns: Sequence[TableColumn], texts: Sequence[tuple[str, ...]]) -> Iterator[str]:
     for i in range(max(map(len, texts))):
         padded = (
-            _padded(lines[i] if i < len(lines) else "", column)
+            _pad(lines[i] if i < len(lines) else "", column)
             for lines, column in zip(texts, columns, strict=True)
         )
         yield _GAP.join(padded).rstrip()
 
 
-def _padded(text: str, column: TableColumn) -> str:
+def _pad(text: str, column: TableColumn) -> str:
     return text.rjust(column.width) if column.is_right else text.ljust(column.width)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on one recording, beside its candidates and its front."""
+"""The verdict on one recording, as `fit` prints it with candidates and a front."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from heapfit.comparison.verdict import (
 from heapfit.design.effort import MEANING, Effort
 
 
-def verdict_beside(comparison: Comparison, effort: Effort) -> Iterator[Part]:
-    """What the plan that is taken is in a comparison, and what was searched further, and needs."""
+def verdict_parts(comparison: Comparison, effort: Effort) -> Iterator[Part]:
+    """The verdict of a comparison, and the rows that were searched further."""
     chosen, decision = select_row(comparison), verdict(comparison)
     yield Fields(
         {
             "verdict": decision,
-            "least": _named(chosen),
-            "searched_further": [_named(row) for row in list_extended_search(comparison)],
+            "least": _row_fields(chosen),
+            "searched_further": [_row_fields(row) for row in list_extended_search(comparison)],
             "effort": effort,
         }
     )
@@ -32,15 +32,15 @@ def verdict_beside(comparison: Comparison, effort: Effort) -> Iterator[Part]:
     yield from map(Line, describe_extended_search(comparison))
 
 
-def said_of(effort: Effort, indent: str = "") -> Iterator[Part]:
-    """What an effort other than the standard's means for the answer, in one line."""
+def effort_parts(effort: Effort, indent: str = "") -> Iterator[Part]:
+    """What an effort other than the standard means for the answer, in one line."""
     yield Fields({"effort": effort})
     if effort in MEANING:
         yield Line(indent + MEANING[effort])
 
 
-def _named(row: Row) -> dict[str, object]:
-    """A plan and its region; bytes."""
+def _row_fields(row: Row) -> dict[str, object]:
+    """The name and region of a plan for the JSON; bytes."""
     size = row.heap_size
     return {
         "name": row.name,

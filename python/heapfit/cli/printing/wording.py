@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_LARGEST_TOLD = 2**32  # a limit above is only there for the machine
+_LARGEST_PRINTED = 2**32  # a limit above is only there for the machine
 _TYPES = {"Path": "PATH", "path": "PATH", "str": "TEXT", "int": "NUMBER", "float": "NUMBER"}
 _MESSAGES = {
     "Input should be greater than or equal to": "must be at least",
@@ -25,15 +25,15 @@ def reword(command: Any) -> None:
         if param.param_type_name == "argument":
             _reword_argument(param)
         else:
-            param.display_type_rich = lambda ctx, param=param: _kind(param, ctx)
+            param.display_type_rich = lambda ctx, param=param: _describe_kind(param, ctx)
             param.help = f"{param.help} Repeatable." if param.multiple else param.help
         param._get_number_range_help_str = lambda param=param: _range(param.min, param.max)
 
 
-def reworded(message: str) -> str:
-    """What is wrong with a value, without the parser's words.
+def reword_message(message: str) -> str:
+    """A usage error without the words of the parser.
 
-    >>> reworded("Input should be greater than or equal to 1")
+    >>> reword_message("Input should be greater than or equal to 1")
     'must be at least 1'
     """
     for its, ours in _MESSAGES.items():
@@ -42,7 +42,7 @@ def reworded(message: str) -> str:
 
 
 def _reword_argument(param: Any) -> None:
-    """Named as it is typed in usage: FILE, [FILE], FILE...
+    """Names an argument as it is typed in usage: FILE, [FILE], FILE...
 
     A name that has its own brackets is left alone.
     """
@@ -55,20 +55,20 @@ def _reword_argument(param: Any) -> None:
     param.display_type_rich = lambda ctx: ""  # noqa: ARG005  (called by this name)
 
 
-def _kind(param: Any, ctx: Any) -> str | None:
-    """What an option takes: words to choose from, or a kind of value; None of a switch."""
+def _describe_kind(param: Any, ctx: Any) -> str | None:
+    """The choices or the kind of value that an option takes; None for a switch."""
     if param.metavar is not None or param.is_flag:
         return None if param.metavar is None else str(param.metavar)
-    told = _KIND.fullmatch(param.display_type(ctx))
-    return _TYPES.get(told[1], told[1]) if told else None
+    match = _KIND.fullmatch(param.display_type(ctx))
+    return _TYPES.get(match[1], match[1]) if match else None
 
 
 def _range(least: float | None, most: float | None) -> str | None:
-    """Which numbers are taken.
+    """The range of numbers that are taken, as text.
 
     >>> _range(1, 1024), _range(0, 2**63 - 1), _range(None, 5), _range(None, None)
     ('1 to 1,024', 'at least 0', 'at most 5', None)
     """
-    if most is None or most > _LARGEST_TOLD:
+    if most is None or most > _LARGEST_PRINTED:
         return None if least is None else f"at least {least:,}"
     return f"at most {most:,}" if least is None else f"{least:,} to {most:,}"

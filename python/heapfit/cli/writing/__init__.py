@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands write beside their main result: pages, tables and plans, in folders."""
+"""What commands write in addition to their result: pages, tables and plans, in folders."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit fit --plans` and `--front`: what a fit compared, written beside what it took."""
+"""`heapfit fit --plans` and `--front`: writes the candidates that a fit compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.cli.arguments import typed_command
+from heapfit.cli.arguments import command_line
 from heapfit.cli.printing.front import front_parts
 from heapfit.cli.printing.parts import Group, Part
 from heapfit.cli.printing.plans import plans_parts
@@ -16,7 +16,7 @@ from heapfit.comparison.costs.measures import Measure
 from heapfit.design.front.design_front import ALL_MEASURES, Configuration, Front, save_front
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import designs_of
-from heapfit.fitting.candidates import compared, front_of_fit, save_plans
+from heapfit.fitting.candidates import front_of_fit, rank_by_memory, save_plans
 from heapfit.fitting.result import Fit
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
@@ -32,14 +32,14 @@ _PLANS_PAGE, _FRONT_PAGE = "plans.html", "front.html"
 
 @dataclass(frozen=True, slots=True)
 class CandidateFolders:
-    """Where candidates are written; None: they are not."""
+    """The folders of candidates; None: these are not written."""
 
     plans: Path | None
     front: Path | None
     by: Sequence[Measure] = ALL_MEASURES  # what the front is of
 
-    def of_source(self, name: str) -> CandidateFolders:
-        """A folder in each, for one of several sources apart."""
+    def subfolders(self, name: str) -> CandidateFolders:
+        """The same with a folder of this name in each, for one of several sources."""
         plans = None if self.plans is None else self.plans / name
         return replace(self, plans=plans, front=None if self.front is None else self.front / name)
 
@@ -47,7 +47,7 @@ class CandidateFolders:
 def write_candidates(
     fitted: Fit, folders: CandidateFolders, drawn: ResampledTraces | None
 ) -> Iterator[Part]:
-    """Writes what is asked for, and tells of it."""
+    """Writes the candidates that were asked for; yields what to print."""
     if folders.plans is None and folders.front is None:
         return
     shown = load_trace(fitted.searched, fitted.options.alignment)
@@ -62,7 +62,7 @@ def _write_plans(
 ) -> list[Part]:
     options = fitted.options
     asked = page.DesignPageOptions(
-        options.alignment, options.plans.precision, options.programs, typed_command()
+        options.alignment, options.plans.precision, options.programs, command_line()
     )
     placed = folder / _PLANS_PAGE
     with stage_folder(folder, require_our_entry) as staging:
@@ -74,7 +74,7 @@ def _write_plans(
             several = page.RobustDesignInput(fitted.designs, traces, names)
             page.write_robust_page(staging / _PLANS_PAGE, several, asked)
             return list(robust_table(fitted.designs, (paths, placed), drawn))
-        designs = designs_of(compared(fitted), paths, shown)
+        designs = designs_of(rank_by_memory(fitted), paths, shown)
         page.write_design_page(staging / _PLANS_PAGE, designs, shown, asked)
     return list(plans_parts(designs, options.effort, placed))
 
@@ -83,8 +83,8 @@ def _write_front(
     fitted: Fit, shown: LoadedTrace, folder: Path, by: Sequence[Measure]
 ) -> list[Part]:
     front = front_of_fit(fitted, shown, by)
-    choice = _preferred(fitted, front)
-    text = render(front, fitted.name, choice, typed_command(), fitted.options.sram)
+    choice = _find_preferred(fitted, front)
+    text = render(front, fitted.name, choice, command_line(), fitted.options.sram)
     with stage_folder(folder, require_our_entry) as staging:
         paths = save_front(front, staging, fitted.plan_file.trained_on)
         write_page(staging / _FRONT_PAGE, text)
@@ -92,8 +92,8 @@ def _write_front(
     return list(front_parts(front, choice, fitted.options.effort, (placed, folder / _FRONT_PAGE)))
 
 
-def _preferred(fitted: Fit, front: Front) -> Configuration | None:
-    """What was taken, where something else than memory was preferred."""
+def _find_preferred(fitted: Fit, front: Front) -> Configuration | None:
+    """The configuration that was chosen, where something else than memory was preferred."""
     if fitted.options.prefer is Preference.RAM:
         return None
     return next(one for one in front.configurations if one.name == fitted.winner.name)

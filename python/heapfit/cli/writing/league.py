@@ -35,8 +35,8 @@ _WORK = {"open recordings": 2, "build plug-ins": 3, "league": 95}  # roughly, of
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
-    """Allocators that are not heapfit's."""
+class ForeignAllocators:
+    """Allocators that are not heapfit's: plug-ins and crates."""
 
     paths: Sequence[Path]
     has_crates: bool
@@ -45,12 +45,12 @@ class Foreign:
     board: Path | None = None  # what was counted of them on one
 
     def plugins(self) -> tuple[Plugin, ...]:
-        """HeapfitError if there is no plug-in at a path."""
+        """The plug-ins and crates; HeapfitError if there is no plug-in at a path."""
         own = [plugin_of(path, self.bits, shlex.split(self.cflags)) for path in self.paths]
         return (*own, *(crates(self.bits) if self.has_crates else []))
 
     def words(self) -> Iterator[str]:
-        """As they are typed."""
+        """The words of the command line that name these allocators."""
         for path in self.paths:
             yield from ("--plugin", str(path))
         if self.has_crates:
@@ -64,19 +64,19 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True)
-class LeagueRun:
-    """What a league is of."""
+class LeagueRequest:
+    """The recordings, allocators and options of a league."""
 
     sources: Sequence[Path]  # recordings, and folders of them
     allocators: Sequence[str]  # of ours; none: all
     alignments: Sequence[int]
-    foreign: Foreign
+    foreign: ForeignAllocators
     has_designs: bool
     events: int | None  # of each recording
     importing: ImportOptions
 
     def options(self) -> LeagueOptions:
-        """Its plug-ins and its board read."""
+        """The options of the league, plug-ins and board read from their files."""
         board = self.foreign.board
         return LeagueOptions(
             alignments=tuple(self.alignments) or ALIGNMENTS,
@@ -86,19 +86,19 @@ class LeagueRun:
             board=NO_BOARD if board is None else read_board(board),
         )
 
-    def typed(self) -> str:
-        """The command again; where the result goes and who does the work is left out."""
+    def command_line(self) -> str:
+        """The command line that makes the league again, without workers and output folder."""
         words = ["heapfit", "compare", *map(str, self.sources), *self.foreign.words()]
-        for one in self.alignments or ALIGNMENTS:
-            words += ["--alignment", str(one)]
+        for alignment in self.alignments or ALIGNMENTS:
+            words += ["--alignment", str(alignment)]
         words += ["--allocators", ",".join(self.allocators)] if self.allocators else []
         words += [] if self.events is None else ["--events", str(self.events)]
         words += [] if self.has_designs else ["--no-designs"]
         return shlex.join([*words, "--output", "FOLDER"])
 
 
-def make_league(asked: LeagueRun, output: Path, workers: int | None) -> Iterator[Part]:
-    """Measures what is not kept in `output`, writes tables and page there, and tells of them."""
+def make_league(asked: LeagueRequest, output: Path, workers: int | None) -> Iterator[Part]:
+    """Measures what `output` has not cached, and writes tables and a page there."""
     options = asked.options()
     with (
         progress_bar(_WORK) as progress,
@@ -109,5 +109,5 @@ def make_league(asked: LeagueRun, output: Path, workers: int | None) -> Iterator
         recordings = open_recordings(asked.sources, Path(folder), opening, progress)
         league = run_league(recordings, options, RowCache(output / "kept"), sweep, progress)
     standings = standings_of(league.rows)
-    write_page(output / _PAGE, render(league, standings, asked.typed()))
+    write_page(output / _PAGE, render(league, standings, asked.command_line()))
     yield from league_parts(league, standings, [*save_league(league, output), output / _PAGE])

@@ -204,7 +204,7 @@ def list_heap_names() -> list[str]:
 
 
 def is_heap(word: str) -> bool:
-    """Whether a word is the name of a heap, with or without values behind a colon.
+    """True if a word is the name of a heap, with or without values behind a colon.
 
     >>> is_heap("heap_5:16K,8K"), is_heap("dlmalloc"), is_heap("run.heap")
     (True, True, False)
@@ -214,7 +214,7 @@ def is_heap(word: str) -> bool:
 
 
 def is_simulated(word: str) -> bool:
-    """Whether a name is of a system's heap alone, of which no allocator is the code.
+    """True if a name is a system's heap alone, of which no allocator is the code.
 
     >>> is_simulated("heap_4"), is_simulated("sys_heap")
     (True, False)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fitted heap on the firmware it is for: run, recorded, fed back, until fresh runs pass."""
+"""The closed loop: firmware runs on a fitted heap, which is fitted again until runs pass."""

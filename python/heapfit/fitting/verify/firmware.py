@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's firmware: how it is built with a heap in it, and run in an emulator."""
+"""A user's firmware: built with a heap in it, and run in an emulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from heapfit.progress import Progress, ignore_progress
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """How an image comes to be, and what it is run with.
+    """The command that builds an image, and how the image is run.
 
     In the words of `build`, {code} stands for the folder of the heap's C, {record} for 1 where
     requests are to be recorded, else for nothing; in the image's own, {run} for the run's number.
@@ -36,7 +36,7 @@ class Firmware:
         HeapfitError with what the command said last if it fails.
         """
         values = {"code": "" if code is None else str(code.resolve()), "record": "1" * is_recorded}
-        words = _filled(shlex.split(self.build), values)
+        words = _fill_in(shlex.split(self.build), values)
         try:
             done = subprocess.run(
                 words, capture_output=True, text=True, errors="replace", check=False
@@ -52,26 +52,26 @@ class Firmware:
     def record(
         self, run: int, output: Path, progress: Progress = ignore_progress
     ) -> TargetRecording:
-        """One run of an image that records; its trace is stored at `output`, its log beside it."""
+        """Records one run of an image; stores its trace at `output`, its log in the same folder."""
         log = output.with_suffix(".frames")
-        recorded = record_emulated(self._of_run(run), output, progress, log)
+        recorded = record_emulated(self._emulation_of(run), output, progress, log)
         if recorded.is_interrupted:
             raise KeyboardInterrupt
         return recorded
 
     def passes(self, run: int) -> bool:
-        """Whether one run of an image that does not record ends with 0."""
-        return run_emulated(self._of_run(run)) == 0
+        """True if one run of an image without the recorder ends with status 0."""
+        return run_emulated(self._emulation_of(run)) == 0
 
-    def _of_run(self, run: int) -> Emulation:
-        words = _filled(list(self.emulation.arguments), {"run": str(run)})
+    def _emulation_of(self, run: int) -> Emulation:
+        words = _fill_in(list(self.emulation.arguments), {"run": str(run)})
         return replace(self.emulation, arguments=tuple(words))
 
 
-def _filled(words: list[str], values: Mapping[str, str]) -> list[str]:
+def _fill_in(words: list[str], values: Mapping[str, str]) -> list[str]:
     """The words with each {name} replaced; other braces stay.
 
-    >>> _filled(["make", "HEAP={code}", "{x}"], {"code": "out/code"})
+    >>> _fill_in(["make", "HEAP={code}", "{x}"], {"code": "out/code"})
     ['make', 'HEAP=out/code', '{x}']
     """
     for name, value in values.items():

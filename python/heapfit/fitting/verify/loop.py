@@ -7,7 +7,7 @@
      +------------- fit, with their recordings <------+
 
 A firmware's requests follow its timing, and that follows its heap: recordings over another heap do
-not tell of this one. Runs that a plan was made from say nothing of it, so each round has new ones.
+not apply to this one. Runs that a plan was made from say nothing of it, so each round has new ones.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.pairs import FirmwareToday, MeasuredPairs, measured_in_pairs
-from heapfit.fitting.verify.placements import addresses_in, first_elsewhere
-from heapfit.fitting.verify.refusals import most_refused
+from heapfit.fitting.verify.pairs import IncumbentFirmware, MeasuredPairs, measure_pairs
+from heapfit.fitting.verify.placements import find_first_difference, read_addresses
+from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -55,51 +55,51 @@ class Round:
 
     @property
     def is_passed(self) -> bool:
-        """Whether every run has passed."""
+        """True if every run has passed."""
         return all(run.is_passed for run in self.runs)
 
     @property
-    def placed_alike(self) -> int:
-        """How many runs placed every block where the replay does."""
+    def matching_runs(self) -> int:
+        """The number of runs that placed every block where the replay does."""
         return sum(run.elsewhere is None for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What all rounds have shown."""
+    """The results of all rounds, and of the last runs."""
 
     rounds: tuple[Round, ...]
     refused: tuple[int, ...] | None  # of the last runs, not recorded; None: there were none
     times: int  # how many last runs there are
     plan: Path  # the last plan, stored
-    pairs: MeasuredPairs | None = None  # of the last round, where it settled and today's is known
+    pairs: MeasuredPairs | None = None  # of the last round, if settled, with an incumbent
 
     @property
     def is_settled(self) -> bool:
-        """Whether a round has passed whole, and the last runs have."""
+        """True if all runs of a round have passed, and the last runs after it."""
         return self.refused == ()
 
     @property
     def most_refused(self) -> float | None:
         """The share of all runs that may be refused, at most, with 95 % certainty."""
-        return None if self.refused is None else most_refused(len(self.refused), self.times)
+        return None if self.refused is None else refusal_bound(len(self.refused), self.times)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
-    """What a user may want different."""
+    """The options of the closed loop."""
 
     times: int = 10  # fresh runs of each kind
     recordings: tuple[Path, ...] = ()  # that the plan was made from, which a new plan serves, too
     prefix: str = "app"  # of the names in the heap's C
     platforms: tuple[str, ...] = ()  # that it is generated for
-    now: str | None = None  # the heap that the firmware has today, to be compared in pairs
+    now: str | None = None  # the incumbent heap, to be compared in pairs
     build_now: str = ""  # the command that makes the image with that heap in it
     write_page: WritePage | None = None  # of each new plan's fit; None: no page is written
 
     @property
     def runs_of_a_round(self) -> int:
-        """Recorded ones, last ones and those over today's heap, should all pass."""
+        """The number of runs if all pass: recorded, last ones, and those over the incumbent."""
         return self.times * (2 if self.now is None else 3)
 
 
@@ -122,7 +122,7 @@ class _Loop:
         platforms = GenerateOptions(self.options.platforms)
         generate(plan, code, self.options.prefix, options=platforms)
         self.firmware.make(code, is_recorded=True)
-        runs = [self._fresh_run(plan) for _ in range(self.options.times)]
+        runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = [content_hash(run.trace) for run in runs]
         return Round(plan, tuple(runs), len(hashes) - len(set(hashes)))
 
@@ -136,15 +136,15 @@ class _Loop:
             raise HeapfitError(f"{self.folder}: no plan serves the recordings")
         return plan
 
-    def last_runs_of(self, done: Round) -> tuple[int, ...] | None:
-        """Fresh runs without the recorder, which takes time, too: those that did not pass.
+    def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
+        """Runs the firmware without the recorder, which takes time; the runs that did not pass.
 
         None if the round before has not.
         """
         if not done.is_passed:
             return None
         self.firmware.make(self.folder / "code", is_recorded=False)
-        numbers = [self._number() for _ in range(self.options.times)]
+        numbers = [self._take_number() for _ in range(self.options.times)]
         return tuple(number for number in numbers if not self._passes(number))
 
     def _passes(self, number: int) -> bool:
@@ -152,19 +152,19 @@ class _Loop:
         self.runs.done(f"run {number}")
         return is_passed
 
-    def _fresh_run(self, plan: PlanFile) -> FreshRun:
-        number = self._number()
+    def _record_fresh_run(self, plan: PlanFile) -> FreshRun:
+        number = self._take_number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
         replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
         self.runs.done(f"run {number}")
         assert recorded.log is not None, "a firmware's recordings keep their logs"
-        elsewhere = first_elsewhere(recorded.trace, plan, addresses_in(recorded.log))
+        elsewhere = find_first_difference(recorded.trace, plan, read_addresses(recorded.log))
         return FreshRun(
             number, recorded.ending, is_passed, replayed.peak, elsewhere, recorded.trace
         )
 
-    def _number(self) -> int:
+    def _take_number(self) -> int:
         self.next_run += 1
         return self.next_run
 
@@ -180,37 +180,39 @@ def verify(
 
     Runs are numbered from 1 above the count of earlier recordings on. `folder` must be empty or
     absent; it gets the recordings, the C and the last plan, and is as it was after any exception,
-    Ctrl-C included. Where the options name today's heap, the last round's runs are recorded over
+    Ctrl-C included. Where the options name an incumbent, the last round's runs are recorded over
     that one, too, once it has settled. HeapfitError if the build fails, an image does not run, or
     nothing can be fitted.
     """
     options = options or VerifyOptions()
-    today = _firmware_today(plan, firmware, options)
+    today = _find_incumbent(plan, firmware, options)
     known, runs = list(options.recordings), RunProgress(progress, options.runs_of_a_round)
     with new_folder(folder):
         loop = _Loop(firmware, folder, options, known, len(known), runs)
-        settled = _settled(loop, plan)
+        settled = _repeat_rounds(loop, plan)
         if today is None or not settled.is_settled:
             return settled
         last = settled.rounds[-1]
         fitted = {run.run: run.trace for run in last.runs}
-        return replace(settled, pairs=measured_in_pairs(last.plan, fitted, today, folder, runs))
+        return replace(settled, pairs=measure_pairs(last.plan, fitted, today, folder, runs))
 
 
-def _settled(loop: _Loop, plan: Path) -> Verification:
-    """Rounds until the last runs pass, or there were too many."""
+def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
+    """Repeats rounds until the last runs pass, or there were too many."""
     rounds = [loop.round(plan)]
-    refused = loop.last_runs_of(rounds[-1])
+    refused = loop.run_unrecorded(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
-        refused = loop.last_runs_of(rounds[-1])
+        refused = loop.run_unrecorded(rounds[-1])
     return Verification(tuple(rounds), refused, loop.options.times, plan)
 
 
-def _firmware_today(plan: Path, firmware: Firmware, options: VerifyOptions) -> FirmwareToday | None:
-    """HeapfitError, before any work, for a heap that there is not."""
+def _find_incumbent(
+    plan: Path, firmware: Firmware, options: VerifyOptions
+) -> IncumbentFirmware | None:
+    """The firmware with the incumbent heap; HeapfitError if there is no such heap."""
     if options.now is None:
         return None
     heap = heap_by_option(options.now, load_plan(plan).plan.alignment)
-    return FirmwareToday(heap, replace(firmware, build=options.build_now))
+    return IncumbentFirmware(heap, replace(firmware, build=options.build_now))

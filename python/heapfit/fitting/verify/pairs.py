@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether to change the heap, told by what each heap made the firmware ask.
+"""Measures whether to change the heap, each heap under the requests that it gets itself.
 
     run 7 --+--> image with today's heap --> recording --> today's rule, smallest region --+
             |                                                                              +--> pair
@@ -30,8 +30,8 @@ from heapfit.trace.stored import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class FirmwareToday:
-    """The firmware with the heap in it that it has today."""
+class IncumbentFirmware:
+    """The firmware with the incumbent heap in it."""
 
     heap: SystemHeap
     firmware: Firmware
@@ -39,23 +39,23 @@ class FirmwareToday:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPairs:
-    """The verdict, and how far the two heaps' requests are apart."""
+    """The verdict, and the peaks of the runs over the plan's heap."""
 
     today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
 
 
-def measured_in_pairs(
+def measure_pairs(
     plan: PlanFile,
     fitted: Mapping[int, Trace],
-    today: FirmwareToday,
+    today: IncumbentFirmware,
     folder: Path,
     runs: RunProgress,
 ) -> MeasuredPairs:
-    """Records the runs of `fitted`, by number, on the incumbent heap, too, and compares.
+    """Records the runs of `fitted`, by number, over the incumbent heap, too, and compares.
 
     The recordings are stored in `folder`. Runs over the plan's heap that ask for the same count as
-    one. HeapfitError if the image is not built or records nothing, or today's heap has no such
+    one. HeapfitError if the image is not built or records nothing, or the incumbent has no such
     requests.
     """
     apart: dict[str, int] = {}
@@ -63,7 +63,7 @@ def measured_in_pairs(
         apart.setdefault(content_hash(trace), number)
     numbers = list(apart.values())
     over_plan = [fitted[number] for number in numbers]
-    over_now = _recorded_today(numbers, today.firmware, folder, runs)
+    over_now = _record_incumbent(numbers, today.firmware, folder, runs)
     bases = [trace.largest_alignment for trace in over_now]
     heap, memories, _ = measure_memories(
         today.heap, [requests_of(trace) for trace in over_now], bases
@@ -73,15 +73,15 @@ def measured_in_pairs(
     peaks = [profile_trace(trace).u_max for trace in over_now]
     pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
     costs = (
-        HeapCost(heap.name, _most(memories), heap.code, heap.instructions),
-        HeapCost(plan.name, _most(regions), None, None),
+        HeapCost(heap.name, _find_largest(memories), heap.code, heap.instructions),
+        HeapCost(plan.name, _find_largest(regions), None, None),
     )
     wanted = enough_recordings(max(peaks))
     fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
 
 
-def _recorded_today(
+def _record_incumbent(
     numbers: list[int], firmware: Firmware, folder: Path, runs: RunProgress
 ) -> list[Trace]:
     firmware.make(None, is_recorded=True)
@@ -98,7 +98,7 @@ def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
     return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
 
 
-def _most(regions: list[int | None] | tuple[int | None, ...]) -> int | None:
-    """For all of them; None where one has none."""
+def _find_largest(regions: list[int | None] | tuple[int | None, ...]) -> int | None:
+    """The largest of the regions; None if one of them is missing."""
     known = [region for region in regions if region is not None]
     return max(known) if len(known) == len(regions) else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a target placed each block where the replay of its requests does.
+"""The places of a target's blocks, compared with those in the replay of its requests.
 
 log of frames -> addresses       20008010  20008040  20008020 ...
 replay        -> offsets               10        40        20 ...
@@ -23,8 +23,8 @@ from heapfit.trace.stored import Trace
 Addresses: TypeAlias = NDArray[np.uint32]
 
 
-def addresses_in(log: Path) -> Addresses:
-    """Where blocks of a byte or more were placed, resized ones again; HeapfitError as on import."""
+def read_addresses(log: Path) -> Addresses:
+    """The addresses of blocks of a byte or more, resized ones again; HeapfitError as on import."""
     reader = _engine.FrameTrace(drop_unknown=True)
     reader.keep_addresses()
     with ByteStream(log) as stream:
@@ -35,7 +35,7 @@ def addresses_in(log: Path) -> Addresses:
     return reader.addresses
 
 
-def first_elsewhere(trace: Trace, plan: PlanFile, addresses: Addresses) -> int | None:
+def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) -> int | None:
     """The number, from 0, of the first event whose block the plan's heap places elsewhere.
 
     None if there is none up to the end, or up to the first request that the replay refuses. The

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in which nothing was refused say of runs that nobody has seen."""
+"""A bound on the share of all runs that run out of memory, from those that were observed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _CERTAINTY = 0.95
 _HALVINGS = 60  # of an interval of length 1: below a double's precision
 
 
-def most_refused(refused: int, runs: int) -> float:
+def refusal_bound(refused: int, runs: int) -> float:
     """The largest share of all runs that may see a refusal, with 95 % certainty.
 
     `refused` of `runs` independent runs saw one. The upper end of the exact binomial interval
     (Clopper and Pearson, 1934), one-sided; of 0 refused some 3 / `runs`.
 
-    >>> round(most_refused(0, 30), 4), round(most_refused(1, 30), 4), most_refused(3, 3)
+    >>> round(refusal_bound(0, 30), 4), round(refusal_bound(1, 30), 4), refusal_bound(3, 3)
     (0.095, 0.1486, 1.0)
     """
     if refused >= runs:
@@ -23,15 +23,15 @@ def most_refused(refused: int, runs: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         share = (low + high) / 2
-        if _at_most(refused, runs, share) > 1 - _CERTAINTY:
+        if _sum_binomial(refused, runs, share) > 1 - _CERTAINTY:
             low = share
         else:
             high = share
     return high
 
 
-def _at_most(refused: int, runs: int, share: float) -> float:
-    """The probability of at most so many refused where a run is refused with this one."""
+def _sum_binomial(refused: int, runs: int, share: float) -> float:
+    """The probability of at most `refused` refused runs, if each is one with this share."""
     return math.fsum(
         math.comb(runs, count) * share**count * (1 - share) ** (runs - count)
         for count in range(refused + 1)
