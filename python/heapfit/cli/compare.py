@@ -80,6 +80,7 @@ _RANKING_PARAMETERS = (
     *("sram", "report", "programs", "cluster"),
 )
 _LEAGUE_PARAMETERS = ("events", "has_designs")
+_MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
 _KNOWN = [info.name for info in _engine.allocators()]
 _OFFERED = [info.name for info in find_allocators()]
 _NAMES = ", ".join(_OFFERED)
@@ -220,8 +221,7 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     given = [int(alignment) for alignment in alignments or []]
     if output is not None:
-        why = "--output makes a league table (docs/league.md)"
-        reject_options(context, _RANKING_PARAMETERS, why)
+        reject_options(context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
         league = LeagueRequest(sources, named, given, foreign, has_designs, events, importing)
         print_result(make_league(league, output, workers), as_json)
         return
