@@ -189,7 +189,7 @@ def test_the_command_tells_tag_end_and_line(program, recording, sites):
     lines = done.stdout.splitlines()
     assert any(line.split()[-2:] == ["low", "-"] for line in lines)
     assert any(line.endswith("high  note, program.c:6") for line in lines)
-    assert "lie in other files" in " ".join(lines[-2:])
+    assert "in other files" in " ".join(lines[-2:])
     told = heapfit("sites", recording.path, *options, "--json")
     first, second = json.loads(told.stdout)["sites"][:2]
     assert (first["tag"], first["end"], first["place"]) == (1, "low", None)

@@ -65,7 +65,7 @@ def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> I
     yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
     others = sum(callers.place(one.site) is None for one in sites)
     if callers.places and others:
-        yield Line(f"{others} are in other files: give these with --program, too.")
+        yield Line(f"{others} in other files: give these with --program, too.")
 
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
