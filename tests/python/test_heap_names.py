@@ -53,7 +53,7 @@ def test_a_simulated_row_is_marked(folder):
     shown = heapfit("compare", "run.heap", "heap_4", "tlsf", folder=folder).stdout
     assert "heap_4^ " in shown
     assert "tlsf^" not in shown
-    assert "^ simulated from its algorithm; regions are the system's own memory" in shown
+    assert "^ simulated from its algorithm; regions include the system's control data" in shown
     both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout
     assert "^ simulated from its algorithm" in both
 

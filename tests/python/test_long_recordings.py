@@ -126,7 +126,7 @@ def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypa
     found = found_by([trace.path], tmp_path / "beside")
     assert found.winner.name != first.winner.name
     assert found.answer.size.region < first.answer.size.region
-    assert found.verdict.startswith(f"{found.winner.name} is taken: {first.winner.name} needs")
+    assert found.verdict.startswith(f"{found.winner.name} is chosen: {first.winner.name} needs")
     assert plain_replay(trace, found.winner.plan, found.plan_file.r_safe).result().refusals == 0
     assert found.plan_file.plan == found.winner.plan
 
