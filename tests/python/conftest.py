@@ -7,5 +7,5 @@ import pytest
 @pytest.fixture
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's code sizes, which cost compilations, are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.measure", lambda *_: [])
+    monkeypatch.setattr("heapfit.generate.measure_code_sizes", lambda *_: [])
     monkeypatch.setattr("heapfit.generate.call_bounds", lambda *_: None)
