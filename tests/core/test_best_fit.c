@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Best fit: the smallest chunk that will do at every step, compared with the model; the source is
  * included so that its loads can be counted. */
-#include "contract_config.h"
-
-#include "best_fit_model.h"
-#include "random_steps.h"
+#include <stdint.h>
 
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
+#include "contract_config.h" /* which counts loads by another rule unless this is there */
+
+#include "best_fit_model.h"
+#include "random_steps.h"
 
 #include "src/tiling/best_fit.c"
 

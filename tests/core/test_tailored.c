@@ -2,13 +2,14 @@
 /* tailored: the smallest chunk that will do at every step, compared with a list of all chunks;
  * nothing but a live block's address is ever taken for one; no call does more than derived. The
  * source is included so that its loads can be counted. */
-#include "contract_config.h"
-
-#include "chunk_list.h"
-#include "random_steps.h"
+#include <stdint.h>
 
 static uint32_t loads;
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), (void)(offset), (void)loads++)
+#include "contract_config.h" /* which counts loads by another rule unless this is there */
+
+#include "chunk_list.h"
+#include "random_steps.h"
 
 #include "src/tailored/tailored.c"
 
