@@ -55,7 +55,7 @@ _DRAW = """(async () => {
 
 def main() -> None:
     """Fits the example, draws its map and stores it."""
-    folder = Path(sys.argv[1])
+    folder = Path(sys.argv[1]).resolve()
     recording = ROOT / "examples/lwip-echo/lwip-echo.parquet"
     fitted = fit([recording], folder / "fit", resources=Resources(write_page=write_report))
     with Chromium(folder / "profile") as browser:
