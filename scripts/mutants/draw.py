@@ -34,7 +34,7 @@ class Population:
 
 
 ENGINE = ("engine/src/**/*.cpp", "engine/src/**/*.hpp", "engine/include/**/*.hpp")
-DECIDING = ("compare", "fitting", "design", "plan", "sizing", "generate")  # not printing alone
+DECIDING = ("comparison", "fitting", "design", "plan", "sizing", "generate")  # not printing alone
 POPULATIONS = {
     "core": Population("core", ("core/src/**/*.[ch]",), 0.95),
     "engine": Population("engine", ENGINE, 0.85),
