@@ -300,6 +300,7 @@ static void place_regions(void) {
 /* Any byte of what a plan of pools is sealed over: its numbers, its pools, its index. */
 static uint8_t *draw_sealed_byte(hfit_pools_plan *plan) {
     const uint32_t index_at = offsetof(hfit_pools_plan, index.entries);
+    const uint32_t seal_end = offsetof(hfit_pools_plan, seal) + (uint32_t)sizeof plan->seal;
     const uint32_t pool_bytes = plan->pools.count * (uint32_t)sizeof(hfit_pool);
     switch (draw_below(&p.source, 5)) {
     case 0:
@@ -307,8 +308,7 @@ static uint8_t *draw_sealed_byte(hfit_pools_plan *plan) {
     case 1:
         return (uint8_t *)&plan->pools.count + draw_below(&p.source, 8); /* and `end` behind it */
     case 2:
-        return (uint8_t *)plan + index_at +
-               draw_below(&p.source, (uint32_t)sizeof *plan - index_at);
+        return (uint8_t *)plan + index_at + draw_below(&p.source, seal_end - index_at);
     case 3:
         if (plan->index.entries != 0) {
             return &p.plan.own.index[draw_below(&p.source, plan->index.entries)];

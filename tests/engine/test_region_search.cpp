@@ -358,7 +358,7 @@ void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
             }
         }
     }
-    CHECK(settled >= 3 * 6 * 4);
+    CHECK(settled >= 3 * 6 * 3); // all plans but the one whose overflow refuses
 }
 
 // Every layout and index of tailored, from one end and from two; these and first fit by address
