@@ -11,7 +11,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "fit": (
             "heapfit fit run.heap",
-            "heapfit fit run.heap run2.heap --now heap_4 --plans plans",
+            "heapfit fit run.heap run2.heap --now heap_4",
         ),
         "check": (
             "heapfit check run2.heap --plan plan.toml",
