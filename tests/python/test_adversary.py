@@ -83,8 +83,8 @@ def test_the_most_is_that_of_every_choice() -> None:
         for counts in np.ndindex(3, 4, 2)
         if limits.sizes @ counts <= limits.live
     )
-    assert most <= limits.most(weights) < most + int(weights.max())
-    assert limits.most(np.array([3, 5, 7])) == 19
+    assert most <= limits.max_weight(weights) < most + int(weights.max())
+    assert limits.max_weight(np.array([3, 5, 7])) == 19
 
 
 def test_pools_of_each_size_s_worst_case_are_proven_and_one_block_less_is_not() -> None:

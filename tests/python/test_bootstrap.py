@@ -102,7 +102,7 @@ def test_a_drawn_trace_is_known_by_its_origin_and_not_by_what_its_source_says(
     says_so = write_trace(
         tmp_path / "says.parquet", changing.batches(tuple(COLUMNS)), drawn[0].info
     )
-    assert says_so.info.source.startswith("drawn from ")
+    assert says_so.info.source.startswith("resampled from ")
     assert not any(map(is_drawn, (changing, says_so)))
 
 

@@ -114,7 +114,7 @@ def test_blocks_in_pieces_are_marked_and_left_out_of_what_fit_tries(tmp_path) ->
     arguments = ("--workloads", "t2_w2:events=600")
     shown = heapfit("compare", *arguments, "chained_pool", "tlsf", folder=tmp_path).stdout
     assert "\nchained_pool+ " in shown
-    assert "\n+ blocks in pieces: only for callers that follow them" in shown
+    assert "\n+ blocks in pieces: for callers that follow a block" in shown
     rows = heapfit_json("compare", *arguments, folder=tmp_path)["rows"]
     assert "chained_pool" not in {row["name"] for row in rows}
 
@@ -129,7 +129,7 @@ def test_one_trace_in_steps_of_a_low_level_allocator(tmp_path) -> None:
     assert "footprint_in_steps" not in row
 
 
-@pytest.mark.parametrize("step", ["0", "3K", "64k", "2048M", "-8", "9" * 20])
+@pytest.mark.parametrize("step", ["0", "3K", "2048M", "-8", "9" * 20])
 def test_a_step_that_is_no_power_of_two_is_wrong_usage(tmp_path, step) -> None:
     done = heapfit("compare", "--workloads", "t2_w2", f"--granularity={step}", folder=tmp_path)
     assert done.returncode == 2

@@ -112,7 +112,9 @@ def test_a_saving_is_that_of_the_same_margin(walk, fitted):
     ).memories
     saved = needed * 1.1 - fitted.region
     assert saved <= fitted.saving_over("heap_4") < saved + 8
-    with pytest.raises(heapfit.HeapfitError, match=r"^heap_44: no such heap \(is 'heap_4' meant"):
+    with pytest.raises(
+        heapfit.HeapfitError, match=r"^heap_44: no such heap \(did you mean 'heap_4'"
+    ):
         fitted.saving_over("heap_44")
 
 

@@ -151,7 +151,7 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         build(plugin_of(tmp_path / "half.c"), tmp_path / "built")
     with pytest.raises(HeapfitError, match="no such plug-in"):
         plugin_of(tmp_path / "none.c")
-    with pytest.raises(HeapfitError, match="known are"):
+    with pytest.raises(HeapfitError, match=r"\(known: "):
         plugin_of(ECHO)
 
 
@@ -198,7 +198,7 @@ def test_compare_tells_what_a_board_counted_of_this_very_plug_in(tmp_path: Path)
     assert (row["instructions"], row["code"], row["stack"]) == (18.7, 202, 40)
     assert (other.returncode, changed.returncode) == (1, 1)
     assert "has none of these plug-ins on these whole traces" in other.stderr
-    assert "mine has changed since" in changed.stderr
+    assert "mine changed since the count" in changed.stderr
 
 
 def test_a_crate_that_has_changed_has_another_stamp(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_what_is_too_rare_to_simulate_is_told_and_closed_form_still_answer():
             assert 1 - one.reached <= 1e-9
         else:
             assert one.memory is None
-            assert one.why_not == "too rare to simulate: 1.0e-09 refused"
+            assert one.why_not == "too rare to simulate: a loss of 1.0e-09"
     assert found.schemes[0].is_exact
 
 

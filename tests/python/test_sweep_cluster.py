@@ -89,7 +89,10 @@ def test_an_error_of_a_job_is_told(address):
 
 def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_path):
     jobs = [Job("quiet", square, 1), Job("deadly one", die_at_first, (tmp_path, 99))]
-    with Sweep(cluster=address) as made, pytest.raises(HeapfitError, match="die: deadly one has"):
+    with (
+        Sweep(cluster=address) as made,
+        pytest.raises(HeapfitError, match="die: deadly one killed its worker"),
+    ):
         made.run("die", jobs)
 
 

@@ -205,7 +205,7 @@ def test_what_breaks_a_rule_is_not_written_either(tmp_path):
 def test_parquet_of_another_program_is_refused_with_what_to_do(tmp_path):
     path = tmp_path / "foreign.parquet"
     pq.write_table(pa.table({"op": [1, 2]}), path)
-    assert refusal(path).endswith("no heapfit trace (`heapfit import` makes one)")
+    assert refusal(path).endswith("not a heapfit trace (`heapfit import` makes one)")
 
 
 def test_another_schema_version_is_refused_with_both_versions(tmp_path):

@@ -95,7 +95,7 @@ def test_all_names_every_workload():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("t2_w6", "none is named 't2_w6' (is 't2_w"),
+        ("t2_w6", "none is named 't2_w6' (did you mean 't2_w"),
         ("t2_w1:limit", "t2_w1:limit: limit is not PARAMETER=NUMBER"),
         ("t2_w1:limit=-3", "limit=-3 is not PARAMETER=NUMBER"),
         ("t2_w1:limit=0", "limit 0 is out of range (1 to 1000000)"),

@@ -115,8 +115,8 @@ def test_recordings_that_hold_leave_a_green_job_and_a_summary(
     given = {"plan": "check/plan.toml", "recordings": "check/traces/clean*\ncheck/traces/base*"}
     assert job.run(**given) == 0
     assert job.summary.read_text().startswith("### The heap of ")
-    assert "| clean | held |" in job.summary.read_text()
-    assert "| base | held |" in job.summary.read_text()
+    assert "| clean | passed |" in job.summary.read_text()
+    assert "| base | passed |" in job.summary.read_text()
     page = job.output.read_text().removeprefix("markdown=").strip()
     assert Path(page).read_text() == job.summary.read_text()
 

@@ -31,7 +31,7 @@ def test_a_new_trace_is_as_far_off_as_told(workbench: Workbench, tmp_path, plan:
     counted = calls.of("alloc", "free")["instructions"]
     model = read_codes()[code_label(plan)].model
     assert model.mean_off is not None and model.longest_off is not None
-    told = model.of(_engine.call_costs(plan.engine(), loaded.events, region, BASE))
+    told = model.estimate(_engine.call_costs(plan.engine(), loaded.events, region, BASE))
     assert told is not None
     assert told.mean == pytest.approx(counted.mean(), rel=model.mean_off.worst + ROOM)
     assert told.longest == pytest.approx(counted.max(), rel=model.longest_off.worst + ROOM)

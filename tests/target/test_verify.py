@@ -133,7 +133,7 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     today = f"make -s -C {EXAMPLE} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}/build"
     result = verify(tmp_path, 40_000, "--times", "2", "--now", "heap_4", "--build-now", today)
     now = result["now"]
-    assert now["is_kept"] and now["sentence"].startswith("Keep heap_4 until 4 recordings say")
+    assert now["is_kept"] and now["sentence"].startswith("Keep heap_4 until you have 4 recordings")
     first, second = now["pairs"]
     assert [first["name"], second["name"]] == ["run 1", "run 2"]
     # requests of one loop follow from the seed, whatever heap there is
