@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* The generated region: static there, made visible in the object under test. */
-extern unsigned char region[];
+extern unsigned char app_heap_region[];
 
 /* Of a plan without call sites the header has neither. */
 #ifndef TAKES_TAGS
@@ -42,7 +42,7 @@ static void place(void **object, void *block) {
         refusals++;
         return;
     }
-    const uint32_t offset = (uint32_t)((unsigned char *)block - region);
+    const uint32_t offset = (uint32_t)((unsigned char *)block - app_heap_region);
     placement_hash = (placement_hash ^ offset) * 0x100000001b3;
     *object = block;
 }

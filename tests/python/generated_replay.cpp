@@ -18,7 +18,7 @@
 #include <cstring>
 
 /* The generated region: static there, made visible in the object under test. */
-extern "C" unsigned char region[];
+extern "C" unsigned char app_heap_region[];
 
 namespace {
 
@@ -145,7 +145,8 @@ void place(Object &object, void *block, std::size_t size) {
         refusals++;
         return;
     }
-    const auto offset = static_cast<std::uint32_t>(static_cast<unsigned char *>(block) - region);
+    const auto distance = static_cast<unsigned char *>(block) - app_heap_region;
+    const auto offset = static_cast<std::uint32_t>(distance);
     placement_hash = (placement_hash ^ offset) * 0x100000001b3;
     object.block = block;
     object.size = size;

@@ -17,7 +17,7 @@ CONTRACTS = {
     5: "761a83dd89b8e243",
     6: "2709eaab0a27c3eb",
     7: "86e0d17ef4dd5da4",
-    8: "4897ce03a57b7118",
+    8: "106ed2c8a8b8a3d1",
 }
 
 

@@ -52,7 +52,7 @@ def program(folder: Path, source: Path, *options: str, compiler: str = "g++") ->
     bits = [option for option in options if option.startswith("-m")]
     objects = compile_objects(folder, source.parent / "objects", *bits, "-Os")
     [wrapper] = [path for path in objects if path.stem == "app_heap"]
-    subprocess.run(["objcopy", "--globalize-symbol=region", str(wrapper)], check=True)
+    subprocess.run(["objcopy", "--globalize-symbol=app_heap_region", str(wrapper)], check=True)
     events = source.parent / "objects/events.o"
     own = ["gcc", "-std=c11", *bits, "-c", str(HERE / "generated_events.c"), "-o", str(events)]
     subprocess.run(own, check=True)

@@ -45,7 +45,8 @@ def compiled(folder: Path) -> list[Path]:
         objects.append(folder.parent / f"{source.stem}.o")
         command = COMPILE_C if source in c else COMPILE_CXX
         run([*command, "-c", source, "-o", objects[-1]], folder)
-    run([f"{M4.tools}objcopy", "--globalize-symbol=region", folder.parent / "app_heap.o"], folder)
+    made_visible = "--globalize-symbol=app_heap_region"
+    run([f"{M4.tools}objcopy", made_visible, folder.parent / "app_heap.o"], folder)
     return objects
 
 

@@ -146,7 +146,7 @@ def test_cmake_builds_the_heap_with_its_platform(tmp_path: Path) -> None:
 
 def test_two_platforms_with_one_file_are_told(tmp_path: Path) -> None:
     options = GenerateOptions(platforms=("cmake", "esp-idf"))
-    with pytest.raises(HeapfitError, match=r"esp-idf: has a CMakeLists\.txt of its own"):
+    with pytest.raises(HeapfitError, match=r"esp-idf: its CMakeLists\.txt collides with"):
         generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
 
 

@@ -141,7 +141,7 @@ def generated_replay(folder: Path, trace: Recording, bits: str, *more: str) -> t
     """Placement hash, refusals and footprint of the trace on generated code."""
     objects = compile_objects(folder / "code", folder / bits, bits, "-Os")
     [wrapper] = [path for path in objects if path.stem == "app_heap"]
-    subprocess.run(["objcopy", "--globalize-symbol=region", str(wrapper)], check=True)
+    subprocess.run(["objcopy", "--globalize-symbol=app_heap_region", str(wrapper)], check=True)
     program = [str(HERE / "generated_replay.c"), *map(str, objects), "-o", str(folder / "replay")]
     command = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", bits, *more]
     subprocess.run([*command, f"-I{folder / 'code'}", *program], check=True)
