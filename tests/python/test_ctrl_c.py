@@ -122,7 +122,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored():
     text = (
         "import os, signal, heapfit.__main__ as start\n"
         "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "with start._one_line_if_interrupted(): os.kill(os.getpid(), signal.SIGINT)\n"
+        "with start._handle_interrupt(): os.kill(os.getpid(), signal.SIGINT)\n"
         "print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
     )
     told = subprocess.run(

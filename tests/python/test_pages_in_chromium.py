@@ -188,7 +188,8 @@ def test_the_slider_shows_the_request_that_fails_in_each_region(page, heap_map):
             assert (
                 f"{heap.name} serves every request." in told
                 if refused is None
-                else f"{heap.name} refuses {refused.size:,} B at event {refused.event:,}" in told
+                else f"{heap.name} runs out of memory at event {refused.event:,}, "
+                f"a request for {refused.size:,} B: " in told
             )
 
 

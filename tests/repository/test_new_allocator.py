@@ -63,7 +63,7 @@ known = {{ plan = {{ allocator = "{TEMPLATE}" }}, region = 2048 }}
 requests = 2_000
 """
 SUITES = ("contract1", "battery1", "faults")
-ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|shipped_allocators\(")
+ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|list_shipped\(")
 WORD = re.compile(r"\w+")
 # What was measured of allocators is no more than measured: a new one's figures are unknown.
 MEASURED = {
@@ -301,11 +301,11 @@ def test_what_a_new_allocator_does_not_say_costs_it_the_largest_margin(
     python: Path, tmp_path: Path
 ) -> None:
     code = f"""
-from heapfit.comparison.margin import Known, MarginKind, kind_of, margin_for
+from heapfit.comparison.margin import MarginBasis, MarginKind, margin_for, margin_kind
 from heapfit.plan.plan import Plan
 for is_trained in (False, True):
-    assert kind_of(Plan("{NAME}"), is_trained) is MarginKind.UNKNOWN
-print(*(margin_for(Known(runs, 1 << 20, MarginKind.UNKNOWN)) for runs in (1, 4)))
+    assert margin_kind(Plan("{NAME}"), is_trained) is MarginKind.UNKNOWN
+print(*(margin_for(MarginBasis(runs, 1 << 20, MarginKind.UNKNOWN)) for runs in (1, 4)))
 """
     assert run(python, "-c", code, cwd=tmp_path) == "34 34\n"
 

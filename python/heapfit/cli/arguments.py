@@ -6,7 +6,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Container
-from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -86,8 +85,7 @@ def _make_parser(
 
 def show_in_help(option: OptionInfo) -> OptionInfo:
     """A copy of the option that `--help` shows; elsewhere only `--help-all` shows it."""
-    shown = copy(option)
-    shown.rich_help_panel = None
+    shown: OptionInfo = typer.models.OptionInfo(**vars(option) | {"rich_help_panel": None})
     return shown
 
 

@@ -46,7 +46,7 @@ from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level_parts, ranking
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, list_heap_names
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.design.portfolio import comparison_portfolio
@@ -55,7 +55,6 @@ from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
 from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
-from heapfit.plan.allocators import find_allocators
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
@@ -82,8 +81,9 @@ _RANKING_PARAMETERS = (
 _LEAGUE_PARAMETERS = ("events", "has_designs")
 _MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
 _KNOWN = [info.name for info in _engine.allocators()]
-_OFFERED = [info.name for info in find_allocators()]
+_OFFERED = [info.name for info in _engine.allocators() if not info.is_of_papers]
 _NAMES = ", ".join(_OFFERED)
+_SYSTEMS = ", ".join(name for name in SYSTEM_HEAPS if name not in _KNOWN)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
@@ -93,7 +93,7 @@ _Words: TypeAlias = Annotated[
         metavar="TRACE|ALLOCATOR",
         help="Recordings, captures or traces, and the allocators to rank [all that fit tries]: "
         f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
-        f"{', '.join(filter(is_simulated, SYSTEM_HEAPS))}. Pools are made from the trace.",
+        f"{_SYSTEMS}. Pools are made from the trace.",
     ),
 ]
 _Workloads: TypeAlias = Annotated[

@@ -134,10 +134,8 @@ class CommandGroup(TyperGroup):
         if not _ANY_HELP & set(words):
             Outlines.complete()
             return self.get_command(ctx, name)
-        with Outlines() as outlines:
-            command = self.get_command(ctx, name)
-        command.callback = _complete_before(outlines, command.callback)
-        return command
+        with Outlines():
+            return self.get_command(ctx, name)
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
@@ -177,16 +175,6 @@ def _epilog(examples: Sequence[str]) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
 
 
-def _complete_before(outlines: Outlines, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """A callback that completes the outline first, for a `--help` that is another program's."""
-
-    def complete_and_call(**values: Any) -> Any:
-        outlines.complete()
-        return callback(**values)
-
-    return complete_and_call
-
-
 def _check_outputs_before(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
     """A callback that rejects outputs it must not replace before the command begins."""
 
@@ -221,11 +209,16 @@ def _force(
 
 
 def _print_all_options(ctx: Any, is_asked: bool) -> None:
+    """Prints all options and exits, or completes an outline: `--help` was another option's value.
+
+    As the option is eager, this is called after `--help` and before other words are parsed.
+    """
     if is_asked:
         ctx.command.shows_all = True
         for line in ctx.get_help().splitlines():
             console.print_line(line)
         ctx.exit()
+    Outlines.complete()
 
 
 def _help_all(
