@@ -22,6 +22,7 @@ from heapfit.plan.plan_file import MOST_MARGIN
 UNIT = 8  # bytes: regions are multiples of it
 SMALL_PEAK = 64 * 1024  # bytes live: below, a few blocks that lie elsewhere change the region
 ENOUGH_OF_SMALL = 4  # recordings that carry an answer for a small heap
+TRACE_SPECIFIC: Final = 10  # percent beyond R_safe / U_max: a plan that changes need more for
 
 
 class MarginKind(StrEnum):
@@ -49,6 +50,12 @@ class MarginBasis:
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
     kind: MarginKind  # of the plan
+    changes: float = 0.0  # percent that changes of the program needed; 0: not tried, or no more
+
+    @property
+    def is_trace_specific(self) -> bool:
+        """True if a small change of the program needs too much more for the plan to be advised."""
+        return self.changes > TRACE_SPECIFIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +101,11 @@ def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
 
 
 def margin_for(known: MarginBasis) -> float:
-    """Percent that another run may need beyond the growth of its load."""
+    """Percent that another run or build may need beyond the growth of its load."""
     margins = next(one for one in _TABLE if known.u_max < one.below)
     by_runs = margins.column(known.kind)
-    return by_runs[min(known.runs, len(by_runs)) - 1]
+    of_kind = by_runs[min(known.runs, len(by_runs)) - 1]
+    return max(of_kind, math.ceil(round(10 * known.changes, 6)) / 10)
 
 
 def enough_recordings(u_max: int) -> int:

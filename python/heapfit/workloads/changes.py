@@ -58,7 +58,7 @@ def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
             Change(f"10 % more blocks of {size:,} B", partial(double_blocks, size=size), False)
             for size in heaviest
         ),
-        Change("first lasting blocks reversed", reverse_lasting, False),
+        Change("first lasting blocks in reverse order", reverse_lasting, False),
         Change(f"frees {_LATE} events late", delay_frees, False),
     )
 
