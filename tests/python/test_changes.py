@@ -12,8 +12,8 @@ from small_traces import bimodal
 from heapfit.importers import import_file
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, RESIZE, is_allocation, is_end
+from heapfit.trace.stored import REPLAYED
 from heapfit.workloads.changes import (
-    COLUMNS,
     Columns,
     delay_frees,
     double_blocks,
@@ -112,7 +112,7 @@ def loaded(tmp_path: Path) -> LoadedTrace:
 def test_the_heaviest_sizes_are_those_with_most_bytes_at_the_peak(loaded):
     live: dict[int, int] = {}
     peak, heaviest = 0, {}
-    (columns,) = loaded.batches(COLUMNS)
+    (columns,) = loaded.batches(REPLAYED)
     for op, block, size in events_of(columns):
         if op == FREE:
             del live[block]
@@ -127,14 +127,14 @@ def test_the_heaviest_sizes_are_those_with_most_bytes_at_the_peak(loaded):
 
 
 def test_thirteen_changes_keep_a_recording_valid_and_change_it(loaded):
-    (before,) = loaded.batches(COLUMNS)
+    (before,) = loaded.batches(REPLAYED)
     changes = list_changes(loaded)
     assert [one.is_of_sizes for one in changes] == [True] * 8 + [False] * 5
     assert len({one.name for one in changes}) == 13
     for change in changes:
         after = change.apply(before)
         assert {len(column) for column in after.values()} == {len(after["op"])}
-        assert all(after[name].dtype == before[name].dtype for name in COLUMNS)
+        assert all(after[name].dtype == before[name].dtype for name in REPLAYED)
         births = after["object"][is_allocation(after["op"])]
         assert births.tolist() == list(range(len(births)))
         ends = after["object"][is_end(after["op"], after["size"])]

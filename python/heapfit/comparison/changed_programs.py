@@ -12,7 +12,7 @@ another load. What the counted ones need beyond R_safe / U_max is the least marg
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,13 +20,13 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
+from heapfit.comparison.trial import serves_from
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import MOST_MARGIN
-from heapfit.sweep.threads import map_in_threads
-from heapfit.trace.chains import Chains, tags_of
+from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import REPLAYED
-from heapfit.workloads.changes import COLUMNS, Change, Columns, list_changes
+from heapfit.workloads.changes import Change, list_changes
 
 MOST_GROWTH: Final = 5  # percent of the peak
 _TENTHS: Final = 10  # of a percent: the steps in which a margin is sought up to TRACE_SPECIFIC
@@ -41,7 +41,7 @@ class ChangeResult:
     growth: float  # of the peak, in percent
     is_counted: bool
     holds: bool  # in the region with the margin of the plan's kind, for the changed peak
-    needed: float = 0.0  # percent beyond R_safe / U_max, where it counts and does not hold
+    needed: float = 0.0  # percent beyond R_safe / U_max that is enough, where it does not hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,46 +82,50 @@ class ChangedPrograms:
         most = max(recordings, key=lambda one: one.profile.u_max)
         return cls(tuple(recordings), list_changes(most), most.profile.u_max)
 
-    def test(self, plan: Plan, r_safe: int, known: MarginBasis) -> ChangeTest:
+    def test(
+        self, plan: Plan, r_safe: int, known: MarginBasis, rival: int | None = None
+    ) -> ChangeTest:
         """Replays a plan on every change; `r_safe`: what the recordings need of it.
 
-        Where the margin has to grow, all that counts is tried again: a larger region may fail.
+        Where the margin has to grow, what counts is tried again, since a larger region may fail;
+        but not if a `rival` is set to less already, in bytes.
         """
         size = heap_size(r_safe, replace(known, changes=0.0))
-        results: dict[str, ChangeResult] = {}
-        events, asked, found = 0, self.changes, ChangeTest()
+        margin, results = size.margin, dict[str, ChangeResult]()
+        events, asked = 0, list(self.changes)
         while asked:
-            for result, replayed in self._try_all(asked, plan, size):
-                results[result.name] = _join(results.get(result.name), result)
-                events += replayed
-            found = ChangeTest(tuple(results.values()), events)
-            is_settled = found.needed <= size.margin or found.needed > TRACE_SPECIFIC
-            counted = {one.name for one in found.counted}
-            asked = () if is_settled else tuple(one for one in asked if one.name in counted)
-            size = replace(size, margin=max(size.margin, found.needed))
-        return found
+            tried_in, unproven = replace(size, margin=margin), []
+            for change in asked:
+                runs = self._make_runs(change, plan)
+                if runs is not None:
+                    result = self._try(change, runs, tried_in, margin)
+                    margin = max(margin, result.needed)
+                    results[change.name] = _join(results.get(change.name), result)
+                    events += runs.events
+                    unproven += [change] if result.is_counted and not runs.is_proven else []
+            is_lost = rival is not None and size.region_with(margin) >= rival
+            is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
+            asked = [] if is_settled else unproven
+        return ChangeTest(tuple(results.values()), events)
 
-    def _try_all(
-        self, changes: Sequence[Change], plan: Plan, size: HeapSize
-    ) -> Iterator[tuple[ChangeResult, int]]:
-        threads = self.recordings[0].threads
-        found = map_in_threads(threads, lambda one: self._try_change(one, plan, size), changes)
-        return (one for one in found if one is not None)
-
-    def _try_change(
-        self, change: Change, plan: Plan, size: HeapSize
-    ) -> tuple[ChangeResult, int] | None:
-        """The result of a change, and the events replayed for it; None if it changes nothing."""
-        before = [next(one.batches(COLUMNS)) for one in self.recordings]
-        after = [change.apply(columns) for columns in before]
-        if all(map(_are_equal, before, after)):
+    def _make_runs(self, change: Change, plan: Plan) -> _ChangedRuns | None:
+        """The changed recordings in a plan's heap; None if the change leaves them as they are."""
+        made = [_make_events(change, plan, one) for one in self.recordings]
+        if not any(is_changed for _, is_changed in made):
             return None
-        runs = _ChangedRuns.replaying(plan, after, self.recordings)
+        base = max(one.largest_alignment for one in self.recordings)
+        trials = [_engine.Trial(plan.engine(), events, base) for events, _ in made]
+        return _ChangedRuns(trials, max(_find_peak(events) for events, _ in made))
+
+    def _try(
+        self, change: Change, runs: _ChangedRuns, size: HeapSize, margin: float
+    ) -> ChangeResult:
+        """The result in the region of `size`; what is needed beyond it is `margin` at least."""
         growth = 100 * (runs.peak / self.u_max - 1)
         is_counted = change.is_of_sizes or growth <= MOST_GROWTH
         holds = runs.serve_in(size, size.margin)
-        needed = 0.0 if holds or not is_counted else runs.find_margin(size)
-        return ChangeResult(change.name, growth, is_counted, holds, needed), runs.events
+        needed = 0.0 if holds or not is_counted else runs.find_margin(size, margin)
+        return ChangeResult(change.name, growth, is_counted, holds, needed)
 
 
 @dataclass(slots=True)
@@ -131,33 +135,30 @@ class _ChangedRuns:
     trials: Sequence[_engine.Trial]
     peak: int  # most live bytes of any of them
     events: int = 0  # replayed so far
-
-    @classmethod
-    def replaying(
-        cls, plan: Plan, runs: Sequence[Columns], recordings: Sequence[LoadedTrace]
-    ) -> _ChangedRuns:
-        """The runs on regions whose base suits all recordings."""
-        base = max(one.largest_alignment for one in recordings)
-        arrays = [
-            _to_events(columns, plan, one.trace.chains)
-            for columns, one in zip(runs, recordings, strict=True)
-        ]
-        peaks = [_find_peak(events) for events in arrays]
-        return cls([_engine.Trial(plan.engine(), events, base) for events in arrays], max(peaks))
+    is_proven: bool = False  # the region tried last and all larger ones serve
 
     def serve_in(self, size: HeapSize, margin: float) -> bool:
         """True if all run in the region of this margin for their own peak."""
         region = replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
+        self.is_proven = True
         return all(self._runs(trial, region) for trial in self.trials)
 
     def _runs(self, trial: _engine.Trial, region: int) -> bool:
+        if trial.tells_reach:
+            is_proven, events = serves_from(trial, region)
+            self.events += events
+            if is_proven:
+                return True
+        self.is_proven = False
         tried = trial.run(region)
         self.events += tried.events
         return tried.runs
 
-    def find_margin(self, size: HeapSize) -> float:
-        """A margin in percent that is enough, above that of `size`, which is not."""
-        low, high = size.margin, float(TRACE_SPECIFIC)
+    def find_margin(self, size: HeapSize, least: float) -> float:
+        """A margin in percent that is enough, `least` or more; that of `size` is not."""
+        low, high = least, float(TRACE_SPECIFIC)
+        if least > size.margin and self.serve_in(size, least):
+            return least
         high = high if low < high else 2 * low
         while not self.serve_in(size, high):
             if high >= MOST_MARGIN:
@@ -173,22 +174,25 @@ class _ChangedRuns:
 
 
 def _join(before: ChangeResult | None, result: ChangeResult) -> ChangeResult:
-    """The result in the region of the kind's margin, with the most that was needed beyond it."""
+    """The result by both tries, in the region of the kind's margin and in a larger one."""
     if before is None:
         return result
-    return replace(before, needed=max(before.needed, result.needed))
+    is_held, needed = before.holds and result.holds, max(before.needed, result.needed)
+    return replace(before, holds=is_held, needed=needed)
 
 
-def _are_equal(some: Columns, others: Columns) -> bool:
-    return all(np.array_equal(some[name], others[name]) for name in REPLAYED)
-
-
-def _to_events(columns: Columns, plan: Plan, chains: Chains) -> _engine.EventArray:
+def _make_events(
+    change: Change, plan: Plan, loaded: LoadedTrace
+) -> tuple[_engine.EventArray, bool]:
+    """The events of a changed recording for a plan, and whether they are others than recorded."""
+    (before,) = loaded.batches((*REPLAYED, "site") if plan.sites else REPLAYED)
+    after = change.apply(before)
+    is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
+    tags = tags_of(after["site"], plan.sites, loaded.trace.chains) if plan.sites else None
     events = _engine.EventArray()
-    events.reserve(len(columns["op"]))
-    tags = tags_of(columns["site"], plan.sites, chains) if plan.sites else None
-    events.append(columns["op"], columns["object"], columns["size"], columns["alignment"], tags)
-    return events
+    events.reserve(len(after["op"]))
+    events.append(after["op"], after["object"], after["size"], after["alignment"], tags)
+    return events, is_changed
 
 
 def _find_peak(events: _engine.EventArray) -> int:

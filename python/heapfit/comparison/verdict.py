@@ -109,9 +109,14 @@ def best_row(comparison: Comparison, is_cut: bool) -> Row | None:
 
 
 def verdict_rows(comparison: Comparison) -> tuple[Row, ...]:
-    """The rows that the verdict is about: of the usual search, unless there are none."""
+    """The rows that the verdict is about: of the usual search, and not trace-specific.
+
+    Unless there are none: then rows of the other kinds, too.
+    """
     rows = tuple(row for row in comparison.rows if not row.is_searched_further)
-    return rows or comparison.rows
+    lasting = tuple(row for row in rows if not row.known.is_trace_specific)
+    is_any = any(row.r_safe is not None and not row.is_cut_to_trace for row in lasting)
+    return (lasting if is_any else rows) or comparison.rows
 
 
 def list_extended_search(comparison: Comparison) -> list[Row]:

@@ -20,8 +20,6 @@ from heapfit.trace.operations import FREE, RESIZE, is_allocation, is_end
 
 Columns: TypeAlias = dict[str, NDArray[Any]]  # of events, as in a stored trace
 
-COLUMNS: Final = ("op", "object", "size", "alignment", "site")
-_REQUEST: Final = ("op", "size", "alignment", "site")  # all but the object
 _HEAVIEST: Final = 3  # sizes
 _EACH: Final = 10  # one of so many blocks is doubled; of so many parts of a recording one is first
 _LATE: Final = 3  # events
@@ -43,7 +41,7 @@ def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
     return (
         *(
             Change(f"{more} B more a request", partial(grow_requests, more=more), True)
-            for more in (4, 8)
+            for more in (8, 4)
         ),
         *(
             Change(
@@ -116,7 +114,8 @@ def reverse_lasting(columns: Columns) -> Columns:
     events = births[lasts & (births * _EACH < len(columns["op"]))]
     order = np.arange(len(columns["op"]))
     order[events] = events[::-1]
-    return columns | {name: columns[name][order] for name in _REQUEST}
+    moved = {name: column[order] for name, column in columns.items()}
+    return moved | {"object": columns["object"]}
 
 
 def delay_frees(columns: Columns) -> Columns:
