@@ -43,6 +43,11 @@ class ChangeResult:
     holds: bool  # in the region with the margin of the plan's kind, for the changed peak
     needed: float = 0.0  # percent beyond R_safe / U_max that is enough, where it does not hold
 
+    @property
+    def needed_text(self) -> str:
+        """The need in words; a plan of counted blocks may have none."""
+        return f"{self.needed:g} % more" if self.needed < MOST_MARGIN else "ever more memory"
+
 
 @dataclass(frozen=True, slots=True)
 class ChangeTest:
@@ -66,6 +71,20 @@ class ChangeTest:
         """The counted results that the margin of the kind does not cover, the worst first."""
         broken = (one for one in self.counted if not one.holds)
         return tuple(sorted(broken, key=lambda one: -one.needed))
+
+    def sentence(self, margin: float) -> str:
+        """What was tried and what it needs, in a sentence; `margin`: percent that is set."""
+        if not self.counted:
+            return "Next build: no change of the program was tried."
+        worst = (*self.broken, self.counted[0])[0]
+        others = f"{len(self.counted) - 1} other changes"
+        if worst.holds:
+            return f"Next build: it holds with {worst.name} and with {others} of the program."
+        limit = "which the margin covers"
+        if worst.needed > margin:
+            limit = f"more than the margin of {margin:g} %"
+        held = f"{sum(one.holds for one in self.counted)} of {others} hold without it"
+        return f"Next build: with {worst.name} it needs {worst.needed_text}, {limit}; {held}."
 
 
 @dataclass(frozen=True, slots=True)
