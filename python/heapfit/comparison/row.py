@@ -40,6 +40,7 @@ class Row:
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
+    changes: float = 0.0  # percent, as in MarginBasis
 
     @property
     def replay_region(self) -> int | None:
@@ -69,7 +70,8 @@ class Row:
     @property
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
-        return MarginBasis(1, self.u_max, margin_kind(self.plan, self.trained_on_this_trace))
+        kind = margin_kind(self.plan, self.trained_on_this_trace)
+        return MarginBasis(1, self.u_max, kind, self.changes)
 
     @property
     def is_in_pieces(self) -> bool:

@@ -125,7 +125,7 @@ class RobustDesigns:
 
     def basis(self, row: RobustRow) -> MarginBasis:
         """The recordings, peak and kind that the row's margin rests on."""
-        return MarginBasis(self.recordings, self.u_max_objective, row.kind)
+        return MarginBasis(self.recordings, self.u_max_objective, row.kind, row.changes)
 
     def heap_size(
         self, row: RobustRow, peak: int | None = None, margin: float | None = None

@@ -32,6 +32,7 @@ class RobustRow:
     run_out: tuple[int, ...]  # hold-out traces that run out of memory at each margin
     held: tuple[bool, ...]  # true for each trace that runs in the heap set without it
     has_unseen: bool  # there are hold-out traces, each left out of making a plan
+    changes: float = 0.0  # percent, as in MarginBasis
 
     @property
     def is_cut(self) -> bool:

@@ -228,7 +228,7 @@ def _rank(rows: Sequence[RobustRow], judge: RowJudge) -> list[RobustRow]:
     u_max = judge.objective.evaluate(judge.replays.u_max) or 0
 
     def key(row: RobustRow) -> tuple[float, float, str]:
-        known = MarginBasis(judge.recordings, u_max, row.kind)
+        known = MarginBasis(judge.recordings, u_max, row.kind, row.changes)
         needed = math.inf if row.needed is None else heap_size(row.needed, known).region
         return needed, row.region or math.inf, row.name
 
