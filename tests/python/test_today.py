@@ -18,7 +18,8 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, print_text
-from heapfit.comparison.incumbents.heaps import LONG_HEADER, Resizes, find_heap, lwip_mem
+from heapfit.comparison.incumbents.families.lwip import LONG_HEADER, lwip_mem
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import (
@@ -27,6 +28,7 @@ from heapfit.comparison.incumbents.requests import (
     remove_objects,
     requests_of,
 )
+from heapfit.comparison.incumbents.system_heap import Resizes
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks

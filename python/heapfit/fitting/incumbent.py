@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import enough_recordings, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError

@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from heapfit import _engine
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent

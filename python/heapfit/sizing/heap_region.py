@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.requests import (
     Requests,
     adapt_requests,
     remove_objects,
     requests_of,
 )
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.buffers import one_unit

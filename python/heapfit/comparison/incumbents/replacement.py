@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Permanent
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by

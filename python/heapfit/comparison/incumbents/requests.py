@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
+from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK
+from heapfit.comparison.incumbents.system_heap import MARK, Resizes, SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import (
     HeapSize,
     MarginBasis,

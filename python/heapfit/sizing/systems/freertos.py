@@ -7,7 +7,7 @@ and split, neighbours coalesce; BlockLink_t stands before every block, and once 
 
 from __future__ import annotations
 
-from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.progress import Progress
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.settings import (

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.heaps import (
+from heapfit.comparison.incumbents.families.lwip import (
     LARGEST_SHORT,
     LEAST,
     LONG_HEADER,
     SHORT_HEADER,
-    SystemHeap,
     lwip_mem,
 )
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heapfit.comparison.incumbents.heaps import sys_heap
+from heapfit.comparison.incumbents.families.zephyr import sys_heap
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
 from heapfit.sizing.heap_region import size_heap

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The heaps of newlib, the C library of most Arm toolchains."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from heapfit.comparison.incumbents.system_heap import WORD, Family, SystemHeap
+from heapfit.plan.plan import Plan
+
+
+def _nano(alignment: int) -> SystemHeap:
+    del alignment  # MALLOC_ALIGN is 8 on 32 bits
+    return SystemHeap(
+        name="newlib",
+        title="newlib's small malloc (nano.specs)",
+        version="3.3.0",
+        setting="bytes that _sbrk gives",
+        plan=Plan("nano_malloc", {"alignment": 8}),
+        own=2 * WORD,  # its list's head and where it began
+        unset=2 * WORD,
+        has_sentinel=False,
+        tolerance=0.0,
+    )
+
+
+HEAPS: Final[Family] = {"newlib": _nano}
