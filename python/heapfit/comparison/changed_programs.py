@@ -20,8 +20,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
-from heapfit.comparison.trial import serves_from
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
@@ -115,7 +114,7 @@ class ChangedPrograms:
         while asked:
             tried_in, unproven = replace(size, margin=margin), []
             for change in asked:
-                runs = self._make_runs(change, plan)
+                runs = self._make_runs(change, plan, size)
                 if runs is not None:
                     result = self._try(change, runs, tried_in, margin)
                     margin = max(margin, result.needed)
@@ -127,14 +126,18 @@ class ChangedPrograms:
             asked = [] if is_settled else unproven
         return ChangeTest(tuple(results.values()), events)
 
-    def _make_runs(self, change: Change, plan: Plan) -> _ChangedRuns | None:
+    def _make_runs(self, change: Change, plan: Plan, size: HeapSize) -> _ChangedRuns | None:
         """The changed recordings in a plan's heap; None if the change leaves them as they are."""
         made = [_make_events(change, plan, one) for one in self.recordings]
         if not any(is_changed for _, is_changed in made):
             return None
         base = max(one.largest_alignment for one in self.recordings)
-        trials = [_engine.Trial(plan.engine(), events, base) for events, _ in made]
-        return _ChangedRuns(trials, max(_find_peak(events) for events, _ in made))
+        engine_plan = plan.engine()
+        runs = [_ChangedRun(_engine.Trial(engine_plan, events, base)) for events, _ in made]
+        for one in runs:
+            if one.trial.tells_reach and base <= engine_plan.alignment:
+                one.measure_need(2 * size.region)
+        return _ChangedRuns(runs, max(_find_peak(events) for events, _ in made))
 
     def _try(
         self, change: Change, runs: _ChangedRuns, size: HeapSize, margin: float
@@ -148,30 +151,54 @@ class ChangedPrograms:
 
 
 @dataclass(slots=True)
+class _ChangedRun:
+    """A changed recording in one plan's heap."""
+
+    trial: _engine.Trial
+    events: int = 0  # replayed so far
+    need: float | None = None  # in bytes, where one replay tells it
+
+    def measure_need(self, region: float) -> None:
+        """One replay with room; the larger region does not change where blocks lie."""
+        self.need = math.inf
+        while region <= LARGEST_REGION:
+            tried = self.trial.run(int(region))
+            self.events += tried.events
+            if tried.runs:
+                self.need = self.trial.region_for(tried.reach) if tried.reach else None
+                return
+            region *= 2
+
+    def runs_in(self, region: int) -> bool:
+        """True if it runs in a region of this size."""
+        if self.need is not None:
+            return self.need <= region
+        tried = self.trial.run(region)
+        self.events += tried.events
+        return tried.runs
+
+
+@dataclass(frozen=True, slots=True)
 class _ChangedRuns:
     """The recordings of a changed program in one plan's heap."""
 
-    trials: Sequence[_engine.Trial]
+    runs: Sequence[_ChangedRun]
     peak: int  # most live bytes of any of them
-    events: int = 0  # replayed so far
-    is_proven: bool = False  # the region tried last and all larger ones serve
+
+    @property
+    def events(self) -> int:
+        """Events replayed so far."""
+        return sum(one.events for one in self.runs)
+
+    @property
+    def is_proven(self) -> bool:
+        """True if it is known that larger regions than one that serves do, too."""
+        return all(one.need is not None for one in self.runs)
 
     def serve_in(self, size: HeapSize, margin: float) -> bool:
         """True if all run in the region of this margin for their own peak."""
         region = replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
-        self.is_proven = True
-        return all(self._runs(trial, region) for trial in self.trials)
-
-    def _runs(self, trial: _engine.Trial, region: int) -> bool:
-        if trial.tells_reach:
-            is_proven, events = serves_from(trial, region)
-            self.events += events
-            if is_proven:
-                return True
-        self.is_proven = False
-        tried = trial.run(region)
-        self.events += tried.events
-        return tried.runs
+        return all(one.runs_in(region) for one in self.runs)
 
     def find_margin(self, size: HeapSize, least: float) -> float:
         """A margin in percent that is enough, `least` or more; that of `size` is not."""

@@ -12,7 +12,7 @@ from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
@@ -320,6 +320,11 @@ def _raise_no_region(name: str, u_max: int) -> NoReturn:
 
 def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
+
+
+def basis_of(choice: Choice, kind: MarginKind, changes: float = 0.0) -> MarginBasis:
+    """What the margin of another heap for the choice's recordings rests on."""
+    return replace(choice.answer.known, kind=kind, changes=changes)
 
 
 def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:

@@ -26,10 +26,23 @@ from heapfit.report.saving import describe_saving
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
+
+
+def _margin(row: ReferenceRow) -> str | None:
+    return None if row.size is None else f"{row.size.margin:g} %".rjust(len("margin"))
+
+
 _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("title", "heap", shown=lambda row: row.title + _mark(row)),
     Column("standing"),
     Column("region", "bytes"),
+    Column("r_safe", value=lambda row: row.size and row.size.r_safe),
+    Column(
+        "margin_percent",
+        "margin",
+        lambda row: row.size and row.size.margin,
+        _margin,
+    ),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
