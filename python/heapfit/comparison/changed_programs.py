@@ -170,9 +170,9 @@ class _ChangedRun:
             region *= 2
 
     def runs_in(self, region: int) -> bool:
-        """True if it runs in a region of this size."""
-        if self.need is not None:
-            return self.need <= region
+        """True if it runs in a region of this size; it may in less than it needs for sure."""
+        if self.need is not None and self.need <= region:
+            return True
         tried = self.trial.run(region)
         self.events += tried.events
         return tried.runs
@@ -192,21 +192,31 @@ class _ChangedRuns:
 
     @property
     def is_proven(self) -> bool:
-        """True if it is known that larger regions than one that serves do, too."""
+        """True if it is known that all need no more than the region of the margin found."""
         return all(one.need is not None for one in self.runs)
 
     def serve_in(self, size: HeapSize, margin: float) -> bool:
         """True if all run in the region of this margin for their own peak."""
-        region = replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
+        region = self._scale(size, margin)
         return all(one.runs_in(region) for one in self.runs)
+
+    def _scale(self, size: HeapSize, margin: float) -> int:
+        return replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
+
+    def _have_room(self, size: HeapSize, margin: float) -> bool:
+        """True if the region covers what all need, by one replay in it where that is not known."""
+        region = self._scale(size, margin)
+        return all(
+            one.runs_in(region) if one.need is None else one.need <= region for one in self.runs
+        )
 
     def find_margin(self, size: HeapSize, least: float) -> float:
         """A margin in percent that is enough, `least` or more; that of `size` is not."""
         low, high = least, float(TRACE_SPECIFIC)
-        if least > size.margin and self.serve_in(size, least):
+        if least > size.margin and self._have_room(size, least):
             return least
         high = high if low < high else 2 * low
-        while not self.serve_in(size, high):
+        while not self._have_room(size, high):
             if high >= MOST_MARGIN:
                 return MOST_MARGIN
             low, high = high, min(2 * high, MOST_MARGIN)
@@ -214,7 +224,7 @@ class _ChangedRuns:
         few, many = math.floor(_TENTHS * low), math.ceil(_TENTHS * high)
         while many - few > step:
             middle = (few + many) // 2
-            is_enough = self.serve_in(size, middle / _TENTHS)
+            is_enough = self._have_room(size, middle / _TENTHS)
             few, many = (few, middle) if is_enough else (middle, many)
         return many / _TENTHS
 
