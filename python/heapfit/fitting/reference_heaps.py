@@ -121,7 +121,7 @@ def _measure_others(
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    known = basis_of(choice, row.known.kind, row.changes)
+    known = basis_of(choice, row.known.kind, row.known.changes)
     return _Reference(title, choice.needs.get(row.name), known, standing, row)
 
 
