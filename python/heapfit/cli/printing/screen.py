@@ -28,7 +28,7 @@ _MOST_WARNINGS = 2
 _INDENT = "  "
 
 
-def _margin(row: ReferenceRow) -> str | None:
+def _format_margin(row: ReferenceRow) -> str | None:
     return None if row.size is None else f"{row.size.margin:g} %".rjust(len("margin"))
 
 
@@ -41,7 +41,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
         "margin_percent",
         "margin",
         lambda row: row.size and row.size.margin,
-        _margin,
+        _format_margin,
     ),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
