@@ -88,7 +88,7 @@ class FittedHeap(Tabular):
     def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
         """Bytes less than a system's heap needs with the same margin; below 0: more.
 
-        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
+        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib-nano. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         answer = self.found.answer
