@@ -11,7 +11,7 @@ from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import enough_recordings, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -35,6 +35,17 @@ def measure_incumbent(
         raise HeapfitError(f"--now {heap.name}: {error}") from error
 
 
+def size_incumbent(needs: Needs, known: MarginBasis, options: FitOptions) -> HeapSize | None:
+    """The size to set the incumbent heap to; None if it serves a recording in no region.
+
+    `known` may be that of another heap for the same recordings.
+    """
+    if needs.most is None:
+        return None
+    kind = margin_kind(needs.heap.plan, False)
+    return compute_size(needs.most, replace(known, kind=kind, changes=0.0), options)
+
+
 def compare_incumbent(
     needs: Needs, recordings: Sequence[Recording], choice: Choice, options: FitOptions
 ) -> IncumbentVerdict:
@@ -42,8 +53,7 @@ def compare_incumbent(
     heap, names = needs.heap, [recording.name for recording in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*column) for column in columns)
-    known = basis_of(choice, margin_kind(heap.plan, False))
-    size = None if needs.most is None else compute_size(needs.most, known, options)
+    size = size_incumbent(needs, choice.answer.known, options)
     today = HeapCost(heap.name, size, heap.code, heap.instructions)
     wanted = enough_recordings(max(choice.u_max))
     costs = (today, _measure_fitted_cost(choice))
