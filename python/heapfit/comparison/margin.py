@@ -108,7 +108,9 @@ def margin_for(known: MarginBasis) -> float:
     """
     margins = next(one for one in _TABLE if known.u_max < one.below)
     by_runs = margins.column(known.kind)
-    return max(by_runs[min(known.runs, len(by_runs)) - 1], math.ceil(10 * known.changes) / 10)
+    return max(
+        by_runs[min(known.runs, len(by_runs)) - 1], math.ceil(round(10 * known.changes, 6)) / 10
+    )
 
 
 def enough_recordings(u_max: int) -> int:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
+from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -32,33 +33,48 @@ def measure_incumbent(
     try:
         return measure_memory_needs(heap, requests, bases, progress)
     except HeapfitError as error:
-        raise HeapfitError(f"--now {heap.name}: {error}") from error
+        raise HeapfitError(f"{heap.name}: {error}") from error
 
 
-def size_incumbent(needs: Needs, known: MarginBasis, options: FitOptions) -> HeapSize | None:
-    """The size to set the incumbent heap to; None if it serves a recording in no region.
+def size_incumbent(
+    needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
+) -> tuple[Answer, ChangeTest] | None:
+    """The answer that keeps the incumbent heap, which is tried on changed programs, too.
 
-    `known` may be that of another heap for the same recordings.
+    `known` may be that of another heap for the same recordings. None: it serves one of them in no
+    region.
     """
     if needs.most is None:
         return None
-    kind = margin_kind(needs.heap.plan, False)
-    return compute_size(needs.most, replace(known, kind=kind, changes=0.0), options)
+    known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+    programs = ChangedPrograms.from_recordings(searched)
+    changes = programs.test_system(needs.heap, needs.most, known)
+    known = replace(known, changes=changes.needed)
+    size = compute_size(needs.most, known, options)
+    return Answer(size, known, options.peak, needs.heap), changes
 
 
 def compare_incumbent(
-    needs: Needs, recordings: Sequence[Recording], choice: Choice, options: FitOptions
+    needs: Needs,
+    recordings: Sequence[Recording],
+    searched: Sequence[LoadedTrace],
+    choice: Choice,
+    options: FitOptions,
 ) -> IncumbentVerdict:
-    """Compares the incumbent heap with the fitted one on each recording."""
+    """Compares the incumbent heap with the fitted one on each recording, and on changed programs.
+
+    `searched`: the recordings, or excerpts of long ones.
+    """
     heap, names = needs.heap, [recording.name for recording in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*column) for column in columns)
-    size = size_incumbent(needs, choice.answer.known, options)
+    answer, changes = size_incumbent(needs, searched, choice.answer.known, options) or (None, None)
+    size = None if answer is None else answer.size
     today = HeapCost(heap.name, size, heap.code, heap.instructions)
     wanted = enough_recordings(max(choice.u_max))
     costs = (today, _measure_fitted_cost(choice))
     is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
-    return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, is_foretold)
+    return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, changes, is_foretold)
 
 
 def _measure_fitted_cost(choice: Choice) -> HeapCost:
@@ -75,6 +91,7 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     size = today.costs[0].size
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
-    known = basis_of(choice, margin_kind(today.heap.plan, False))
+    needed = 0.0 if today.changes is None else today.changes.needed
+    known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
     answer = Answer(size, known, options.peak, today.heap)
     return replace(choice, answer=answer, verdict=today.sentence())

@@ -87,7 +87,10 @@ def measure_reference_heaps(
     others, events = _measure_others(choice, selection.searched, today, progress)
     references = []
     if today is not None:
-        references = [_refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)]
+        incumbent = _refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)
+        changes = None if selection.today is None else selection.today.changes
+        needed = 0.0 if changes is None else changes.needed
+        references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
     fitted = _refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED)
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
@@ -121,7 +124,7 @@ def _measure_others(
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    known = basis_of(choice, row.known.kind, row.changes)
+    known = basis_of(choice, row.known.kind, row.known.changes)
     return _Reference(title, choice.needs.get(row.name), known, standing, row)
 
 

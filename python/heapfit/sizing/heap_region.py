@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from heapfit.comparison.incumbents.needs import Needs, measure_memories
-from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
+from heapfit.comparison.incumbents.requests import remove_objects, requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.incumbent import size_incumbent
+from heapfit.fitting.incumbent import measure_incumbent, size_incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
@@ -31,26 +31,23 @@ def size_heap(
 
     With the heap, whose headers may depend on its size.
     """
-    paths = ", ".join(str(one.trace.path) for one in recordings)
-    served = [_drop_sizes(requests_of(one), elsewhere) for one in recordings]
-    if not all(len(one.op) for one in served):
-        raise HeapfitError(f"{paths}: no request is left for the heap")
-    u_max = max(profile_events(one.engine()).u_max for one in served)
-    known = MarginBasis(len(recordings), u_max, MarginKind.UNKNOWN)
-    bases = [one.largest_alignment for one in recordings]
-    try:
-        heap, memories, events = measure_memories(heap, served, bases, progress)
-    except HeapfitError as error:
-        raise HeapfitError(f"{paths}: {error}") from error
-    size = size_incumbent(Needs(heap, memories, None, events), known, FitOptions())
-    if size is None:
-        raise HeapfitError(f"{paths}: {heap.title} serves them in no region")
-    return heap, Answer(size, known, None, heap)
+    served = [_drop_sizes(one, elsewhere) for one in recordings]
+    known = MarginBasis(len(served), max(one.profile.u_max for one in served), MarginKind.UNKNOWN)
+    needs = measure_incumbent(heap, served, progress)
+    found = size_incumbent(needs, served, known, FitOptions())
+    if found is None:
+        raise HeapfitError(f"{heap.title}: serves these recordings in no region")
+    return needs.heap, found[0]
 
 
-def _drop_sizes(requests: Requests, sizes: Collection[int]) -> Requests:
+def _drop_sizes(loaded: LoadedTrace, sizes: Collection[int]) -> LoadedTrace:
     if not sizes:
-        return requests
+        return loaded
+    requests = requests_of(loaded)
     asked = requests.size[is_allocation(requests.op)]
     elsewhere = np.isin(asked, np.array(sorted(sizes), dtype=np.uint64))
-    return remove_objects(requests, np.flatnonzero(elsewhere).tolist())
+    if elsewhere.all():
+        raise HeapfitError(f"{loaded.trace.path}: no request is left for the heap")
+    events = remove_objects(requests, np.flatnonzero(elsewhere).tolist()).engine()
+    no_sites = np.zeros(0, np.uint32)
+    return replace(loaded, events=events, sites=no_sites, profile=profile_events(events))

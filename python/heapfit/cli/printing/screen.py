@@ -62,6 +62,9 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_describe_holdout(fit), _INDENT)
+    yield Fields({"changes": fit.changes})
+    if fit.changes is not None:
+        yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)
