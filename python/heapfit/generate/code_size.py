@@ -27,12 +27,13 @@ def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
     """The code size by each compiler that is here and could link the folder."""
     linked = ((CORTEX_M4, images.plain), (OWN, images.own))
     found = (
-        _measure_image(compiler, folder, image) for compiler, image in linked if image is not None
+        measure_image(compiler, folder, image) for compiler, image in linked if image is not None
     )
     return [size for size in found if size is not None]
 
 
-def _measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+    """The code size of a folder's linked image; None if the compiler's tools fail."""
     try:
         about = compiler.about(folder)
         sections = run_in_folder(folder, f"{compiler.tools}size", "-A", str(image))
