@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.changed_programs import ChangeTest
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
@@ -70,6 +71,11 @@ class Fit:
     work: Work = NO_WORK  # of all stages, without drawing the page
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+
+    @property
+    def changes(self) -> ChangeTest | None:
+        """The plan tried on changed programs; None if the incumbent heap is kept."""
+        return self.winner.changes if self.answer.kept is None else None
 
     @property
     def source(self) -> Path:
