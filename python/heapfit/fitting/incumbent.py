@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
@@ -18,7 +18,6 @@ from heapfit.fitting.answer import Answer
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording
-from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
@@ -44,18 +43,17 @@ def compare_incumbent(
     pairs = tuple(Pair(*column) for column in columns)
     known = basis_of(choice, margin_kind(heap.plan, False))
     size = None if needs.most is None else compute_size(needs.most, known, options)
-    today = HeapCost(heap.name, size, heap.code, heap.instructions)
+    costs = estimate_costs(heap, choice.shown, needs.most)
+    today = HeapCost(heap.name, size, costs.flash, costs.mean)
     wanted = enough_recordings(max(choice.u_max))
-    costs = (today, _measure_fitted_cost(choice))
     is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
-    return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, is_foretold)
+    return IncumbentVerdict(heap, pairs, (today, _measure_fitted_cost(choice)), needs.permanent, wanted, is_foretold)
 
 
 def _measure_fitted_cost(choice: Choice) -> HeapCost:
     row: Row = choice.winner
-    base = choice.comparison.base_alignment
-    costs = measures_of(row, choice.shown, load_sram(), base)
-    return HeapCost(row.name, choice.answer.size, costs.size, costs.time)
+    costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
+    return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
