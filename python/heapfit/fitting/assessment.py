@@ -37,5 +37,8 @@ def assess(selection: Selection, request: Request, progress: WeightedProgress) -
     holdout = check_holdout(choice, recordings, searched, holding, request.threads)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + (0 if needs is None else needs.events)
-    work = choice.comparison.work + Work(beside=beside, judged=holdout.events + replayed)
+    kept = None if selection.today is None else selection.today.changes
+    changed = 0 if kept is None else kept.events
+    assessed = Work(beside=beside, judged=holdout.events + replayed, changed=changed)
+    work = choice.comparison.work + assessed
     return Assessment(selection, suggestions, rows, holdout, work)

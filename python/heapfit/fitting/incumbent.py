@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
@@ -35,19 +36,30 @@ def measure_incumbent(
 
 
 def compare_incumbent(
-    needs: Needs, recordings: Sequence[Recording], choice: Choice, options: FitOptions
+    needs: Needs,
+    recordings: Sequence[Recording],
+    searched: Sequence[LoadedTrace],
+    choice: Choice,
+    options: FitOptions,
 ) -> IncumbentVerdict:
-    """Compares the incumbent heap with the fitted one on each recording."""
+    """Compares the incumbent heap with the fitted one on each recording, and on changed programs.
+
+    `searched`: the recordings, or excerpts of long ones.
+    """
     heap, names = needs.heap, [recording.name for recording in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*column) for column in columns)
-    known = basis_of(choice, margin_kind(heap.plan, False))
+    known, changes = basis_of(choice, margin_kind(heap.plan, False)), None
+    if needs.most is not None:
+        changes = ChangedPrograms.from_recordings(searched).test_system(heap, needs.most, known)
+        known = replace(known, changes=changes.needed)
     size = None if needs.most is None else compute_size(needs.most, known, options)
     costs = estimate_costs(heap, choice.shown, needs.most)
     today = HeapCost(heap.name, size, costs.flash, costs.mean)
     wanted = enough_recordings(max(choice.u_max))
     is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
-    return IncumbentVerdict(heap, pairs, (today, _measure_fitted_cost(choice)), needs.permanent, wanted, is_foretold)
+    both = (today, _measure_fitted_cost(choice))
+    return IncumbentVerdict(heap, pairs, both, needs.permanent, wanted, changes, is_foretold)
 
 
 def _measure_fitted_cost(choice: Choice) -> HeapCost:
@@ -63,6 +75,7 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     size = today.costs[0].size
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
-    known = basis_of(choice, margin_kind(today.heap.plan, False))
+    needed = 0.0 if today.changes is None else today.changes.needed
+    known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
     answer = Answer(size, known, options.peak, today.heap)
     return replace(choice, answer=answer, verdict=today.sentence())

@@ -86,7 +86,10 @@ def measure_reference_heaps(
     others, events = _measure_others(choice, selection.searched, today, progress)
     references = []
     if today is not None:
-        references = [_refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)]
+        incumbent = _refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)
+        changes = None if selection.today is None else selection.today.changes
+        needed = 0.0 if changes is None else changes.needed
+        references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
     fitted = _refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED)
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised

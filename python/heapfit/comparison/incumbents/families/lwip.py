@@ -27,7 +27,7 @@ def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> 
         unset=2 * header,
         resizes=Resizes.SHRINK,
         least=least,
-        tolerance=0.0,
+        tolerance=0.1,
     )
 
 
