@@ -18,7 +18,7 @@ def _umm_malloc(_alignment: int) -> SystemHeap:
         title="umm_malloc",
         version="ed68d0b",
         setting="UMM_MALLOC_CFG_HEAP_SIZE",
-        plan=Plan("umm_malloc", {"alignment": 4, "block_size": _BLOCK}),
+        plan=Plan("block_runs", {"alignment": 4, "block_size": _BLOCK}),
         own=_BLOCK,  # block 0
         aligns=False,
         has_sentinel=False,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* umm_malloc: placements in blocks of 8 bytes, computed by hand. */
-#include "baselines/umm_malloc.h"
+/* block_runs: the placements of umm_malloc in blocks of 8 bytes, computed by hand. */
+#include "baselines/block_runs.h"
 
 #include "subject.h"
 
 enum { FIRST = 12 + 8 + 4, LARGE = 512 * 1024 }; /* the payload of block 1 */
 
-static const hfit_umm_malloc_plan plan = {{4}, 8, 0};
-static const hfit_umm_malloc_plan first_fit = {{4}, 8, 1};
+static const hfit_block_runs_plan plan = {{4}, 8, 0};
+static const hfit_block_runs_plan first_fit = {{4}, 8, 1};
 
 static subject umm(size_t size) {
-    return start(&hfit_umm_malloc_operations, &plan.common, size);
+    return start(&hfit_block_runs_operations, &plan.common, size);
 }
 
 static void a_request_and_4_bytes_take_whole_blocks(void) {
@@ -41,7 +41,7 @@ static void the_smallest_run_serves_and_among_equals_the_last_freed(void) {
     CHECK(take(s, 12) == holes[2]);
     CHECK(take(s, 12) == holes[1]);
     CHECK(take(s, 12) == holes[0]);
-    s = start(&hfit_umm_malloc_operations, &first_fit.common, REGION);
+    s = start(&hfit_block_runs_operations, &first_fit.common, REGION);
     take_holes(s, holes);
     CHECK(take(s, 20) == holes[0]);
 }
@@ -97,7 +97,7 @@ static void else_what_is_before_and_both_if_neither_will_do(void) {
 
 static void no_heap_has_more_than_32768_blocks(void) {
     static _Alignas(16) unsigned char large[LARGE];
-    const hfit_operations *operations = &hfit_umm_malloc_operations;
+    const hfit_operations *operations = &hfit_block_runs_operations;
     hfit_heap *heap = operations->init(large, LARGE, &plan.common);
     CHECK(operations->alloc(heap, &plan.common, 8 * (32768 - 2)) == NULL);
     const unsigned char *block = operations->alloc(heap, &plan.common, 8 * (32768 - 2) - 4);

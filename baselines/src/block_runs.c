@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See baselines/umm_malloc.h.
+ * See baselines/block_runs.h.
  *
  *   0      4           12        1        2                          last
  *   +------+-----------+---------+--------+--------+-- ... -+--------+------+
@@ -13,11 +13,11 @@
  * All four are numbers of blocks, of 2 bytes each. F, the highest bit of the first, is set in a
  * free run. Block 0 is the head of the ring of free runs; its `next` is always 1.
  */
-#include "baselines/umm_malloc.h"
+#include "baselines/block_runs.h"
 
 #include "hfit/descriptor.h"
 
-#define HFIT_THIS(operation) hfit_umm_malloc_##operation
+#define HFIT_THIS(operation) hfit_block_runs_##operation
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -36,8 +36,8 @@ enum {
 
 typedef enum { NEXT, PREVIOUS, NEXT_FREE, PREVIOUS_FREE } block_field;
 
-static inline const hfit_umm_malloc_plan *own(const hfit_plan *plan) {
-    return (const hfit_umm_malloc_plan *)plan;
+static inline const hfit_block_runs_plan *own(const hfit_plan *plan) {
+    return (const hfit_block_runs_plan *)plan;
 }
 
 static inline uint32_t unit_of(const hfit_plan *plan) {
@@ -381,18 +381,18 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"block_size", "Bytes of a block, 8 or 16; not less than the alignment.", HFIT_SCALAR,
-     offsetof(hfit_umm_malloc_plan, block_size), 8, 16, 8, HFIT_AMOUNT},
+     offsetof(hfit_block_runs_plan, block_size), 8, 16, 8, HFIT_AMOUNT},
     {"first", "1: the first free run that fits; 0: the smallest.", HFIT_SCALAR,
-     offsetof(hfit_umm_malloc_plan, first), 0, 1, 0, HFIT_CHOICE},
+     offsetof(hfit_block_runs_plan, first), 0, 1, 0, HFIT_CHOICE},
 };
 
-const hfit_allocator hfit_umm_malloc_allocator = {
-    .name = "umm_malloc",
-    .title = "best fit over blocks numbered with 15 bits",
+const hfit_allocator hfit_block_runs_allocator = {
+    .name = "block_runs",
+    .title = "best fit over runs of equal blocks",
     .origin = "umm_malloc ed68d0b5",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],
-    .plan_size = sizeof(hfit_umm_malloc_plan),
+    .plan_size = sizeof(hfit_block_runs_plan),
     .ignores_region_end = false,
     .account =
         {
@@ -416,6 +416,6 @@ const hfit_allocator hfit_umm_malloc_allocator = {
             .growth.text = "the whole region is free at first",
         },
     .free_lists = HFIT_FREE_LISTS_SINGLE,
-    .operations = &hfit_umm_malloc_operations,
-    .unlocked = &hfit_umm_malloc_unlocked,
+    .operations = &hfit_block_runs_operations,
+    .unlocked = &hfit_block_runs_unlocked,
 };

@@ -12,8 +12,8 @@
  * A heap has 32,768 blocks at most, 256 KiB of 8 bytes; what a region has beyond is not used. The
  * original takes any multiple of 4 bytes for a block, here it is 8 or 16.
  */
-#ifndef BASELINES_UMM_MALLOC_H
-#define BASELINES_UMM_MALLOC_H
+#ifndef BASELINES_BLOCK_RUNS_H
+#define BASELINES_BLOCK_RUNS_H
 
 #include "hfit/contract.h"
 
@@ -21,13 +21,13 @@
 extern "C" {
 #endif
 
-typedef struct hfit_umm_malloc_plan {
+typedef struct hfit_block_runs_plan {
     hfit_plan common;
     uint32_t block_size; /* UMM_BLOCK_BODY_SIZE, in bytes: 8 or 16; no less than the alignment */
     uint32_t first;      /* 1: UMM_FIRST_FIT; 0: best fit */
-} hfit_umm_malloc_plan;
+} hfit_block_runs_plan;
 
-HFIT_DECLARE_ALLOCATOR(umm_malloc);
+HFIT_DECLARE_ALLOCATOR(block_runs);
 
 #ifdef __cplusplus
 }
