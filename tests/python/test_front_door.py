@@ -106,7 +106,7 @@ def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
     assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
 
 
-def test_a_saving_is_that_of_the_same_margin(walk, fitted):
+def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
     (needed,) = measure_memory_needs(
         heap_4(), [requests_of(walk)], [walk.largest_alignment]
     ).memories

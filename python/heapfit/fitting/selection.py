@@ -58,7 +58,7 @@ def select_plan(
         needs = measure_incumbent(incumbent, searched, progress.part("now"))
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
     if needs is not None:
-        today = compare_incumbent(needs, workload.recordings, choice)
+        today = compare_incumbent(needs, workload.recordings, searched, choice, request.options)
         choice = keep_incumbent(choice, today, request.options)
     if excerpts is None:
         return Selection(workload, searched, choice, choice.shown.profile, None, needs, today)

@@ -26,10 +26,23 @@ from heapfit.report.saving import describe_saving
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
+
+
+def _format_margin(row: ReferenceRow) -> str | None:
+    return None if row.size is None else f"{row.size.margin:g} %".rjust(len("margin"))
+
+
 _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("title", "heap", shown=lambda row: row.title + _mark(row)),
     Column("standing"),
     Column("region", "bytes"),
+    Column("r_safe", value=lambda row: row.size and row.size.r_safe),
+    Column(
+        "margin_percent",
+        "margin",
+        lambda row: row.size and row.size.margin,
+        _format_margin,
+    ),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
@@ -49,6 +62,9 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_describe_holdout(fit), _INDENT)
+    yield Fields({"changes": fit.changes})
+    if fit.changes is not None:
+        yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)

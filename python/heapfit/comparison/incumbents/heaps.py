@@ -56,13 +56,12 @@ def is_heap(word: str) -> bool:
 
 
 def is_simulated(word: str) -> bool:
-    """True if a name is a system's heap alone, of which no allocator is the code.
+    """True if a name is that of a system's heap, also where an allocator is called so.
 
-    >>> is_simulated("heap_4"), is_simulated("sys_heap")
-    (True, False)
+    >>> is_simulated("heap_4"), is_simulated("sys_heap"), is_simulated("tlsf")
+    (True, True, False)
     """
-    name = word.partition(":")[0]
-    return name in SYSTEM_HEAPS and name not in map(_name, _engine.allocators())
+    return word.partition(":")[0] in SYSTEM_HEAPS
 
 
 def find_heap(text: str, alignment: int) -> SystemHeap:

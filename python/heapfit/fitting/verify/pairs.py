@@ -11,7 +11,7 @@ them would have got. Here each is measured under its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,13 @@ from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import enough_recordings
+from heapfit.comparison.margin import (
+    HeapSize,
+    MarginBasis,
+    enough_recordings,
+    heap_size,
+    margin_kind,
+)
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
@@ -72,12 +78,16 @@ def measure_pairs(
     names = [f"run {number}" for number in numbers]
     peaks = [profile_trace(trace).u_max for trace in over_now]
     pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
+    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
+    known = MarginBasis(len(numbers), max(peaks), margin_kind(heap.plan, False))
+    size = _size_heap(memories, known)
+    basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
+    fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        HeapCost(heap.name, _find_largest(memories), heap.code, heap.instructions),
-        HeapCost(plan.name, _find_largest(regions), None, None),
+        HeapCost(heap.name, size, heap.code, heap.instructions),
+        HeapCost(plan.name, fitted_size, None, None),
     )
     wanted = enough_recordings(max(peaks))
-    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
 
 
@@ -98,7 +108,9 @@ def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
     return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
 
 
-def _find_largest(regions: list[int | None] | tuple[int | None, ...]) -> int | None:
-    """The largest of the regions; None if one of them is missing."""
-    known = [region for region in regions if region is not None]
-    return max(known) if len(known) == len(regions) else None
+def _size_heap(
+    regions: Sequence[int | None], known: MarginBasis, margin: float | None = None
+) -> HeapSize | None:
+    """The size for the largest of the regions; None if one of them is missing."""
+    needs = [region for region in regions if region is not None]
+    return heap_size(max(needs), known, None, margin) if len(needs) == len(regions) else None

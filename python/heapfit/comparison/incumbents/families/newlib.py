@@ -12,7 +12,7 @@ from heapfit.plan.plan import Plan
 def _nano(alignment: int) -> SystemHeap:
     del alignment  # MALLOC_ALIGN is 8 on 32 bits
     return SystemHeap(
-        name="newlib",
+        name="newlib-nano",
         title="newlib's small malloc (nano.specs)",
         version="3.3.0",
         setting="bytes that _sbrk gives",
@@ -24,4 +24,4 @@ def _nano(alignment: int) -> SystemHeap:
     )
 
 
-HEAPS: Final[Family] = {"newlib": _nano}
+HEAPS: Final[Family] = {"newlib-nano": _nano}

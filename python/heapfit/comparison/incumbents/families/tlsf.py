@@ -20,8 +20,8 @@ def _mattconte(alignment: int) -> SystemHeap:
         version="deff9ab, 32 bits",
         setting="memory of tlsf_create_with_pool",
         plan=Plan("tlsf", {"alignment": 4, "second_level": 5, "probes": 0}),
-        own=_CONTROL + 2 * WORD,  # and tlsf_pool_overhead
-        tolerance=0.4,
+        own=_CONTROL + WORD,  # of tlsf_pool_overhead the sentinel; the rest is the first header
+        tolerance=0.0,
     )
 
 
