@@ -27,6 +27,7 @@ def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> 
         unset=2 * header,
         resizes=Resizes.SHRINK,
         least=least,
+        walks=True,
         tolerance=0.1,
     )
 
