@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import enough_recordings, margin_kind
+from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -32,7 +32,25 @@ def measure_incumbent(
     try:
         return measure_memory_needs(heap, requests, bases, progress)
     except HeapfitError as error:
-        raise HeapfitError(f"--now {heap.name}: {error}") from error
+        raise HeapfitError(f"{heap.name}: {error}") from error
+
+
+def size_incumbent(
+    needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
+) -> tuple[Answer, ChangeTest] | None:
+    """The answer that keeps the incumbent heap, which is tried on changed programs, too.
+
+    `known` may be that of another heap for the same recordings. None: it serves one of them in no
+    region.
+    """
+    if needs.most is None:
+        return None
+    known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+    programs = ChangedPrograms.from_recordings(searched)
+    changes = programs.test_system(needs.heap, needs.most, known)
+    known = replace(known, changes=changes.needed)
+    size = compute_size(needs.most, known, options)
+    return Answer(size, known, options.peak, needs.heap), changes
 
 
 def compare_incumbent(
@@ -49,11 +67,8 @@ def compare_incumbent(
     heap, names = needs.heap, [recording.name for recording in recordings]
     columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
     pairs = tuple(Pair(*column) for column in columns)
-    known, changes = basis_of(choice, margin_kind(heap.plan, False)), None
-    if needs.most is not None:
-        changes = ChangedPrograms.from_recordings(searched).test_system(heap, needs.most, known)
-        known = replace(known, changes=changes.needed)
-    size = None if needs.most is None else compute_size(needs.most, known, options)
+    answer, changes = size_incumbent(needs, searched, choice.answer.known, options) or (None, None)
+    size = None if answer is None else answer.size
     costs = estimate_costs(heap, choice.shown, needs.most)
     today = HeapCost(heap.name, size, costs.flash, costs.mean)
     wanted = enough_recordings(max(choice.u_max))

@@ -63,9 +63,7 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_describe_holdout(fit), _INDENT)
-    yield Fields({"changes": fit.changes})
-    if fit.changes is not None:
-        yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
+    yield from _change_parts(fit)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)
@@ -171,6 +169,24 @@ def _describe_holdout(fit: Fit) -> str:
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
     return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {_variants(held)}"
+
+
+def _change_parts(fit: Fit) -> Iterator[Part]:
+    """The heap on changed programs: a sentence, and in the JSON each of them."""
+    if fit.changes is None:
+        return
+    fields = [
+        {
+            "name": one.name,
+            "peak_growth_percent": one.growth,
+            "is_counted": one.is_counted,
+            "holds": one.holds,
+            "needed_percent": one.needed,
+        }
+        for one in fit.changes.results
+    ]
+    yield Fields({"changes": fields})
+    yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
 
 
 def _excerpt_parts(fit: Fit) -> Iterator[Part]:
