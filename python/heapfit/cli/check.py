@@ -18,7 +18,7 @@ from heapfit.cli.arguments import (
     AsJson,
     ClusterAddress,
     DropUnknown,
-    PlanPath,
+    PlanOption,
     PointerBitsOption,
     Programs,
     Queue,
@@ -34,9 +34,10 @@ from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.importers.file_kind import Kind
 from heapfit.importers.source import STANDARD_QUEUE
-from heapfit.plan.plan_file import load_plan
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.sweep import Sweep
 
 _FAILED = 3
@@ -56,6 +57,15 @@ _Growth: TypeAlias = Annotated[
 ]
 _Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Fail also if a run uses part of the margin.")
+]
+_Heap: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--heap",
+        metavar="HEAP:BYTES",
+        help="A heap instead of a plan, and its size in its own setting: heap_4:64K, "
+        "tlsf:probes=0:8K, heap_5:16K,8K (docs/check.md).",
+    ),
 ]
 _Measure: TypeAlias = Annotated[
     bool,
@@ -82,7 +92,8 @@ _BasePrograms: TypeAlias = Annotated[
 
 def command(
     sources: Sources,
-    plan: PlanPath,
+    plan: PlanOption = None,
+    heap: _Heap = None,
     base: _Bases = None,
     growth: _Growth = None,
     strict: _Strict = False,
@@ -111,8 +122,9 @@ def command(
         base_programs=tuple(base_programs or []),
         importing=import_options(queue, drop_unknown, pointer_bits),
     )
+    checked = _read_plan(plan, heap)
     with progress_bar() as progress, Sweep(workers, cluster) as sweep:
-        check = check_recordings(sources, load_plan(plan), options, progress, sweep)
+        check = check_recordings(sources, checked, options, progress, sweep)
     if markdown is not None:
         save_markdown(markdown, title_of(check), check_parts(check))
     if report is not None:
@@ -122,3 +134,10 @@ def command(
     print_result(check_parts(check), as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)
+
+
+def _read_plan(plan: Path | None, heap: str | None) -> PlanFile:
+    """The plan of a file, or of a heap and its size; a usage error without exactly one of them."""
+    if (plan is None) == (heap is None):
+        raise typer.BadParameter("give --plan or --heap, one of the two")
+    return parse_heap_size(heap) if heap is not None else load_plan(plan or Path())

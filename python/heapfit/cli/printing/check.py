@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from heapfit.checks.check import Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change
 from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.refusals import RefusedGroup, Refusals
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
@@ -91,6 +92,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("margin_eaten"),
     Column("sizes", value=lambda one: one.changes and one.changes.sizes),
     Column("sites", value=lambda one: one.changes and one.changes.sites),
+    Column("refusals", value=lambda one: one.refusals),
 )
 
 
@@ -114,6 +116,8 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     yield Line("")
     yield from map(Line, describe_run(one.run, plan))
     yield from map(Line, _describe_findings(one, plan))
+    if one.refusals is not None:
+        yield from _refusal_parts(one.refusals)
     if one.changes is not None:
         yield from _change_parts("size", "size up to", one.changes.sizes)
         yield from _change_parts("call site", "call site", one.changes.sites)
@@ -136,6 +140,8 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
         yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
         yield _describe_need(one.needed.r_safe, plan.region or 0)
+        if one.needed.regions:
+            yield f"heap_5: {one.needed.regions}."
 
 
 def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
@@ -158,6 +164,23 @@ def _describe_need(r_safe: int | None, region: int) -> str:
         return "It needs more than the largest region tried (just below 4 GiB)."
     more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
     return f"With this plan it needs {r_safe:,} bytes{more}."
+
+
+def _refusal_parts(refusals: Refusals) -> Iterator[Part]:
+    """The share of requests that the heap refuses where the program runs on."""
+    yield Line(
+        f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} requests "
+        f"({100 * refusals.share:.2g} %):"
+    )
+    for heading, groups in (("size up to", refusals.sizes), ("call site", refusals.sites)):
+        columns: list[Column[RefusedGroup]] = [
+            Column(heading=heading, shown=lambda one: one.name),
+            Column(heading="refused", shown=lambda one: one.refused),
+            Column(heading="of", shown=lambda one: one.requests),
+            Column(heading="share", shown=lambda one: f"{100 * one.share:.2g} %"),
+        ]
+        if groups:
+            yield Table(columns, groups)
 
 
 def _change_parts(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.families.freertos import heap_4
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests, requests_of
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    find_placing_events,
+    requests_of,
+)
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
@@ -24,7 +29,6 @@ from heapfit.plan.plan import Plan
 from heapfit.report.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import RESIZE, is_allocation
 
 REGIONS = 24  # that both heaps are replayed in
 _UNIT = _engine.REGION_UNIT
@@ -237,19 +241,13 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
 
 
 def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
-    asked_at = _find_allocations(requests)
+    asked_at = find_placing_events(requests)
     marks = 2 * len(heap.regions)
     return _BlockEvents(
         asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
-        served_at=_find_allocations(served),
+        served_at=find_placing_events(served),
         is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
     )
-
-
-def _find_allocations(requests: Requests) -> NDArray[np.int64]:
-    """The indices of the events that allocate a block."""
-    resizes = (requests.op == RESIZE) & (requests.size > 0)
-    return np.flatnonzero(is_allocation(requests.op) | resizes)
 
 
 def _count_events_until(subject: ReplaySubject, event: int) -> int:
