@@ -52,12 +52,13 @@ def describe_run(run: PlanRun, plan: PlanFile) -> Iterator[str]:
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
         yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
-    yield _compare_peaks(run.peak, peak_of_plan(plan))
+    yield _compare_peaks(run.peak, peak_of_plan(plan), plan)
 
 
-def _compare_peaks(peak: int, planned: int) -> str:
+def _compare_peaks(peak: int, planned: int, plan: PlanFile) -> str:
     if not planned:
-        return f"Its peak is {peak:,} live bytes; the plan states none."
+        none = "" if plan.heap else "; the plan states none"
+        return f"Its peak is {peak:,} live bytes{none}."
     if peak == planned:
         return f"Its peak of {peak:,} live bytes equals the planned peak."
     more = 100 * (peak / planned - 1)
@@ -101,7 +102,10 @@ def _describe_heap(check: Check) -> Iterator[Line]:
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
     peak = peak_of_plan(plan)
     planned = f" for a peak of {peak:,} bytes" if peak else ""
-    yield Line(f"Plan {plan.name}: a heap of {plan.region:,} bytes{planned}{margin}.")
+    heap = f"Plan {plan.name}: a heap of {plan.region:,} bytes"
+    if plan.heap:
+        heap = f"{plan.heap}, {plan.setting}: {plan.region:,} bytes"
+    yield Line(f"{heap}{planned}{margin}.")
     if base is not None:
         whose = base.name or "the plan"
         limit = check.options.growth
@@ -139,7 +143,7 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     if CheckFinding.MARGIN in one.findings:
         yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
-        yield _describe_need(one.needed.r_safe, plan.region or 0)
+        yield _describe_need(one.needed.r_safe, plan)
         if one.needed.regions:
             yield f"heap_5: {one.needed.regions}."
 
@@ -159,25 +163,26 @@ def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     yield f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B."
 
 
-def _describe_need(r_safe: int | None, region: int) -> str:
+def _describe_need(r_safe: int | None, plan: PlanFile) -> str:
     if r_safe is None:
         return "It needs more than the largest region tried (just below 4 GiB)."
+    region, whose = plan.region or 0, plan.heap or "this plan"
     more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
-    return f"With this plan it needs {r_safe:,} bytes{more}."
+    return f"With {whose} it needs {r_safe:,} bytes{more}."
 
 
 def _refusal_parts(refusals: Refusals) -> Iterator[Part]:
     """The share of requests that the heap refuses where the program runs on."""
     yield Line(
         f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} requests "
-        f"({100 * refusals.share:.2g} %):"
+        f"({100 * refusals.share:.3g} %):"
     )
     for heading, groups in (("size up to", refusals.sizes), ("call site", refusals.sites)):
         columns: list[Column[RefusedGroup]] = [
             Column(heading=heading, shown=lambda one: one.name),
             Column(heading="refused", shown=lambda one: one.refused),
             Column(heading="of", shown=lambda one: one.requests),
-            Column(heading="share", shown=lambda one: f"{100 * one.share:.2g} %"),
+            Column(heading="share", shown=lambda one: f"{100 * one.share:.3g} %"),
         ]
         if groups:
             yield Table(columns, groups)
@@ -207,7 +212,7 @@ def _base_bytes(change: Change) -> tuple[int, int]:
 def _note_unchecked(check: Check) -> Iterator[Part]:
     """Notes on what was not checked, as the plan or a recording does not have it."""
     plan = check.plan
-    if plan.margin is None:
+    if plan.margin is None and not plan.heap:
         yield Note(
             f"{plan.name}: states no margin, so its use is not judged (heapfit fit writes one)."
         )
