@@ -358,9 +358,7 @@ class _Settings:
 
     def require_one(self) -> None:
         """Raises a usage error for options that take one recording alone."""
-        target, space = self.target, self.space
-        if target.prefer is not None and target.prefer is not Preference.RAM:
-            raise typer.BadParameter("--prefer takes one recording, or several with --each")
+        space = self.space
         if space.front is not None or space.allocators:
             option = "--allocators" if space.front is None else "--front"
             raise typer.BadParameter(f"{option} takes one recording, or several with --each")
