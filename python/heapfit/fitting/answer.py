@@ -17,6 +17,7 @@ class Answer:
     known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
     kept: SystemHeap | None = None  # what is set; None: the fitted heap
+    is_known: bool = True  # the program has the heap that is kept; else it is one many have
 
     @property
     def is_enough(self) -> bool:
@@ -31,7 +32,7 @@ class Answer:
     def sentences(self) -> list[str]:
         """Sentences for the user: the answer, then what limits it."""
         what, region = "the heap", self.size.region
-        if self.kept is not None:
+        if self.kept is not None and self.is_known:
             what, region = self.kept.setting, self.kept.set_to(region)
         size, runs = self.size, self.known.runs
         recordings = "1 recording" if runs == 1 else f"{runs} recordings"
@@ -39,7 +40,11 @@ class Answer:
         if size.peak > size.u_max:
             peak = f"the peak of {size.peak:,} that you expect"
         parts = f"{peak}, {self.overhead:.1f} % for the allocator, {size.margin:g} % margin"
-        if self.is_enough:
+        if self.kept is not None and not self.is_known:
+            answers = [
+                f"No new heap is worth it: {self.kept.title} at {region:,} bytes does: {parts}."
+            ]
+        elif self.is_enough:
             answers = [f"Set {what} to {region:,} bytes: {parts}; from {recordings}."]
         else:
             answers = [

@@ -29,6 +29,24 @@ SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
     {**freertos.HEAPS, **lwip.HEAPS, **newlib.HEAPS, **zephyr.HEAPS, **tlsf.HEAPS}
 )
 
+# The heap of a system by the system's name, which stands in the source of a recording.
+_HEAP_OF_SYSTEM: Final = {
+    "FreeRTOS": "heap_4",
+    "lwIP": "lwip-mem",
+    "Zephyr": "sys_heap",
+    "ESP-IDF": "mattconte-tlsf",
+}
+COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can write
+
+
+def name_system_heap(source: str) -> str | None:
+    """The heap of the system that a recording comes from; None if its source names none.
+
+    >>> name_system_heap("recorder/target, lwIP"), name_system_heap("heaptrack")
+    ('lwip-mem', None)
+    """
+    return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in source), None)
+
 
 def list_heap_names() -> list[str]:
     """All names of heaps that are offered: of allocators, of systems, and aliases."""
