@@ -18,7 +18,7 @@ def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
     if today.is_kept:
         yield Line("No plan and no code are written without --code.")
     yield Line("")
-    yield Group("now", _comparison_parts(today))
+    yield Group("now" if today.is_known else "baseline", _comparison_parts(today))
     yield Line("")
 
 

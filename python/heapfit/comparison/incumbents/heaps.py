@@ -42,10 +42,13 @@ COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can wri
 def name_system_heap(source: str) -> str | None:
     """The heap of the system that a recording comes from; None if its source names none.
 
-    >>> name_system_heap("recorder/target, lwIP"), name_system_heap("heaptrack")
+    A source of one word is a tool, or the name of a file.
+
+    >>> name_system_heap("recorder/target, lwIP"), name_system_heap("lwIP.heap")
     ('lwip-mem', None)
     """
-    return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in source), None)
+    words = source if " " in source else ""
+    return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in words), None)
 
 
 def list_heap_names() -> list[str]:
