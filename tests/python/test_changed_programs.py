@@ -7,6 +7,9 @@ import pytest
 
 from heapfit import _engine
 from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms, ChangeTest
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.margin import (
     TRACE_SPECIFIC,
     HeapSize,
@@ -105,3 +108,19 @@ def test_changes_are_those_of_the_recording_with_most_live_bytes(loaded: LoadedT
     alone = ChangedPrograms.from_recordings([loaded])
     assert [one.name for one in programs.changes] == [one.name for one in alone.changes]
     assert programs.u_max == loaded.profile.u_max
+
+
+def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
+    heap, requests = find_heap("heap_4", 8), [requests_of(loaded)]
+    heap, (memory,), _ = measure_memories(heap, requests, [loaded.largest_alignment])
+    assert memory is not None
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.BY_ADDRESS)
+    programs = ChangedPrograms.from_recordings([loaded])
+    found, plan = programs.test_system(heap, memory, known), programs.test
+    assert found.broken == ()
+    assert [one.growth for one in found.results] == [
+        one.growth for one in plan(TAILORED, need_of(loaded, TAILORED), known).results
+    ]
+    too_little = programs.test_system(heap, memory * 9 // 10 // 8 * 8, known)
+    assert len(too_little.broken) == len(too_little.counted)
+    assert margin_for(known) < too_little.needed

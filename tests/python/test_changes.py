@@ -20,7 +20,7 @@ from heapfit.workloads.changes import (
     grow_requests,
     heaviest_sizes,
     list_changes,
-    next_class,
+    find_next_class,
     replace_size,
     reverse_lasting,
 )
@@ -62,10 +62,10 @@ def test_one_size_is_replaced_in_resizes_too():
 
 
 @given(st.integers(1, 1 << 40))
-def test_the_next_class_is_the_least_of_four_a_power_of_two_that_is_larger(size):
+def test_the_find_next_class_is_the_least_of_four_a_power_of_two_that_is_larger(size):
     power = 1 << (size.bit_length() - 1)
     classes = [power * quarters // 4 for quarters in range(4, 9)]
-    assert next_class(size) == min(one for one in classes if one > size)
+    assert find_next_class(size) == min(one for one in classes if one > size)
 
 
 def test_each_tenth_block_of_a_size_is_doubled_with_its_life():

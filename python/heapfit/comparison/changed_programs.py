@@ -19,6 +19,8 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import MOST_MARGIN
@@ -108,13 +110,20 @@ class ChangedPrograms:
         Where the margin has to grow, what counts is tried again, since a larger region may fail;
         but not if a `rival` is set to less already, in bytes.
         """
-        size = heap_size(r_safe, replace(known, changes=0.0))
+        return self._test(_TriedHeap(plan), heap_size(r_safe, replace(known, changes=0.0)), rival)
+
+    def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
+        """Replays a system's heap likewise; `memory`: what the recordings need of it."""
+        size = heap_size(memory, replace(known, changes=0.0))
+        return self._test(_TriedHeap(heap.plan, heap), size, None)
+
+    def _test(self, heap: _TriedHeap, size: HeapSize, rival: int | None) -> ChangeTest:
         margin, results = size.margin, dict[str, ChangeResult]()
         events, asked = 0, list(self.changes)
         while asked:
             tried_in, unproven = replace(size, margin=margin), []
             for change in asked:
-                runs = self._make_runs(change, plan, size)
+                runs = self._make_runs(change, heap, size)
                 if runs is not None:
                     result = self._try(change, runs, tried_in, margin)
                     margin = max(margin, result.needed)
@@ -126,18 +135,18 @@ class ChangedPrograms:
             asked = [] if is_settled else unproven
         return ChangeTest(tuple(results.values()), events)
 
-    def _make_runs(self, change: Change, plan: Plan, size: HeapSize) -> _ChangedRuns | None:
-        """The changed recordings in a plan's heap; None if the change leaves them as they are."""
-        made = [_make_events(change, plan, one) for one in self.recordings]
-        if not any(is_changed for _, is_changed in made):
+    def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> _ChangedRuns | None:
+        """The changed recordings in a heap; None if the change leaves them as they are."""
+        made = [heap.make_events(change, one) for one in self.recordings]
+        if not any(is_changed for _, _, is_changed in made):
             return None
         base = max(one.largest_alignment for one in self.recordings)
-        engine_plan = plan.engine()
-        runs = [_ChangedRun(_engine.Trial(engine_plan, events, base)) for events, _ in made]
+        plan = heap.plan.engine()
+        runs = [_ChangedRun(heap, _engine.Trial(plan, events, base)) for events, _, _ in made]
         for one in runs:
-            if one.trial.tells_reach and base <= engine_plan.alignment:
+            if one.trial.tells_reach and base <= plan.alignment:
                 one.measure_need(2 * size.region)
-        return _ChangedRuns(runs, max(_find_peak(events) for events, _ in made))
+        return _ChangedRuns(runs, max(peak for _, peak, _ in made))
 
     def _try(
         self, change: Change, runs: _ChangedRuns, size: HeapSize, margin: float
@@ -150,10 +159,44 @@ class ChangedPrograms:
         return ChangeResult(change.name, growth, is_counted, holds, needed)
 
 
+@dataclass(frozen=True, slots=True)
+class _TriedHeap:
+    """The heap that changed recordings are replayed in: a plan's, or a system's with its plan."""
+
+    plan: Plan
+    system: SystemHeap | None = None
+
+    def make_events(
+        self, change: Change, loaded: LoadedTrace
+    ) -> tuple[_engine.EventArray, int, bool]:
+        """A changed recording as the heap gets it, its peak, and True if it differs."""
+        sites = self.plan.sites
+        (before,) = loaded.batches((*REPLAYED, "site") if sites else REPLAYED)
+        after = change.apply(before)
+        is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
+        requests = Requests(*(after[name] for name in REPLAYED))
+        events = requests.engine()
+        peak = _find_peak(events)
+        if self.system is not None:
+            events = adapt_requests(self.system, requests).engine()
+        elif sites:
+            events = events.tagged(tags_of(after["site"], sites, loaded.trace.chains))
+        return events, peak, is_changed
+
+    def region(self, memory: int) -> int:
+        """The plan's region of a heap that is set to so much memory."""
+        return memory if self.system is None else self.system.region(memory)
+
+    def memory(self, region: int) -> int:
+        """The memory of a heap with so large a region of the plan."""
+        return region if self.system is None else self.system.memory(region)
+
+
 @dataclass(slots=True)
 class _ChangedRun:
-    """A changed recording in one plan's heap."""
+    """A changed recording in one heap."""
 
+    heap: _TriedHeap
     trial: _engine.Trial
     events: int = 0  # replayed so far
     need: float | None = None  # in bytes, where one replay tells it
@@ -165,22 +208,23 @@ class _ChangedRun:
             tried = self.trial.run(int(region))
             self.events += tried.events
             if tried.runs:
-                self.need = self.trial.region_for(tried.reach) if tried.reach else None
+                need = self.trial.region_for(tried.reach) if tried.reach else None
+                self.need = None if need is None else self.heap.memory(need)
                 return
             region *= 2
 
-    def runs_in(self, region: int) -> bool:
-        """True if it runs in a region of this size; it may in less than it needs for sure."""
-        if self.need is not None and self.need <= region:
+    def runs_in(self, memory: int) -> bool:
+        """True if it runs in so much memory; it may in less than it needs for sure."""
+        if self.need is not None and self.need <= memory:
             return True
-        tried = self.trial.run(region)
+        tried = self.trial.run(self.heap.region(memory))
         self.events += tried.events
         return tried.runs
 
 
 @dataclass(frozen=True, slots=True)
 class _ChangedRuns:
-    """The recordings of a changed program in one plan's heap."""
+    """The recordings of a changed program in one heap."""
 
     runs: Sequence[_ChangedRun]
     peak: int  # most live bytes of any of them
@@ -235,20 +279,6 @@ def _join(before: ChangeResult | None, result: ChangeResult) -> ChangeResult:
         return result
     is_held, needed = before.holds and result.holds, max(before.needed, result.needed)
     return replace(before, holds=is_held, needed=needed)
-
-
-def _make_events(
-    change: Change, plan: Plan, loaded: LoadedTrace
-) -> tuple[_engine.EventArray, bool]:
-    """The events of a changed recording for a plan, and whether they are others than recorded."""
-    (before,) = loaded.batches((*REPLAYED, "site") if plan.sites else REPLAYED)
-    after = change.apply(before)
-    is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
-    tags = tags_of(after["site"], plan.sites, loaded.trace.chains) if plan.sites else None
-    events = _engine.EventArray()
-    events.reserve(len(after["op"]))
-    events.append(after["op"], after["object"], after["size"], after["alignment"], tags)
-    return events, is_changed
 
 
 def _find_peak(events: _engine.EventArray) -> int:

@@ -37,5 +37,8 @@ def assess(selection: Selection, request: Request, progress: WeightedProgress) -
     holdout = check_holdout(choice, recordings, searched, holding, request.threads)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + selection.baselines.events
-    work = choice.comparison.work + Work(beside=beside, judged=holdout.events + replayed)
+    tested = None if selection.today is None else selection.today.changes
+    changed = 0 if tested is None else tested.events
+    assessed = Work(beside=beside, judged=holdout.events + replayed, changed=changed)
+    work = choice.comparison.work + assessed
     return Assessment(selection, suggestions, rows, holdout, work)

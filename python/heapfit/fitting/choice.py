@@ -12,6 +12,7 @@ from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, margin_kind
@@ -93,7 +94,8 @@ def choose_for_one(
     comparison = compared(loaded, options, whole, sweep)
     preferring = whole.part("prefer")
     trials = _make_trials(loaded, options)
-    rivals = list_rival_offers(systems, MarginBasis(1, comparison.u_max, MarginKind.PLAIN), options)
+    known = MarginBasis(1, comparison.u_max, MarginKind.PLAIN)
+    rivals = list_rival_offers(systems, known, loaded, options)
     while True:
         preferred = _apply_preference(comparison, loaded, options, rivals, preferring)
         if preferred[1].r_safe is None:
@@ -170,7 +172,7 @@ def choose_for_several(
     shown, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
     sentence = ""
     if options.prefer is not Preference.RAM:
-        rivals = list_rival_offers(systems, designs.basis(row), options)
+        rivals = list_rival_offers(systems, designs.basis(row), recordings[shown], options)
         designs, row, sentence = _prefer_of_several(
             designs, comparison, recordings, shown, options, rivals
         )
@@ -389,20 +391,20 @@ def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSi
 
 
 def list_rival_offers(
-    systems: Sequence[Needs], known: MarginBasis, options: FitOptions
+    systems: Sequence[Needs], known: MarginBasis, shown: LoadedTrace, options: FitOptions
 ) -> list[Offer]:
-    """Heaps of systems as offers, for the recordings and peak that `known` is of."""
+    """Heaps of systems as offers, for the recordings and peak that `known` is of.
+
+    Their costs are of the recording that is shown.
+    """
     offers = []
     for needs in systems:
-        heap, basis = (
-            needs.heap,
-            replace(known, kind=margin_kind(needs.heap.plan, False), changes=0),
-        )
+        basis = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
         if needs.most is not None:
-            mean = None if heap.instructions is None else float(heap.instructions)
-            costs = Measures(needs.most, None, None, mean, None, heap.code)
+            costs = estimate_costs(needs.heap, shown, needs.most)
+            figures = Measures(needs.most, None, None, costs.mean, costs.longest, costs.flash)
             size = compute_size(needs.most, basis, options)
-            offers.append(Offer(heap.title, size.region, costs))
+            offers.append(Offer(needs.heap.title, size.region, figures))
     return offers
 
 

@@ -90,7 +90,7 @@ class FittedHeap(Tabular):
     def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
         """Bytes less than a system's heap needs, each with its own margin; below 0: more.
 
-        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
+        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib-nano. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         now = find_heap(heap, self.found.options.alignment)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, find_heap, name_system_heap
 from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
@@ -17,7 +19,7 @@ from heapfit.comparison.incumbents.replacement import (
 )
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import enough_recordings, margin_kind
+from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
 from heapfit.design.front.offers import Offer, is_dominated
 from heapfit.design.front.preference import Preference
 from heapfit.design.robust.objective import LARGEST
@@ -61,10 +63,7 @@ def measure_baselines(
     None where the objective leaves recordings out, or a user names the allocators to try.
     """
     if named is not None:
-        try:
-            return Baselines((_measure_needs(named, searched, progress),), True)
-        except HeapfitError as error:
-            raise HeapfitError(f"--now {named.name}: {error}") from error
+        return Baselines((measure_incumbent(named, searched, progress),), True)
     options = request.options
     if options.objective != LARGEST or options.allocators:
         return Baselines()
@@ -84,18 +83,22 @@ def _find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None
     return None if name is None else find_heap(name, options.alignment)
 
 
-def _measure_needs(
+def measure_incumbent(
     heap: SystemHeap,
     searched: Sequence[LoadedTrace],
     progress: Progress,
     *,
     has_permanent: bool = True,
 ) -> Needs:
+    """Measures what each recording needs in a heap, and what of it no run ever frees."""
     requests = [requests_of(loaded) for loaded in searched]
     bases = [loaded.largest_alignment for loaded in searched]
-    if has_permanent:
-        return measure_memory_needs(heap, requests, bases, progress)
-    grown, memories, events = measure_memories(heap, requests, bases, progress)
+    try:
+        if has_permanent:
+            return measure_memory_needs(heap, requests, bases, progress)
+        grown, memories, events = measure_memories(heap, requests, bases, progress)
+    except HeapfitError as error:
+        raise HeapfitError(f"{heap.name}: {error}") from error
     return Needs(grown, memories, None, events)
 
 
@@ -108,96 +111,134 @@ def _try_needs(
 ) -> Needs | None:
     """What each recording needs in a heap; None if they ask for what it does not have."""
     try:
-        return _measure_needs(heap, searched, progress, has_permanent=has_permanent)
+        return measure_incumbent(heap, searched, progress, has_permanent=has_permanent)
     except HeapfitError:
         return None
 
 
+def size_incumbent(
+    needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
+) -> tuple[Answer, ChangeTest] | None:
+    """The answer that keeps a heap, which is tried on changed programs, too.
+
+    `known` may be that of another heap for the same recordings. None: it serves one of them in no
+    region.
+    """
+    if needs.most is None:
+        return None
+    known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+    programs = ChangedPrograms.from_recordings(searched)
+    changes = programs.test_system(needs.heap, needs.most, known)
+    known = replace(known, changes=changes.needed)
+    size = compute_size(needs.most, known, options)
+    return Answer(size, known, options.peak, needs.heap), changes
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What baselines are compared on."""
+
+    recordings: Sequence[Recording]
+    searched: Sequence[LoadedTrace]  # the recordings, or excerpts of long ones
+    choice: Choice
+    options: FitOptions
+
+    def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
+        """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
+        choice, heap = self.choice, needs.heap
+        columns = zip(
+            [one.name for one in self.recordings],
+            choice.u_max,
+            needs.memories,
+            choice.unseen,
+            strict=True,
+        )
+        known = basis_of(choice, margin_kind(heap.plan, False))
+        size = None if needs.most is None else compute_size(needs.most, known, self.options)
+        changes = None
+        if is_tried and needs.most is not None:
+            changes = ChangedPrograms.from_recordings(self.searched).test_system(
+                heap, needs.most, known
+            )
+            tried = replace(known, changes=changes.needed)
+            size = compute_size(needs.most, tried, self.options)
+        costs = estimate_costs(heap, choice.shown, needs.most)
+        fitted = self._measure_fitted_cost()
+        return IncumbentVerdict(
+            heap,
+            tuple(Pair(*column) for column in columns),
+            (HeapCost(heap.name, size, costs.flash, costs.mean), fitted),
+            needs.permanent,
+            wanted=enough_recordings(max(choice.u_max)) if is_known else 1,
+            changes=changes,
+            is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
+            is_known=is_known,
+            is_preferred=self._is_preferred(needs),
+        )
+
+    def _measure_fitted_cost(self) -> HeapCost:
+        row, choice = self.choice.winner, self.choice
+        costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
+        return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
+
+    def _is_preferred(self, needs: Needs) -> bool | None:
+        """True if the fitted heap has clearly less of what is preferred; None for memory."""
+        prefer = self.options.prefer
+        if prefer is Preference.RAM or needs.most is None:
+            return None
+        old = self.offers([needs])[0].figure(prefer)
+        row, region = self.choice.winner, self.choice.answer.size.region
+        costs = measures_of(row, self.choice.shown, load_sram())
+        new = Offer(row.name, region, costs).figure(prefer)
+        return None if new is None or old is None else 100 * (old - new) > LEAST_SAVED * old
+
+    def offers(self, systems: Sequence[Needs]) -> list[Offer]:
+        """Heaps of systems as offers; all serve the recordings."""
+        known = self.choice.answer.known
+        return list_rival_offers(systems, known, self.choice.shown, self.options)
+
+    def row_offers(self, most: int) -> list[Offer]:
+        """The rows that need at most so many bytes, but those whose blocks were counted."""
+        choice, offers = self.choice, []
+        for row in choice.comparison.rows:
+            needed = choice.needs.get(row.name)
+            if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
+                continue
+            known = basis_of(choice, row.known.kind, row.known.changes)
+            size = compute_size(needed, known, self.options)
+            if size.region <= most:
+                measures = measures_of(row, choice.shown, load_sram())
+                offers.append(Offer(row.name, size.region, measures))
+        return offers
+
+
 def compare_baselines(
-    baselines: Baselines, recordings: Sequence[Recording], choice: Choice, options: FitOptions
+    baselines: Baselines,
+    recordings: Sequence[Recording],
+    searched: Sequence[LoadedTrace],
+    choice: Choice,
+    options: FitOptions,
 ) -> IncumbentVerdict | None:
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
-    Of these, one that a row of the comparison dominates is no reason to do without a new heap.
+    Of these, one that a row of the comparison dominates is no reason to do without a new heap, and
+    one that would do is tried on changed programs first.
     """
-    known = basis_of(choice, choice.answer.known.kind)
-    offers = list_rival_offers(baselines.needs, known, options)
-    verdicts = [
-        (offer, _compare(needs, offer, recordings, choice, options, is_known=baselines.is_known))
-        for needs, offer in zip(baselines.needs, offers, strict=True)
-    ]
+    judge = _Judge(recordings, searched, choice, options)
     if baselines.is_known:
-        return verdicts[0][1]
-    rows = _list_row_offers(choice, options, max((one.region for one in offers), default=0))
-    able = [pair for pair in verdicts if not is_dominated(pair[0], rows)]
-
-    def figure(pair: tuple[Offer, IncumbentVerdict]) -> float:
-        return pair[0].figure(options.prefer) or pair[0].region
-
-    return min(able, key=figure)[1] if able else None
-
-
-def _list_row_offers(choice: Choice, options: FitOptions, most: int) -> list[Offer]:
-    """The rows that need at most so many bytes, but those whose blocks were counted on a run."""
-    offers = []
-    base, sram = choice.comparison.base_alignment, load_sram()
-    for row in choice.comparison.rows:
-        needed = choice.needs.get(row.name)
-        if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
-            continue
-        known = basis_of(choice, row.known.kind, row.known.changes)
-        size = compute_size(needed, known, options)
-        if size.region <= most:
-            offers.append(Offer(row.name, size.region, measures_of(row, choice.shown, sram, base)))
-    return offers
-
-
-def _compare(
-    needs: Needs,
-    offer: Offer,
-    recordings: Sequence[Recording],
-    choice: Choice,
-    options: FitOptions,
-    *,
-    is_known: bool,
-) -> IncumbentVerdict:
-    heap, names = needs.heap, [recording.name for recording in recordings]
-    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
-    pairs = tuple(Pair(*column) for column in columns)
-    known = basis_of(choice, margin_kind(heap.plan, False))
-    size = None if needs.most is None else compute_size(needs.most, known, options)
-    today = HeapCost(heap.name, size, heap.code, heap.instructions)
-    fitted = _measure_fitted_cost(choice)
-    return IncumbentVerdict(
-        heap,
-        pairs,
-        (today, fitted),
-        needs.permanent,
-        wanted=enough_recordings(max(choice.u_max)) if is_known else 1,
-        is_foretold=is_known and any(one.trace.info.is_from_target for one in recordings),
-        is_known=is_known,
-        is_preferred=_is_preferred(offer, choice, fitted, options),
-    )
-
-
-def _is_preferred(
-    offer: Offer, choice: Choice, fitted: HeapCost, options: FitOptions
-) -> bool | None:
-    """True if the fitted heap has clearly less of what is preferred; None for memory."""
-    if options.prefer is Preference.RAM:
+        return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
+    offers = judge.offers(baselines.needs)
+    rows = judge.row_offers(max(one.region for one in offers))
+    able = [
+        (offer.figure(options.prefer) or offer.region, needs)
+        for offer, needs in zip(offers, baselines.needs, strict=True)
+        if not is_dominated(offer, rows)
+    ]
+    if not able:
         return None
-    row, base = choice.winner, choice.comparison.base_alignment
-    costs = measures_of(row, choice.shown, load_sram(), base)
-    region = 0 if fitted.region is None else fitted.region
-    new, old = (one.figure(options.prefer) for one in (Offer(row.name, region, costs), offer))
-    return None if new is None or old is None else 100 * (old - new) > LEAST_SAVED * old
-
-
-def _measure_fitted_cost(choice: Choice) -> HeapCost:
-    row = choice.winner
-    base = choice.comparison.base_alignment
-    costs = measures_of(row, choice.shown, load_sram(), base)
-    return HeapCost(row.name, choice.answer.size, costs.size, costs.time)
+    needs = min(able, key=lambda pair: pair[0])[1]
+    found = judge.compare(needs, is_known=False, is_tried=False)
+    return judge.compare(needs, is_known=False, is_tried=True) if found.is_kept else found
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
@@ -207,6 +248,7 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     size = today.costs[0].size
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
-    known = basis_of(choice, margin_kind(today.heap.plan, False))
+    needed = 0.0 if today.changes is None else today.changes.needed
+    known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
     answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
     return replace(choice, answer=answer, verdict=today.sentence())

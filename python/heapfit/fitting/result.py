@@ -74,8 +74,10 @@ class Fit:
 
     @property
     def changes(self) -> ChangeTest | None:
-        """The plan tried on changed programs; None if the incumbent heap is kept."""
-        return self.winner.changes if self.answer.kept is None else None
+        """The heap that is set, tried on changed programs; None: not tried."""
+        if self.answer.kept is None or self.today is None:
+            return self.winner.changes
+        return self.today.changes
 
     @property
     def source(self) -> Path:

@@ -61,7 +61,8 @@ def select_plan(
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
     today = None
     if baselines.needs and (excerpts is None or baselines.is_known):
-        today = compare_baselines(baselines, workload.recordings, choice, request.options)
+        recordings, options = workload.recordings, request.options
+        today = compare_baselines(baselines, recordings, searched, choice, options)
     if today is not None:
         choice = keep_incumbent(choice, today, request.options)
     if excerpts is None:

@@ -36,7 +36,7 @@ class Change:
 
 
 def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
-    """The 13 changes of the program that was recorded; fewer if it has less than three sizes."""
+    """The 13 changes of the program that was recorded; fewer if it has few sizes, or two agree."""
     heaviest = heaviest_sizes(loaded)
     return (
         *(
@@ -50,7 +50,7 @@ def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
                 True,
             )
             for size in heaviest
-            for to in (size + 8, next_class(size))
+            for to in dict.fromkeys((size + 8, find_next_class(size)))
         ),
         *(
             Change(f"10 % more blocks of {size:,} B", partial(double_blocks, size=size), False)
@@ -72,10 +72,10 @@ def heaviest_sizes(loaded: LoadedTrace) -> list[int]:
     return [int(one) for one in sizes[np.argsort(-sizes * counts, kind="stable")][:_HEAVIEST]]
 
 
-def next_class(size: int) -> int:
+def find_next_class(size: int) -> int:
     """The next larger size of four a power of two.
 
-    >>> [next_class(size) for size in (1, 16, 17, 160, 255)]
+    >>> [find_next_class(size) for size in (1, 16, 17, 160, 255)]
     [2, 20, 20, 192, 256]
     """
     step = max((1 << size.bit_length() - 1) // _CLASSES, 1)

@@ -8,7 +8,16 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families import freertos, lwip, newlib, tlsf, zephyr
+from heapfit.comparison.incumbents.families import (
+    freertos,
+    lwip,
+    newlib,
+    nuttx,
+    threadx,
+    tlsf,
+    umm,
+    zephyr,
+)
 from heapfit.comparison.incumbents.system_heap import Maker, SystemHeap
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import (
@@ -25,8 +34,9 @@ SIMULATED: Final = "simulated from its algorithm"
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
+_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
-    {**freertos.HEAPS, **lwip.HEAPS, **newlib.HEAPS, **zephyr.HEAPS, **tlsf.HEAPS}
+    {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )
 
 # The heap of a system by the system's name, which stands in the source of a recording.
@@ -67,13 +77,12 @@ def is_heap(word: str) -> bool:
 
 
 def is_simulated(word: str) -> bool:
-    """True if a name is a system's heap alone, of which no allocator is the code.
+    """True if a name is that of a system's heap, also where an allocator is called so.
 
-    >>> is_simulated("heap_4"), is_simulated("sys_heap")
-    (True, False)
+    >>> is_simulated("heap_4"), is_simulated("sys_heap"), is_simulated("tlsf")
+    (True, True, False)
     """
-    name = word.partition(":")[0]
-    return name in SYSTEM_HEAPS and name not in map(_name, _engine.allocators())
+    return word.partition(":")[0] in SYSTEM_HEAPS
 
 
 def find_heap(text: str, alignment: int) -> SystemHeap:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heapfit.comparison.changed_programs import ChangeTest
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize
@@ -64,6 +65,7 @@ class IncumbentVerdict:
     costs: tuple[HeapCost, HeapCost]  # today's, then the fitted one
     permanent: Permanent | None
     wanted: int  # recordings that carry an answer for heaps of this size
+    changes: ChangeTest | None = None  # the heap tried on changed programs; None: no size serves
     is_foretold: bool = False  # of a target: over another heap its requests come otherwise
     is_known: bool = True  # the program has it; else many do
     is_preferred: bool | None = None  # the fitted heap has less of what a user prefers to memory

@@ -14,13 +14,13 @@ def sys_heap(_alignment: int = 4) -> SystemHeap:
     return SystemHeap(
         name="sys_heap",
         title="Zephyr's sys_heap",
-        version="2.5.0",
+        version="4.1.99, 9a57e98",
         setting="K_HEAP_DEFINE",
         plan=Plan("sys_heap", {"alignment": 4}),
         own=3 * WORD,  # struct sys_heap
         unset=3 * WORD,
         is_region=True,
-        tolerance=1.8,
+        tolerance=0.0,
     )
 
 
