@@ -15,6 +15,7 @@ from typing import Any, Final
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.comparison.costs.chunk_walks import count_walks
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, read_system_codes
 from heapfit.comparison.costs.instruction_model import ModelError
@@ -63,10 +64,12 @@ def find_code(heap: Plan | SystemHeap) -> MeasuredCode | None:
 def count_calls(
     heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
 ) -> Mapping[str, NDArray[Any]]:
-    """How many calls of a recording take how many accesses (_engine.call_costs)."""
+    """How many calls of a recording make how many accesses, in the form of _engine.call_costs."""
     plan = heap if isinstance(heap, Plan) else heap.plan
     base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
     if isinstance(heap, Plan):
         return _engine.call_costs(plan.engine(), recording.events_for(plan), memory, base)
-    events = adapt_requests(heap, requests_of(recording)).engine()
-    return _engine.call_costs(plan.engine(), events, heap.region(memory), base)
+    requests, region = adapt_requests(heap, requests_of(recording)), heap.region(memory)
+    if heap.walks:
+        return count_walks(plan, requests, region, base)
+    return _engine.call_costs(plan.engine(), requests.engine(), region, base)
