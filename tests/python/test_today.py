@@ -289,7 +289,7 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
     assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No plan and no code were written." in text
+    assert "No plan and no code were written: --code writes the fitted heap's." in text
     assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",

@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, find_heap, name_system_heap
+from heapfit.comparison.incumbents.heaps import (
+    COMMON_HEAPS,
+    find_common_heap,
+    find_heap,
+    name_system_heap,
+)
 from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import (
     LEAST_SAVED,
@@ -71,7 +77,7 @@ def measure_baselines(
     own = None if heap is None else _try_needs(heap, searched, progress)
     if own is not None and own.most is not None:
         return Baselines((own,), True)
-    common = [find_heap(name, options.alignment) for name in COMMON_HEAPS]
+    common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
     found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
     return Baselines(tuple(one for one in found if one is not None and one.most is not None))
 
@@ -229,26 +235,25 @@ def compare_baselines(
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
     offers = judge.offers(baselines.needs)
     rows = judge.row_offers(max(one.region for one in offers))
-    able = [
-        (offer.figure(options.prefer) or offer.region, needs)
-        for offer, needs in zip(offers, baselines.needs, strict=True)
-        if not is_dominated(offer, rows)
-    ]
-    if not able:
-        return None
-    needs = min(able, key=lambda pair: pair[0])[1]
-    found = judge.compare(needs, is_known=False, is_tried=False)
-    return judge.compare(needs, is_known=False, is_tried=True) if found.is_kept else found
+    pairs = zip(offers, baselines.needs, strict=True)
+    for offer, needs in sorted(pairs, key=lambda pair: pair[0].figure(options.prefer) or math.inf):
+        found = judge.compare(needs, is_known=False, is_tried=False)
+        if not found.is_kept:
+            return found
+        if not is_dominated(offer, rows):
+            return judge.compare(needs, is_known=False, is_tried=True)
+    return None
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
     """The choice; its answer is for the baseline, where that is kept."""
+    choice = replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if not today.is_kept:
-        return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
+        return choice
     size = today.costs[0].size
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
     known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
     answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
-    return replace(choice, answer=answer, verdict=today.sentence())
+    return replace(choice, answer=answer)

@@ -60,6 +60,8 @@ def _describe_replacement(fit: Fit, today: IncumbentVerdict) -> str:
 def _describe_kept(fit: Fit, today: IncumbentVerdict, saved: int) -> str:
     """What the fitted heap would save, and cost."""
     now, fitted = today.costs
+    if now.name == fitted.name:
+        return "The search found no heap that needs less."
     share = _format_percent(today.saved_with_margins or 0)
     change = f"{abs(saved):,} B ({share}) {'less' if saved >= 0 else 'more'}"
     ratios = [

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -59,6 +60,12 @@ def name_system_heap(source: str) -> str | None:
     """
     words = source if " " in source else ""
     return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in words), None)
+
+
+def find_common_heap(name: str, alignment: int) -> SystemHeap:
+    """One of COMMON_HEAPS, under the title that readers know."""
+    heap = find_heap(name, alignment)
+    return replace(heap, title="TLSF") if name == TLSF else heap
 
 
 def list_heap_names() -> list[str]:
