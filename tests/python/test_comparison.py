@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.changed_programs import ChangeResult, ChangeTest
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import (
     EVENTS_TO_TRY_ALL,
     TIMES_TO_TRY_ALL,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
