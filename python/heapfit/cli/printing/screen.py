@@ -47,6 +47,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
     Column("flash", "flash"),
+    Column("has_checks"),
 )
 
 
@@ -140,9 +141,8 @@ def _count_runs(count: int) -> str:
 
 
 def _mark(row: ReferenceRow) -> str:
-    return (" *" if row.standing is ReferenceKind.RULE else "") + (
-        " +" if row.is_of_excerpt else ""
-    )
+    marks = ((" *", row.standing is ReferenceKind.RULE), (" +", row.is_of_excerpt))
+    return "".join(mark for mark, holds in (*marks, (" #", not row.has_checks)) if holds)
 
 
 def _round_figure(value: float | None) -> int | None:
@@ -156,7 +156,9 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    marks.append("~ estimated Cortex-M4 instr.")
+    if not all(row.has_checks for row in fit.references):
+        marks.append("# frees unchecked")
+    marks.append("~ estimated instr.; Cortex-M4, -Os")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
