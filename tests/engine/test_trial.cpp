@@ -234,5 +234,5 @@ int main() {
     RUN(a_bisection_ends_beside_a_size_that_fails);
     RUN(what_is_done_is_told_before_each_replay_and_may_end_it);
     RUN(a_trial_tells_what_a_replay_does);
-    RUN(    RUN(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well);
+    RUN(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well);
 }
