@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
-from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
@@ -19,7 +19,6 @@ from heapfit.fitting.answer import Answer
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording
-from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
@@ -70,18 +69,18 @@ def compare_incumbent(
     pairs = tuple(Pair(*column) for column in columns)
     answer, changes = size_incumbent(needs, searched, choice.answer.known, options) or (None, None)
     size = None if answer is None else answer.size
-    today = HeapCost(heap.name, size, heap.code, heap.instructions)
+    costs = estimate_costs(heap, choice.shown, needs.most)
+    today = HeapCost(heap.name, size, costs.flash, costs.mean)
     wanted = enough_recordings(max(choice.u_max))
-    costs = (today, _measure_fitted_cost(choice))
     is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
-    return IncumbentVerdict(heap, pairs, costs, needs.permanent, wanted, changes, is_foretold)
+    both = (today, _measure_fitted_cost(choice))
+    return IncumbentVerdict(heap, pairs, both, needs.permanent, wanted, changes, is_foretold)
 
 
 def _measure_fitted_cost(choice: Choice) -> HeapCost:
     row: Row = choice.winner
-    base = choice.comparison.base_alignment
-    costs = measures_of(row, choice.shown, load_sram(), base)
-    return HeapCost(row.name, choice.answer.size, costs.size, costs.time)
+    costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
+    return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:

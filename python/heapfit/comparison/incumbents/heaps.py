@@ -8,7 +8,16 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families import freertos, lwip, newlib, tlsf, zephyr
+from heapfit.comparison.incumbents.families import (
+    freertos,
+    lwip,
+    newlib,
+    nuttx,
+    threadx,
+    tlsf,
+    umm,
+    zephyr,
+)
 from heapfit.comparison.incumbents.system_heap import Maker, SystemHeap
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import (
@@ -25,8 +34,9 @@ SIMULATED: Final = "simulated from its algorithm"
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
+_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
-    {**freertos.HEAPS, **lwip.HEAPS, **newlib.HEAPS, **zephyr.HEAPS, **tlsf.HEAPS}
+    {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )
 
 

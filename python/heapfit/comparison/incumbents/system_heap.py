@@ -44,13 +44,14 @@ class SystemHeap:
     own: int  # of its memory that is no chunk: control, marks, statics
     unset: int = 0  # of these, what its setting does not count
     resizes: Resizes = Resizes.IN_PLACE
+    aligns: bool = True  # False: beyond its plan's alignment it serves no request
+    frees: bool = True  # False: no recording that frees a block can be served
     least: int = 1  # smaller requests are served as this
     regions: tuple[int, ...] = ()  # of heap_5: all but the last, by address
     is_region: bool = False  # its memory is the plan's region, control and all
     has_sentinel: bool = True  # the plan's region ends in a word of ours
+    walks: bool = False  # over all chunks, used ones too, where the plan follows a list of free ones
     tolerance: float | None = None  # percent of R beside the source; 0.0: exact; None: it is ours
-    code: int | None = None  # text; None: not measured
-    instructions: int | None = None  # a call, in the mean; None: not measured
 
     def memory(self, region: int) -> int:
         """Bytes of the system's memory with as many bytes of chunks as our `region` of the plan."""

@@ -11,7 +11,40 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import parse_sizes
 
+_PORT: Final = 8  # portBYTE_ALIGNMENT of most ports
 HEAP_4_LINK: Final = 8  # sizeof(BlockLink_t) with 32-bit pointers
+
+
+def _heap_1(_alignment: int) -> SystemHeap:
+    """heap_1.c: block behind block, without headers; nothing is ever freed."""
+    return SystemHeap(
+        name="heap_1",
+        title="FreeRTOS heap_1",
+        version="kernel 4269c69",
+        setting="configTOTAL_HEAP_SIZE",
+        plan=Plan("sized", {"alignment": _PORT}),
+        own=2 * _PORT,  # cut off to align; and the last byte is never given
+        aligns=False,
+        resizes=Resizes.MOVE,
+        frees=False,
+        tolerance=0.0,
+    )
+
+
+def _heap_2(_alignment: int) -> SystemHeap:
+    """heap_2.c: best fit in one list by size; free neighbours are never joined."""
+    scalars = {"coalesce": 0, "lists": 0, "header_size": 8, "least_split": 17}
+    return SystemHeap(
+        name="heap_2",
+        title="FreeRTOS heap_2",
+        version="kernel 4269c69",
+        setting="configTOTAL_HEAP_SIZE",
+        plan=Plan("sorted_fit", {"alignment": _PORT, **scalars}),
+        own=_PORT,  # cut off to align
+        aligns=False,
+        resizes=Resizes.MOVE,
+        tolerance=0.0,
+    )
 
 
 def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
@@ -24,10 +57,9 @@ def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
         setting="configTOTAL_HEAP_SIZE",
         plan=Plan("first_fit", {"alignment": alignment, **scalars}),
         own=link,  # pxEnd
+        aligns=False,
         resizes=Resizes.MOVE,
         tolerance=0.0,
-        code=708,
-        instructions=99,
     )
 
 
@@ -52,10 +84,13 @@ def heap_5(text: str, values: str) -> SystemHeap:
         title="FreeRTOS heap_5",
         setting="sizes of vPortDefineHeapRegions",
         regions=tuple(whole[:-1]),
-        code=None,
-        instructions=None,
     )
 
 
 # A port aligns blocks to 8 whatever the plan asks, which `settings freertos` alone changes.
-HEAPS: Final[Family] = {"heap_4": lambda _: heap_4(), "heap_5": lambda _: heap_4()}
+HEAPS: Final[Family] = {
+    "heap_1": _heap_1,
+    "heap_2": _heap_2,
+    "heap_4": lambda _: heap_4(),
+    "heap_5": lambda _: heap_4(),
+}

@@ -25,8 +25,10 @@ def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> 
         plan=Plan("first_fit", {"alignment": alignment, **scalars}),
         own=2 * header,  # of the array: a header at its end, and one for what is cut to align
         unset=2 * header,
+        aligns=False,
         resizes=Resizes.SHRINK,
         least=least,
+        walks=True,
         tolerance=0.1,
     )
 
