@@ -13,6 +13,7 @@ from heapfit.comparison.incumbents.families import (
     lwip,
     newlib,
     nuttx,
+    rt_thread,
     threadx,
     tlsf,
     umm,
@@ -34,7 +35,7 @@ SIMULATED: Final = "simulated from its algorithm"
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
-_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, umm, tlsf)
+_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
     {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )
