@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from heapfit import _engine
-from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure_memories
@@ -20,7 +20,6 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.selection import Selection
-from heapfit.plan.energy import load_sram
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
@@ -46,9 +45,10 @@ class ReferenceRow:
     title: str
     standing: ReferenceKind
     size: HeapSize | None  # with the margin of its own kind, but for COUNTED; None: none serves
-    mean: float | None  # instructions of a call, in the mean (docs/front.md has the model)
+    mean: float | None  # instructions of a call, in the mean (docs/costs.md has the model)
     longest: float | None  # instructions of the longest call of the recording
     flash: int | None  # bytes of code
+    has_checks: bool = True  # a wrong free is detected by the code whose costs these are
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
     is_in_saving: bool = False  # many have it: the saving is over it without an incumbent
 
@@ -70,9 +70,8 @@ class _Reference:
     title: str
     needed: int | None
     known: MarginBasis
+    heap: Plan | SystemHeap
     standing: ReferenceKind = ReferenceKind.OTHER
-    row: Row | None = None  # of the comparison, where it is a plan that was measured there
-    heap: SystemHeap | None = None  # a system's, whose costs are known
     is_in_saving: bool = False  # many have it
 
 
@@ -125,14 +124,14 @@ def _measure_others(
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
     known = basis_of(choice, row.known.kind, row.known.changes)
-    return _Reference(title, choice.needs.get(row.name), known, standing, row)
+    return _Reference(title, choice.needs.get(row.name), known, row.heap or row.plan, standing)
 
 
 def _refer_to_system(
     choice: Choice, heap: SystemHeap, needed: int | None, standing: ReferenceKind
 ) -> _Reference:
     known = basis_of(choice, margin_kind(heap.plan, False))
-    return _Reference(heap.title, needed, known, standing, heap=heap)
+    return _Reference(heap.title, needed, known, heap, standing)
 
 
 def _measure_heap_4(
@@ -176,25 +175,21 @@ def _find_counted(choice: Choice) -> Iterator[_Reference]:
 
 
 def _make_row(reference: _Reference, choice: Choice, options: FitOptions) -> ReferenceRow:
-    """The row of a reference for the answer's peak, with its own margin, and costs where known."""
-    row = ReferenceRow(
+    """The row of a reference for the answer's peak, with its own margin, and costs where known.
+
+    Costs are of the recording that is shown, in the memory that all of them need.
+    """
+    costs = estimate_costs(reference.heap, choice.shown, reference.needed)
+    return ReferenceRow(
         reference.title,
         reference.standing,
         _size_reference(reference, options),
-        None,
-        None,
-        None,
+        costs.mean,
+        costs.longest,
+        costs.flash,
+        costs.has_checks,
         is_in_saving=reference.is_in_saving,
     )
-    if reference.heap is not None:
-        instructions = reference.heap.instructions
-        mean = None if instructions is None else float(instructions)
-        return replace(row, mean=mean, flash=reference.heap.code)
-    if reference.row is None:
-        return row
-    base = choice.comparison.base_alignment
-    costs = measures_of(reference.row, choice.shown, load_sram(), base)
-    return replace(row, mean=costs.time, longest=costs.longest, flash=costs.size)
 
 
 def _size_reference(reference: _Reference, options: FitOptions) -> HeapSize | None:
@@ -215,7 +210,7 @@ def _measure_allocator(
     """An allocator with R_safe for all recordings, None if one is not served; events."""
     alignment = choice.shown.alignment
     plan = Plan(allocator, {"alignment": alignment})
-    found = _Reference(title, None, basis_of(choice, margin_kind(plan, False)))
+    found = _Reference(title, None, basis_of(choice, margin_kind(plan, False)), plan)
     try:
         engine_plan = plan.engine()
     except HeapfitError:

@@ -36,7 +36,7 @@ class Change:
 
 
 def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
-    """The 13 changes of the program that was recorded; fewer if it has less than three sizes."""
+    """The 13 changes of the program that was recorded; fewer if it has few sizes, or two agree."""
     heaviest = heaviest_sizes(loaded)
     return (
         *(
@@ -50,7 +50,7 @@ def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
                 True,
             )
             for size in heaviest
-            for to in (size + 8, find_next_class(size))
+            for to in dict.fromkeys((size + 8, find_next_class(size)))
         ),
         *(
             Change(f"10 % more blocks of {size:,} B", partial(double_blocks, size=size), False)

@@ -47,6 +47,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
     Column("flash", "flash"),
+    Column("has_checks"),
 )
 
 
@@ -62,9 +63,7 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_describe_holdout(fit), _INDENT)
-    yield Fields({"changes": fit.changes})
-    if fit.changes is not None:
-        yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
+    yield from _change_parts(fit)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)
@@ -142,9 +141,8 @@ def _count_runs(count: int) -> str:
 
 
 def _mark(row: ReferenceRow) -> str:
-    return (" *" if row.standing is ReferenceKind.RULE else "") + (
-        " +" if row.is_of_excerpt else ""
-    )
+    marks = ((" *", row.standing is ReferenceKind.RULE), (" +", row.is_of_excerpt))
+    return "".join(mark for mark, holds in (*marks, (" #", not row.has_checks)) if holds)
 
 
 def _round_figure(value: float | None) -> int | None:
@@ -158,7 +156,9 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    marks.append("~ estimated Cortex-M4 instr.")
+    if not all(row.has_checks for row in fit.references):
+        marks.append("# frees unchecked")
+    marks.append("~ estimated instr.; Cortex-M4, -Os")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
@@ -169,6 +169,24 @@ def _describe_holdout(fit: Fit) -> str:
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
     return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {_variants(held)}"
+
+
+def _change_parts(fit: Fit) -> Iterator[Part]:
+    """The heap on changed programs: a sentence, and in the JSON each of them."""
+    if fit.changes is None:
+        return
+    fields = [
+        {
+            "name": one.name,
+            "peak_growth_percent": one.growth,
+            "is_counted": one.is_counted,
+            "holds": one.holds,
+            "needed_percent": one.needed,
+        }
+        for one in fit.changes.results
+    ]
+    yield Fields({"changes": fields})
+    yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
 
 
 def _excerpt_parts(fit: Fit) -> Iterator[Part]:

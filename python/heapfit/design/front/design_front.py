@@ -172,7 +172,7 @@ def front_of(
     costs = []
     for done, row in enumerate(comparison.rows):
         progress(step, done / len(comparison.rows))
-        costs.append(measures_of(row, loaded, table, comparison.base_alignment))
+        costs.append(measures_of(row, loaded, table))
     progress(step, 1.0)
     standings = rank_points([[cost.figure(measure) for measure in by] for cost in costs])
     numbers = {row.name: number for number, row in enumerate(comparison.rows)}

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
@@ -28,9 +29,11 @@ from heapfit.comparison.margin import (
     margin_kind,
 )
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -84,11 +87,20 @@ def measure_pairs(
     basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        HeapCost(heap.name, size, heap.code, heap.instructions),
-        HeapCost(plan.name, fitted_size, None, None),
+        _summarize_cost(heap, heap.name, size, over_now[0]),
+        _summarize_cost(plan.plan, plan.name, fitted_size, over_plan[0]),
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
+
+
+def _summarize_cost(
+    heap: Plan | SystemHeap, name: str, size: HeapSize | None, trace: Trace
+) -> HeapCost:
+    """The cost of a heap of this size, its instructions those of one recording."""
+    memory = None if size is None else size.r_safe
+    costs = estimate_costs(heap, load_trace(trace), memory)
+    return HeapCost(name, size, costs.flash, costs.mean)
 
 
 def _record_incumbent(

@@ -60,8 +60,6 @@ def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
         aligns=False,
         resizes=Resizes.MOVE,
         tolerance=0.0,
-        code=708,
-        instructions=99,
     )
 
 
@@ -86,8 +84,6 @@ def heap_5(text: str, values: str) -> SystemHeap:
         title="FreeRTOS heap_5",
         setting="sizes of vPortDefineHeapRegions",
         regions=tuple(whole[:-1]),
-        code=None,
-        instructions=None,
     )
 
 

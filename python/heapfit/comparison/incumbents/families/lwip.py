@@ -28,6 +28,7 @@ def lwip_mem(alignment: int, header: int = SHORT_HEADER, least: int = LEAST) -> 
         aligns=False,
         resizes=Resizes.SHRINK,
         least=least,
+        walks=True,
         tolerance=0.1,
     )
 

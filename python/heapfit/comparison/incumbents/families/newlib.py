@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The heaps of newlib, the C library of most Arm toolchains."""
+"""The heaps of the C libraries for boards: newlib and picolibc."""
 
 from __future__ import annotations
 
@@ -24,4 +24,19 @@ def _nano(alignment: int) -> SystemHeap:
     )
 
 
-HEAPS: Final[Family] = {"newlib-nano": _nano}
+def _picolibc(alignment: int) -> SystemHeap:
+    del alignment  # that of max_align_t, 8 on 32-bit boards
+    return SystemHeap(
+        name="picolibc",
+        title="picolibc's malloc",
+        version="1.8.11",
+        setting="bytes that sbrk gives",
+        plan=Plan("picolibc_malloc", {"alignment": 8}),
+        own=4 * WORD,  # its list's head, where it began and ends; a word to align the first block
+        unset=3 * WORD,
+        has_sentinel=False,
+        tolerance=0.0,
+    )
+
+
+HEAPS: Final[Family] = {"newlib-nano": _nano, "picolibc": _picolibc}

@@ -25,4 +25,18 @@ def _mattconte(alignment: int) -> SystemHeap:
     )
 
 
-HEAPS: Final[Family] = {"mattconte-tlsf": _mattconte}
+def _espressif(alignment: int) -> SystemHeap:
+    del alignment  # tlsf.c has 4 on 32 bits
+    return SystemHeap(
+        name="esp-tlsf",
+        title="TLSF of ESP-IDF (multi_heap)",
+        version="espressif/tlsf ba64d19",
+        setting="memory of heap_caps_add_region",
+        plan=Plan("esp_tlsf", {"alignment": 4}),
+        own=5 * WORD,  # multi_heap's heap_t
+        is_region=True,
+        tolerance=0.0,
+    )
+
+
+HEAPS: Final[Family] = {"mattconte-tlsf": _mattconte, "esp-tlsf": _espressif}
