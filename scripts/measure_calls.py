@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures calls and code on an emulated Cortex-M4, for the models of heapfit.comparison.costs.
+"""Measures heaps as they ship on an emulated Cortex-M4, for the models of heapfit.comparison.costs.
 
-Writes, in the folder of these, instructions.csv, the coefficients fitted to the calls of all
-traces, and codes.csv, the bytes of each code and how far its model is off. The codes are those of
-the design space's configurations and UNTRIED; placements must equal the host's. Takes some 20
-minutes. `--only PATTERN` renews the codes in whose label the regular expression is found and keeps
+A heap is the folder that `heapfit fit` writes: at -Os, safety level 1, with its counts, its lock
+left empty. Writes, in the folder of the models, instructions.csv, the coefficients fitted to the
+calls of all traces, and codes.csv, the linked bytes of each code and how far its model is off. The
+codes are those of the design space's configurations and UNTRIED; placements must equal the host's.
+Takes some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is found and keeps
 the rest; `--sizes` links the codes of the table again and keeps their coefficients.
 """
 
@@ -25,12 +26,12 @@ from numpy.typing import NDArray
 
 from harness.board import BOARDS
 from harness.calls import Calls
-from harness.code_size import code_size
-from harness.codes import CALLS_BUILD, SIZE_BUILD, plan_of_code
-from harness.image import replay_design, replay_image
+from harness.code_size import shipped_size
+from harness.codes import SHIPPED_BUILD, plan_of_code
+from harness.image import replay_design, replay_image, shipped_image
 from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
-from harness.replay import count_replay
+from harness.replay import count_replay, count_shipped
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
@@ -149,27 +150,33 @@ def pool_variants(plan: Plan) -> Iterator[Plan]:
 
 
 def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) -> Iterator[Tally]:
-    """Replays on the board and on the host; nothing where no region serves the trace."""
+    """Replays on the board and on the host; nothing where no region serves the trace.
+
+    Accesses are those of core alone, as the host has them; instructions those of the whole call.
+    """
     base, region = base_alignment(loaded), safe_region(plan, loaded)
     if region is None:
         return
-    packed = pack(loaded.trace)
+    packed, design = pack(loaded.trace), replay_design(plan, region, base, counts=True)
     case = Case(code_label(plan), plan, region, base)
-    image = replay_image(workbench, M4, CALLS_BUILD, replay_design(plan, region, base))
+    image = replay_image(workbench, M4, SHIPPED_BUILD, design)
     target, calls = count_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")
-    yield from tallied(name, calls)
+    shipped = shipped_image(workbench, M4, SHIPPED_BUILD, design)
+    yield from tallied(name, calls, count_shipped(shipped, packed, workbench.plugin))
 
 
-def tallied(trace: str, calls: Calls) -> Iterator[Tally]:
-    """What was counted of each operation that was called."""
+def tallied(trace: str, core: Calls, shipped: Calls) -> Iterator[Tally]:
+    """What was counted of each operation that was called, call by call."""
     for operation in OPERATIONS:
-        records = calls.of(operation)
+        records, whole = core.of(operation), shipped.of(operation)
+        if len(records) != len(whole):
+            raise HeapfitError(f"{operation}: {len(records)} calls of core, {len(whole)} as it ships")
         if len(records) > 0:
-            loads, stores, payload, instructions = (
-                records[field].astype(np.int64)
-                for field in ("heap_loads", "heap_stores", "payload", "instructions")
+            loads, stores = (records[one].astype(np.int64) for one in ("heap_loads", "heap_stores"))
+            instructions, payload = (
+                whole[one].astype(np.int64) for one in ("instructions", "payload")
             )
             left = without_copying(instructions, payload)
             yield Tally.from_calls(trace, operation, np.column_stack([loads, stores, left]))
@@ -202,15 +209,15 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
             except HeapfitError as error:
                 print(f"left out: {error}", file=sys.stderr)
     return {
-        code: MeasuredCode(linked_bytes(workbench, code), fit_model(counted))
+        code: MeasuredCode(linked_bytes(code), fit_model(counted))
         for code, counted in tallies.items()
         if len({tally.trace for tally in counted}) > 1
     }
 
 
-def linked_bytes(workbench: Workbench, code: str) -> int:
-    """Of init, alloc and free."""
-    return code_size(workbench, M4, SIZE_BUILD, plan_of_code(code)).total
+def linked_bytes(code: str) -> int | None:
+    """Of all functions of the generated header; None if no folder is generated for such a plan."""
+    return shipped_size(plan_of_code(code))
 
 
 def main() -> None:
@@ -227,7 +234,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         workbench = Workbench(Path(scratch))
         if wish.sizes:
-            codes = {c: replace(m, size=linked_bytes(workbench, c)) for c, m in codes.items()}
+            codes = {c: replace(m, size=linked_bytes(c)) for c, m in codes.items()}
         else:
             codes |= measured_again(workbench, wish.only, Path(scratch))
     save_codes(HERE / "python/heapfit/comparison/costs", codes)

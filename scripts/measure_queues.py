@@ -14,12 +14,11 @@ from pathlib import Path
 
 from harness.board import BOARDS
 from harness.cases import cases_of
-from harness.codes import CALLS_BUILD
 from harness.image import replay_design, replay_image
 from harness.packed_trace import pack
 from harness.replay import count_replay
 from harness.verify import host_replay
-from harness.workbench import Workbench
+from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.trace.loaded import load_trace
 from heapfit_papers.packets.instructions import MEASURED, CallInstructions, save_instructions
@@ -37,7 +36,7 @@ def measure_queue(workbench: Workbench, trace: int) -> Iterator[CallInstructions
         cases = cases_of(loaded, MEASURED)
     for case in cases:
         design = replay_design(case.plan, case.region, case.base_alignment)
-        image = replay_image(workbench, M4, CALLS_BUILD, design)
+        image = replay_image(workbench, M4, Build("O2", 1), design)
         target, calls = count_replay(image, case.plan.allocator, packed, workbench.plugin)
         if target.placement_hash != host_replay(case, packed).result.placement_hash:
             raise HeapfitError(f"{case.name}: placed elsewhere than on the host")

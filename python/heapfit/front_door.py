@@ -211,17 +211,18 @@ def size_pools(
 
 def size_settings(
     system: str,
-    source: Source,
+    source: Source | Sequence[Source],
     options: SettingsOptions | None = None,
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Settings:
-    """The settings that lwip, zephyr, openthread or freertos need, with the chance to run out.
+    """The settings that lwip, zephyr, openthread or freertos need for all recordings.
 
-    A capture needs `importing` with a queue, as for `size_pools`.
+    Pools come with the chance to run out, a heap with the margin of a fit. A capture needs
+    `importing` with a queue, as for `size_pools`.
     """
-    with _open_sizing_source(source, importing, progress) as trace:
-        return systems.settings_for(system, trace, options or SettingsOptions(), progress)
+    paths = [one.path if isinstance(one, Trace) else one for one in sources_of(source)]
+    return systems.settings_for(system, paths, options or SettingsOptions(), importing, progress)
 
 
 def size_traffic(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code an allocator takes, linked for a board: what init, alloc and free need, and no more.
+"""The code that heaps take, linked for a board: a generated folder whole, or an allocator alone.
 
-Core is built for the plan, as in a folder that `heapfit generate` writes. Its code and constants,
-with what the compiler itself calls, are weighed; the plan's tables are not.
+Of an allocator alone that is what init, alloc and free need, its constants and what the compiler
+itself calls.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from pathlib import Path
 
 from harness import sources
 from harness.board import Board
-from harness.image import core_objects, replay_design, write_plan
+from harness.image import core_objects, plan_file_of, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit import _engine
+from heapfit.generate import GenerateOptions, generate
+from heapfit.generate.code_size import measure_image
+from heapfit.generate.linked_folder import CORTEX_M4
 from heapfit.importers.external_tool import run
+from heapfit.plan.allocators import splits_blocks
 from heapfit.plan.plan import Plan
 
 _SECTION = re.compile(r"^\.(code|constants|memory) +(\d+)", re.MULTILINE)
@@ -39,12 +43,29 @@ class CodeSize:
 
 
 def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> CodeSize:
-    """Links init, alloc and free of the plan's allocator and weighs them."""
+    """Links init, alloc and free of the plan's allocator, built for it, and weighs them."""
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
     core = core_objects(workbench, board, build, write_plan(design, folder))
     memory = workbench.build_shared_object(board, build, "target/board/memory.c")
     return weigh_code(workbench, board, [*core, memory], _functions(plan.allocator))
+
+
+def shipped_size(plan: Plan) -> int | None:
+    """Bytes of code that the README of the plan's folder states, with counts, for a Cortex-M4.
+
+    None if `generate` writes no folder for such a plan, since its blocks lie in pieces.
+    """
+    if splits_blocks(plan):
+        return None
+    file = plan_file_of(plan, plan.engine().smallest_region)
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
+        folder, image = Path(scratch) / "heap", Path(scratch) / "image.elf"
+        generate(file, folder, options=GenerateOptions(counts=True))
+        CORTEX_M4.link(folder, folder / "app_heap.h", image)
+        size = measure_image(CORTEX_M4, folder, image)
+    assert size is not None
+    return size.code
 
 
 def weigh_code(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -62,13 +62,33 @@ def replay_image(workbench: Workbench, board: Board, build: Build, design: HeapD
     return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
-def replay_design(plan: Plan, region: int, base_alignment: int = 16) -> HeapDesign:
-    """What the generator is given: a plan as from a file, but of no trace."""
+def shipped_image(workbench: Workbench, board: Board, build: Build, design: HeapDesign) -> Image:
+    """An image that replays packed traces by the calls of the generated header."""
+    folder = workbench.image_folder()
+    written = write_plan(design, folder)
+    objects = core_objects(workbench, board, build, written, _CONFIG)
+    for source in ("target/replay/shipped.c", folder / "replay_heap.c"):
+        objects.append(folder / f"{Path(source).stem}.o")
+        workbench.compile(board, build, str(source), objects[-1], _CONFIG)
+    payload = replace(build, optimisation="O2")
+    objects.append(
+        workbench.build_shared_object(board, payload, "target/replay/payload.c", _CONFIG)
+    )
+    return link_image(workbench, board, build, folder, objects)
+
+
+def plan_file_of(plan: Plan, region: int, base_alignment: int = 16) -> PlanFile:
+    """A plan as from a file, but of no trace."""
     base = max(base_alignment, plan.alignment)
     about = TrainingRecord("no trace", "sha256:" + 64 * "0", 0)
-    return design_from_plan_file(
-        PlanFile("image", plan, region, region, base, 0, 32, about, _engine.version), _PREFIX
-    )
+    return PlanFile("image", plan, region, region, base, 0, 32, about, _engine.version)
+
+
+def replay_design(
+    plan: Plan, region: int, base_alignment: int = 16, counts: bool = False
+) -> HeapDesign:
+    """What the generator is given."""
+    return design_from_plan_file(plan_file_of(plan, region, base_alignment), _PREFIX, counts)
 
 
 def write_plan(design: HeapDesign, folder: Path) -> WrittenPlan:

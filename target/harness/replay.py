@@ -13,6 +13,13 @@ from harness.packed_trace import PackedTrace
 from heapfit.errors import HeapfitError
 
 OPERATIONS = ("init", "alloc", "free", "free_sized", "resize", "resize_sized", "alloc_aligned")
+# The functions of a generated header, by the operations of core that they make.
+SHIPPED = {
+    "alloc": "malloc",
+    "free": "free",
+    "resize": "realloc",
+    "alloc_aligned": "aligned_alloc",
+}
 TAGGED = "alloc_at"  # of allocators that place by call site
 _CLEARING = "image_clear"
 
@@ -45,6 +52,17 @@ def count_replay(
     watch = Watch(plugin, (*functions, _CLEARING), output)
     printed = _parse_output(emulate(image, ("trace",), watch))
     return printed, read_calls(output, (*operations, "clear"))
+
+
+def count_shipped(image: Image, trace: PackedTrace, plugin: Path) -> Calls:
+    """Counts every call of the generated header's functions; HeapfitError if one is refused."""
+    trace.save(image.path.parent / "trace")
+    output = image.path.parent / "calls"
+    functions = tuple(f"replay_{name}" for name in SHIPPED.values())
+    printed = emulate(image, ("trace",), Watch(plugin, functions, output))
+    if printed.split() != ["refusals", "0"]:
+        raise HeapfitError(f"the image printed {printed[:200]!r}")
+    return read_calls(output, tuple(SHIPPED))
 
 
 def _name(allocator: str, operation: str) -> str:

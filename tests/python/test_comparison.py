@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.changed_programs import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import (
     EVENTS_TO_TRY_ALL,
     TIMES_TO_TRY_ALL,
@@ -13,7 +14,7 @@ from heapfit.comparison.comparison import (
     rows_to_refine,
 )
 from heapfit.comparison.row import Row, rank_rows
-from heapfit.comparison.verdict import select_row, verdict
+from heapfit.comparison.verdict import pools_warning, select_row, verdict
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo
 
@@ -181,3 +182,24 @@ def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:
     assert (placed.heap_size.margin, plain.heap_size.margin) == (5, 2)
     assert names(rank_rows((placed, plain))) == ["plain", "placed"]
     assert names(rank_rows((replace(placed, r_safe=97_000), plain))) == ["placed", "plain"]
+
+
+def test_pools_are_warned_to_be_counted_on_one_recording() -> None:
+    much, little = row("searched", 1050, has_pools=True), row("searched", 1140, has_pools=True)
+    for pools, is_small in ((much, False), (little, True)):
+        warning = pools_warning(pools, compared(row("tlsf", 1160), pools))
+        assert warning is not None
+        assert "counted on this one recording" in warning
+        assert ("a saving below 5% may be chance" in warning) == is_small
+    assert pools_warning(row("tlsf", 1160), compared(row("tlsf", 1160), much)) is None
+
+
+def test_pools_that_changes_of_the_program_break_are_not_named_but_said_to_be() -> None:
+    broken = ChangeResult("8 B more a request", 4.7, True, False, 61.0)
+    pools = replace(row("searched", 1010, has_pools=True), changes=ChangeTest((broken,)))
+    both = compared(row("tlsf", 1160), pools)
+    assert select_row(both, pools_asked=True).name == "tlsf"
+    assert verdict(both, pools_asked=True).endswith(
+        "; searched would do with 1,010 B, but needs 61 % more with 8 B more a request."
+    )
+    assert select_row(compared(pools), pools_asked=True).name == "searched"

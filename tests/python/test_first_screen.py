@@ -13,7 +13,7 @@ from small_traces import bimodal, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import print_text
-from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import runs_in
@@ -73,17 +73,18 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
     assert f"The recorded peak is {echo.profile.u_max:,} live bytes." in first
 
 
-def test_the_rows_are_what_is_measured_for_each_with_one_margin(echo):
+def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
+    plain, by_address = replace(size, margin=2), replace(size, margin=5)
     requests = requests_of(echo.trace)
     _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
-    assert beside(echo, ReferenceKind.RULE) == replace(size, r_safe=needed).region
+    assert beside(echo, ReferenceKind.RULE) == replace(by_address, r_safe=needed).region
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
     lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
-    assert rows["Lea (dlmalloc)"].region == replace(size, r_safe=lea).region
+    assert rows["Lea (dlmalloc)"].region == replace(plain, r_safe=lea).region
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
-    assert rows["TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
+    assert rows["TLSF"].region == replace(plain, r_safe=tlsf.r_safe).region == 97_784
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
     assert beside(echo, ReferenceKind.COUNTED) == counted < size.region
 

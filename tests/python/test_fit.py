@@ -73,22 +73,16 @@ def test_from_one_recording_no_blocks_are_counted_on_it(fitted):
     assert not any("counted on this one recording" in warning for warning in fitted.warnings)
 
 
-def test_pools_are_chosen_where_they_are_asked_for(fitted, tmp_path):
+def test_pools_that_a_larger_request_breaks_are_not_chosen_though_asked_for(fitted, tmp_path):
     asked = fit([fitted.source], tmp_path / "out", FitOptions(pools=True))
-    assert asked.winner.is_cut_to_trace
-    assert asked.winner.r_safe < fitted.winner.r_safe
-    assert asked.verdict.startswith("Pools save ")
-    assert f"{asked.winner.name} needs {asked.winner.r_safe:,} B" in asked.verdict
-    assert any("a saving below 5% may be chance" in warning for warning in asked.warnings)
-
-
-def test_pools_that_save_much_are_told_to_be_cut_to_one_recording(tmp_path):
-    source = tmp_path / "tiny.heap"
-    small = [f"a {i} 4" for i in range(800)]  # half the least chunk there is
-    source.write_text("\n".join([*small, "a 800 400", "a 801 700"]) + "\n")
-    outcome = fit([source], tmp_path / "out", FitOptions(4, pools=True))
-    assert outcome.verdict.startswith("Pools save ")
-    assert any("counted on this one recording;" in warning for warning in outcome.warnings)
+    pools = min(
+        (row for row in asked.comparison.rows if row.is_cut_to_trace and row.r_safe is not None),
+        key=lambda row: row.r_safe,
+    )
+    assert pools.r_safe < asked.winner.r_safe == fitted.winner.r_safe
+    assert pools.known.is_trace_specific and pools.changes.broken
+    assert f"{pools.name} would do with {pools.r_safe:,} B" in asked.verdict
+    assert pools.changes.broken[0].name in asked.verdict
 
 
 def test_sizes_without_a_mode_are_not(tmp_path):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.needs import measure_memory_needs
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.fitting.fit import Resources, fit
@@ -106,7 +106,7 @@ def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
     assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
 
 
-def test_a_saving_is_that_of_the_same_margin(walk, fitted):
+def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
     (needed,) = measure_memory_needs(
         heap_4(), [requests_of(walk)], [walk.largest_alignment]
     ).memories

@@ -56,7 +56,7 @@ def test_half_of_all_codes_are_off_by_less_than_six_percent_on_traces_left_out()
 @pytest.mark.parametrize("code", read_codes())
 def test_a_measured_code_has_bytes_and_lines_of_what_is_always_called(code):
     measured = read_codes()[code]
-    assert measured.size > 100
+    assert measured.size is None or measured.size > 100
     assert set(measured.model.lines) >= {"alloc", "free"}
     for line in measured.model.lines.values():
         assert line.base >= 0
@@ -65,9 +65,9 @@ def test_a_measured_code_has_bytes_and_lines_of_what_is_always_called(code):
 
 def test_the_tables_are_what_the_generator_writes(tmp_path):
     save_codes(tmp_path, read_codes())
-    for written in tmp_path.glob("*.csv"):
+    for written in tmp_path.iterdir():
         assert (
             written.read_text()
             == (files("heapfit") / "comparison" / "costs" / written.name).read_text()
         )
-    assert len(list(tmp_path.glob("*.csv"))) == 2
+    assert len(list(tmp_path.iterdir())) == 2

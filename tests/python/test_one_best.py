@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SHORT = (
     "second-runs/traces/device-1",
     "recordings/traces/gateway-loop32-1",
-    "recordings/traces/terms32-1",
+    "recordings/traces/routes32-1",
 )
 SHORT_EVENTS = 600
 

@@ -54,7 +54,7 @@ HOSTILE = [
 def pooled(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("pooled")
     resources = Resources(write_page=write_report)
-    source, options = table2(folder / "four.heap"), FitOptions(pools=True)
+    source, options = table2(folder / "four.heap"), FitOptions(allocators=("class_pools",))
     return fit([source], folder / "out", options, resources=resources)
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan

@@ -12,9 +12,10 @@ from test_sizing_demand import ALLOC, FREE, trace_of
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
+from heapfit.sizing import systems
 from heapfit.sizing.buffers import Layout
-from heapfit.sizing.settings import as_text
-from heapfit.sizing.systems import SYSTEMS, SettingsOptions, settings_for
+from heapfit.sizing.settings import as_text, describe_run_out
+from heapfit.sizing.systems import SYSTEMS, SettingsOptions
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
@@ -37,6 +38,10 @@ def heap(tmp_path):
     return generate_workload(parse_workload("t2_w4:events=20000"), tmp_path / "heap")
 
 
+def settings_for(system, trace, wanted):
+    return systems.settings_for(system, [trace.path], wanted)
+
+
 def values(settings):
     return {one.name: one.value for one in settings.settings}
 
@@ -50,7 +55,7 @@ def test_lwip_pbufs_hold_every_burst(burst):
     by_size = {choice.buffer_size: choice for choice in found.choices}
     # A burst's last packet needs all: whole frames of 1,514 B in 1,516 take 15 pbufs, in 592 B
     # 10 x 3 and 5; two thirds of the packets need 10 and 30 at most.
-    assert by_size[1516].count == 10
+    assert by_size[1520].count == 10
     assert by_size[592].count == 30
     assert by_size[592].memory == 30 * (16 + 592)
     whole = settings_for("lwip", burst, options(admission=0.999))
@@ -105,13 +110,12 @@ def test_zephyr_counts_buffers_and_packets(burst):
         ("freertos", "configTOTAL_HEAP_SIZE"),
     ],
 )
-def test_a_heap_setting_holds_the_whole_trace(heap, system, name):
+def test_a_heap_setting_holds_the_whole_trace_and_a_margin(heap, system, name):
     found = settings_for(system, heap, options())
-    size = values(found)[name]
     plan = Plan("first_fit", {"list": 1, "header_size": 8})
     needed = replay_trace(heap, plan, 10**6).footprint
-    assert 0.95 * needed < size < 1.1 * needed
-    assert found.settings[-1].run_out.share == 0
+    assert 1.02 * 0.95 * needed < values(found)[name] < 1.19 * 1.1 * needed
+    assert list(values(found)) == [name]  # nothing that was not asked
 
 
 def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
@@ -119,23 +123,23 @@ def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
     found = settings_for("freertos", heap, options(admission=0.9, named={2952: "MY_BLOCKS"}))
     assert values(found)["MY_BLOCKS"] in (9, 10)
     assert values(found)["configTOTAL_HEAP_SIZE"] < values(whole)["configTOTAL_HEAP_SIZE"] - 20_000
-    with pytest.raises(HeapfitError, match="name: the trace never asks for 77 bytes"):
+    with pytest.raises(HeapfitError, match="name: no recording asks for 77 bytes"):
         settings_for("freertos", heap, options(named={77: "X"}))
 
 
 def test_lwips_header_is_longer_in_a_large_heap(tmp_path):
     trace = generate_workload(parse_workload("t2_w3:events=2000"), tmp_path / "t")
-    setting = settings_for("lwip", trace, options()).settings[-1]
-    assert setting.value > 64_000
-    assert "header of 12 bytes" in setting.why
+    found = settings_for("lwip", trace, options())
+    assert found.settings[-1].value > 64_000
+    assert found.memory - found.settings[-1].value == 2 * 16  # of 12 bytes, at multiples of 8
 
 
 SANITY = Path(__file__).with_name("lwip_sanity.h")
 
 
-def is_built(settings, info, folder):
+def is_built(settings, folder):
     """Whether lwIP's headers and its sanity checks take the settings as they are printed."""
-    (folder / "lwipopts.h").write_text(as_text(settings, info, "a.pcap"))
+    (folder / "lwipopts.h").write_text(as_text(settings))
     (folder / "built.c").write_text(f'#include "{SANITY}"\n')
     command = ["gcc", "-fsyntax-only", "-Wall", "-Werror", f"-I{folder}", "-I/usr/include/lwip"]
     done = subprocess.run(
@@ -149,17 +153,17 @@ def test_lwip_builds_with_its_settings(burst, heap, tmp_path):
     for trace in (burst, heap):
         for admission in (0.65, 0.999):
             found = settings_for("lwip", trace, options(admission=admission))
-            assert is_built(found, trace.info, tmp_path)
+            assert is_built(found, tmp_path)
     named = settings_for("lwip", heap, options(admission=0.9, named={2952: "MEMP_NUM_TCP_PCB"}))
     assert values(named)["MEMP_MEM_MALLOC"] == 0
-    assert is_built(named, heap.info, tmp_path)
+    assert is_built(named, tmp_path)
 
 
 def test_lwip_does_not_build_with_a_window_that_the_buffers_do_not_carry(burst, tmp_path):
     found = settings_for("lwip", burst, options(admission=0.65))
     without = replace(found, settings=tuple(s for s in found.settings if s.name != "TCP_WND"))
     small = [replace(s, value=1) if s.name == "PBUF_POOL_SIZE" else s for s in without.settings]
-    assert not is_built(replace(without, settings=tuple(small)), burst.info, tmp_path)
+    assert not is_built(replace(without, settings=tuple(small)), tmp_path)
 
 
 def test_few_packets_get_buffers_for_a_segment_and_a_window_of_whole_ones(tmp_path):
@@ -195,13 +199,13 @@ def test_defines_pass_a_compiler(burst, tmp_path, system):
     found = settings_for(system, burst, options())
     names = " + ".join(values(found))
     source = tmp_path / "options.c"
-    source.write_text(as_text(found, burst.info, "a */ b.pcap") + f"\nint sum = {names};\n")
+    source.write_text(as_text(replace(found, source="a */ b.pcap")) + f"\nint sum = {names};\n")
     subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
 
 
 def test_kconfig_lines_are_comments_or_assignments(burst):
     found = settings_for("zephyr", burst, options())
-    lines = as_text(found, burst.info, "x.pcap").splitlines()
+    lines = as_text(found).splitlines()
     assert all(line == "" or line.startswith(("# ", "CONFIG_")) for line in lines)
     assert f"CONFIG_NET_PKT_RX_COUNT={values(found)['NET_PKT_RX_COUNT']}" in lines
     assert max(map(len, lines)) <= 100
@@ -211,9 +215,9 @@ def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
     for system in SYSTEMS:
         trace = heap if system == "freertos" else burst
         found = settings_for(system, trace, options())
-        text = " ".join(as_text(found, trace.info, "x").replace("*", " ").replace("#", "").split())
+        text = " ".join(as_text(found).replace("*", " ").replace("#", "").split())
         counts = [one for one in found.settings if one.run_out is not None]
-        assert counts
+        assert counts or system == "freertos"
         assert text.count("Runs out for") + text.count("Never ran out") == len(counts)
         assert text.count("Default:") == len(found.settings)
         assert "Assumed:" in text
@@ -221,7 +225,8 @@ def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
 
 def test_every_assumption_has_a_source():
     for system in SYSTEMS:
-        for one in SYSTEMS[system].ASSUMPTIONS:
+        ways = SYSTEMS[system].packets, SYSTEMS[system].heap
+        for one in [each for way in ways if way is not None for each in way.assumptions]:
             assert one.meaning and one.source
 
 
@@ -245,3 +250,29 @@ def test_what_cannot_be_is_refused_in_one_line(burst, system, choices, message):
 def test_openthread_has_no_setting_for_a_heap(heap):
     with pytest.raises(HeapfitError, match="messages are packets: give a capture"):
         settings_for("openthread", heap, options())
+
+
+def test_several_captures_are_sized_together_and_a_heaps_recording_never_with_them(
+    burst, heap, tmp_path
+):
+    later = [(ALLOC, name, 1500, name) for name in range(40)]
+    other = trace_of(tmp_path / "more", later, kind="packets")
+    captures = [burst.path, other.path]
+    found = systems.settings_for("zephyr", captures, options(admission=0.9999))
+    assert values(found)["NET_PKT_RX_COUNT"] >= 40
+    assert "burst and 1 more (3,040 events)" in as_text(found)
+    with pytest.raises(HeapfitError, match="cannot be sized together"):
+        systems.settings_for("zephyr", [burst.path, heap.path], options())
+
+
+def test_a_count_comes_with_its_chance_in_a_time(burst, tmp_path):
+    whole = settings_for("zephyr", burst, options(admission=0.65)).settings[1]
+    share, day = whole.run_out.share, 99 * 1000 + 500  # microseconds of all bursts
+    refused = share * 1500 * 86_400_000_000 / day
+    assert whole.run_out.refused_in(share) == (pytest.approx(refused), "day")
+    assert f"{refused:,.0f} times a day." in describe_run_out(whole.run_out)
+    sizes = [1500] * 10 + [40] * 5
+    untimed = [(ALLOC, name, size, 0) for name, size in enumerate(sizes)]
+    trace = trace_of(tmp_path / "untimed", untimed, kind="packets")
+    alone = settings_for("zephyr", trace, options(admission=0.65)).settings[1].run_out
+    assert alone.refused_in(0.2) == (pytest.approx(3), "recording")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`--now newlib` beside newlib's small malloc itself, Debian's, on an emulated Cortex-M3."""
+"""`--now newlib-nano` beside newlib's small malloc itself, Debian's, on an emulated Cortex-M3."""
 
 import random
 import subprocess
@@ -65,7 +65,7 @@ def test_newlibs_rule_grows_as_newlib_does(seed, tmp_path):
         columns[2].astype(np.uint64),
         np.zeros(len(rows), np.uint32),
     )
-    heap = find_heap("newlib", 8)
+    heap = find_heap("newlib-nano", 8)
     _, (needed,), _ = measure_memories(heap, [requests], [8])
     assert needed is not None
     grown = on_the_board(rows, tmp_path)

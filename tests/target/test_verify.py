@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.incumbents.heaps import heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError

@@ -23,7 +23,7 @@ SUMMARIES: Final = MappingProxyType(
         "adversary": "Search for requests within a trace's limits that exhaust a plan's heap.",
         "allocators": "List the allocators: origin, tunables, worst case, overhead of a block.",
         "size": "Size pools to serve a share of requests, and show how often they run out.",
-        "settings": "Print a system's settings to copy, each with its chance to run out.",
+        "settings": "Print a system's settings to copy, of pools with their chance to run out.",
         "simulate": "Simulate a scenario's traffic on its schemes, with confidence intervals and "
         "closed forms.",
     }

@@ -23,12 +23,8 @@ from heapfit.cli.printing.parts import (
     object_of,
     print_result,
 )
-from heapfit.comparison.incumbents.heaps import (
-    SYSTEM_HEAPS,
-    SystemHeap,
-    find_heap,
-    is_simulated,
-)
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap, is_simulated
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
     ALIGNMENTS,

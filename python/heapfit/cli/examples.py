@@ -57,7 +57,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "heapfit size scenario.toml --admission 0.9",
         ),
         "settings": (
-            "heapfit settings lwip run.heap",
+            "heapfit settings lwip run.heap run2.heap",
             "heapfit settings freertos run.heap --assume alignment=4",
         ),
         "simulate": (

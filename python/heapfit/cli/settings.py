@@ -15,7 +15,7 @@ from heapfit.cli.arguments import (
     DropUnknown,
     PointerBitsOption,
     QueueOfCapture,
-    Source,
+    Sources,
     import_options,
 )
 from heapfit.cli.printing.parts import (
@@ -28,11 +28,9 @@ from heapfit.cli.printing.parts import (
     object_of,
     print_result,
 )
-from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.errors import HeapfitError
-from heapfit.importers import open_trace
-from heapfit.sizing.demand import require_queue
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
 
@@ -46,12 +44,9 @@ class System(StrEnum):
     FREERTOS = "freertos"
 
 
-_WORK = {"import": 20, "demand": 40, "region": 40}  # of the time, measured on the lwIP example
-
-
 def command(
     system: Annotated[System, typer.Argument(help="The system whose settings are printed.")],
-    source: Source,
+    sources: Sources,
     admission: Admission = 0.999,
     assume: Annotated[
         list[str] | None,
@@ -69,13 +64,12 @@ def command(
     pointer_bits: PointerBitsOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a system's settings to copy, each with its chance to run out."""
+    """Print a system's settings to copy, of pools with their chance to run out."""
     importing = import_options(queue, drop_unknown, pointer_bits)
-    with progress_bar(_WORK) as progress, open_trace(source, importing, progress) as trace:
-        require_queue(source, trace, queue)
-        options = SettingsOptions(admission, *_parse_assumptions(assume or []), sent)
-        settings = settings_for(system.value, trace, options, progress)
-    print_result(_parts(settings, as_text(settings, trace.info, source.name)), as_json)
+    options = SettingsOptions(admission, *_parse_assumptions(assume or []), sent)
+    with step_bar() as progress:
+        settings = settings_for(system.value, sources, options, importing, progress)
+    print_result(_parts(settings, as_text(settings)), as_json)
 
 
 def _parse_assumptions(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:

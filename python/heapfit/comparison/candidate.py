@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
 

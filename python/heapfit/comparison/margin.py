@@ -22,6 +22,7 @@ from heapfit.plan.plan_file import MOST_MARGIN
 UNIT = 8  # bytes: regions are multiples of it
 SMALL_PEAK = 64 * 1024  # bytes live: below, a few blocks that lie elsewhere change the region
 ENOUGH_OF_SMALL = 4  # recordings that carry an answer for a small heap
+TRACE_SPECIFIC: Final = 10  # percent: a plan that changes of the program cost more is not advised
 
 
 class MarginKind(StrEnum):
@@ -44,11 +45,17 @@ _KIND_BY_LISTS: Final = {  # hfit_free_lists (hfit/descriptor.h)
 
 @dataclass(frozen=True, slots=True)
 class MarginBasis:
-    """What a margin depends on: the number of recordings, their peak and the kind of plan."""
+    """What a margin depends on: recordings, their peak, the kind of plan, and its own changes."""
 
     runs: int  # recordings that the plan was chosen by
     u_max: int  # most live bytes of any of them
     kind: MarginKind  # of the plan
+    changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
+
+    @property
+    def is_trace_specific(self) -> bool:
+        """True if the plan serves the recorded program and not its changes."""
+        return self.changes > TRACE_SPECIFIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +101,16 @@ def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
 
 
 def margin_for(known: MarginBasis) -> float:
-    """Percent that another run may need beyond the growth of its load."""
+    """Percent that another run, or a changed program, may need beyond the growth of its load.
+
+    >>> margin_for(MarginBasis(1, 87_384, MarginKind.PLACED, changes=8.11))
+    8.2
+    """
     margins = next(one for one in _TABLE if known.u_max < one.below)
     by_runs = margins.column(known.kind)
-    return by_runs[min(known.runs, len(by_runs)) - 1]
+    return max(
+        by_runs[min(known.runs, len(by_runs)) - 1], math.ceil(round(10 * known.changes, 6)) / 10
+    )
 
 
 def enough_recordings(u_max: int) -> int:

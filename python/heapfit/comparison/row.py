@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
@@ -40,6 +41,7 @@ class Row:
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
+    changes: ChangeTest | None = None  # None: not tried, as it cannot win
 
     @property
     def replay_region(self) -> int | None:
@@ -69,7 +71,9 @@ class Row:
     @property
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
-        return MarginBasis(1, self.u_max, margin_kind(self.plan, self.trained_on_this_trace))
+        kind = margin_kind(self.plan, self.trained_on_this_trace)
+        needed = 0.0 if self.changes is None else self.changes.needed
+        return MarginBasis(1, self.u_max, kind, needed)
 
     @property
     def is_in_pieces(self) -> bool:

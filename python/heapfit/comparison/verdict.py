@@ -48,6 +48,18 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
     )
 
 
+def _name_trace_specific(winner: Row, comparison: Comparison) -> str:
+    """The clause on pools that need less until the program changes; "" where there are none."""
+    row = next((one for one in comparison.rows if one.known.is_trace_specific), None)
+    if row is None or row.changes is None or not _needs_less(row, winner):
+        return ""
+    worst = row.changes.broken[0]
+    return (
+        f"; {row.name} would do with {row.r_safe:,} B, but needs {worst.needed_text} with "
+        f"{worst.name}"
+    )
+
+
 def _needs_less(counted: Row, winner: Row) -> bool:
     if counted.r_safe is None or winner.r_safe is None:
         return False
@@ -58,7 +70,8 @@ def _verdict_with_pools(winner: Row, comparison: Comparison) -> str:
     is_cut = winner.is_cut_to_trace
     other = best_row(comparison, not is_cut)
     opening = _pools_pay(winner, comparison) if is_cut else "No pools here"
-    close = "" if is_cut else _explain_small_gain(winner, other)
+    close = _explain_small_gain(winner, other) + _name_trace_specific(winner, comparison)
+    close = "" if is_cut else close
     return (
         f"{opening}: {_state_need(winner)}; {_state_alternative(other, is_cut, comparison)}{close}."
     )
@@ -109,9 +122,14 @@ def best_row(comparison: Comparison, is_cut: bool) -> Row | None:
 
 
 def verdict_rows(comparison: Comparison) -> tuple[Row, ...]:
-    """The rows that the verdict is about: of the usual search, unless there are none."""
+    """The rows that the verdict is about: of the usual search, and not trace-specific.
+
+    Unless there are none: then rows of the other kinds, too.
+    """
     rows = tuple(row for row in comparison.rows if not row.is_searched_further)
-    return rows or comparison.rows
+    lasting = tuple(row for row in rows if not row.known.is_trace_specific)
+    is_any = any(row.r_safe is not None and not row.is_cut_to_trace for row in lasting)
+    return (lasting if is_any else rows) or comparison.rows
 
 
 def list_extended_search(comparison: Comparison) -> list[Row]:

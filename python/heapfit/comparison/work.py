@@ -26,6 +26,7 @@ class Work:
     walked: int = 0  # blocks, for what is drawn over time
     beside: int = 0  # for the reference heaps of an answer
     judged: int = 0  # to see which runs its region serves
+    changed: int = 0  # to see what changed programs need
 
     def __add__(self, other: Work) -> Work:
         """The sum of two works, field by field.
@@ -43,7 +44,8 @@ class Work:
         12
         """
         searched = self.plans + self.regions + self.every_size + self.metered
-        return searched + self.beside + self.judged + self.walked // BLOCKS_AN_EVENT
+        assessed = self.beside + self.judged + self.changed
+        return searched + assessed + self.walked // BLOCKS_AN_EVENT
 
 
 NO_WORK = Work()

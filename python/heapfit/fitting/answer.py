@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
 
 

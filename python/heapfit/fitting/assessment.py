@@ -27,14 +27,18 @@ class Assessment:
 
 def assess(selection: Selection, request: Request, progress: WeightedProgress) -> Assessment:
     """Assesses a selection, which does not change."""
-    choice, searched, needs = selection.choice, selection.searched, selection.needs
+    choice, needs = selection.choice, selection.needs
     recordings = selection.workload.recordings
     suggesting = progress.part("suggest")
     suggestions, suggested = suggest_next_recordings(choice, request.options, suggesting)
     referring = progress.part("reference", steps=2)
-    rows, referred = measure_reference_heaps(choice, searched, needs, selection.excerpt, referring)
-    holdout = check_holdout(choice, recordings, searched, progress.part("hold"), request.threads)
+    rows, referred = measure_reference_heaps(selection, request.options, referring)
+    holding, searched = progress.part("hold"), selection.searched
+    holdout = check_holdout(choice, recordings, searched, holding, request.threads)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + (0 if needs is None else needs.events)
-    work = choice.comparison.work + Work(beside=beside, judged=holdout.events + replayed)
+    kept = None if selection.today is None else selection.today.changes
+    changed = 0 if kept is None else kept.events
+    assessed = Work(beside=beside, judged=holdout.events + replayed, changed=changed)
+    work = choice.comparison.work + assessed
     return Assessment(selection, suggestions, rows, holdout, work)

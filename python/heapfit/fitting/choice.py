@@ -10,10 +10,13 @@ from typing import NoReturn
 
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size
+from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
+from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import (
     compare_all,
     cost_of_choice,
@@ -84,10 +87,16 @@ def choose_for_one(
     compared = _compare_space if options.front or options.allocators else _compare_candidates
     comparison = compared(loaded, options, whole, sweep)
     preferring = whole.part("prefer")
-    comparison, winner, sentence = _apply_preference(comparison, loaded, options, preferring)
-    if winner.r_safe is None:
-        _raise_no_region(name, comparison.u_max)
-    r_safe = winner.r_safe
+    trials = _make_trials(loaded, options)
+    while True:
+        preferred = _apply_preference(comparison, loaded, options, preferring)
+        if preferred[1].r_safe is None:
+            _raise_no_region(name, comparison.u_max)
+        if preferred[1].changes is not None:
+            break
+        comparison = trials.try_row(comparison, preferred[1])
+    comparison, winner, sentence = preferred
+    r_safe = winner.r_safe or 0
     comparison, winner = with_series(comparison, winner, loaded)
     answer = _make_answer(r_safe, winner.known, options)
     trained_on = training_record(loaded, name)
@@ -103,6 +112,11 @@ def choose_for_one(
         plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
         verdict=sentence,
     )
+
+
+def _make_trials(loaded: LoadedTrace, options: FitOptions) -> ChangeTrials:
+    programs = ChangedPrograms.from_recordings([loaded])
+    return ChangeTrials(loaded, programs, options.plans.precision, options.pools)
 
 
 def _compare_candidates(
@@ -152,9 +166,11 @@ def choose_for_several(
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, shown)
     row = _replace_region(row, most, winner.r_safe, options.objective)
-    if row.region is None:
+    region = row.region
+    if region is None:
         _raise_no_region(names[0], designs.u_max_objective)
-    answer = _make_answer(row.region, designs.basis(row), options)
+    comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
+    answer = _make_answer(region, designs.basis(row), options)
     trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
         shown=shown,
@@ -216,8 +232,12 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())
     compared = compare(choice.shown, alone, progress, options.plans.precision)
     (found,) = compared.rows
+    if found.r_safe is not None:
+        programs = ChangedPrograms.from_recordings([choice.shown])
+        tested = programs.test(found.plan, found.r_safe, found.known)
+        found = replace(found, changes=tested, work=found.work + Work(changed=tested.events))
     others = [row for row in choice.comparison.rows if row is not rival]
-    rows, work = rank_rows([found, *others]), choice.comparison.work + compared.work
+    rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
     answer = _make_answer(winner.r_safe or 0, winner.known, options)
@@ -254,6 +274,7 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
         objective=options.objective,
         folds=options.folds,
         is_for_choice=not options.whole,
+        pools=options.pools,
         kept=options.kept,
     )
 
@@ -264,6 +285,25 @@ def _replace_region(
     """The row with R_safe of one trace from the comparison, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
     return replace(row, regions=regions, region=objective.evaluate(regions))
+
+
+def _retry_changes(
+    comparison: Comparison,
+    winner: Row,
+    row: RobustRow,
+    designs: RobustDesigns,
+    recordings: Sequence[LoadedTrace],
+) -> tuple[Comparison, Row, RobustRow]:
+    """Both rows of the chosen plan with its trial on changed programs, again if R_safe is less."""
+    searched = next(one.region for one in designs.rows if one.name == row.name)
+    work = Work()
+    if row.changes is not None and row.region is not None and row.region != searched:
+        programs = ChangedPrograms.from_recordings(recordings)
+        tested = programs.test(row.plan, row.region, designs.basis(row))
+        row, work = replace(row, changes=tested), Work(changed=tested.events)
+    tried = replace(winner, changes=row.changes)
+    rows = tuple(tried if one is winner else one for one in comparison.rows)
+    return replace(comparison, rows=rows, work=comparison.work + work), tried, row
 
 
 def _require_allocations(name: str, u_max: int) -> None:
@@ -280,6 +320,11 @@ def _raise_no_region(name: str, u_max: int) -> NoReturn:
 
 def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
+
+
+def basis_of(choice: Choice, kind: MarginKind, changes: float = 0.0) -> MarginBasis:
+    """What the margin of another heap for the choice's recordings rests on."""
+    return replace(choice.answer.known, kind=kind, changes=changes)
 
 
 def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:

@@ -228,8 +228,9 @@ def _find_least_of_whole(
         if view.replay(rival.plan, limit, progress).result().refusals:
             continue
         found = take_rival(choice, rival, options, ignore_progress)
-        searched = found.winner.r_safe
-        if searched is not None and searched <= limit:
+        searched, known = found.winner.r_safe, found.winner.known
+        limit = largest_r_safe(region, known, options.peak, options.margin)
+        if searched is not None and searched <= limit and not known.is_trace_specific:
             best, least = found, _find_least_within(view, rival.plan, searched, limit, progress)
     return best, least
 

@@ -17,10 +17,12 @@ from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.margin import margin_kind
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.candidates import front_of_fit, save_plans
+from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
@@ -86,12 +88,11 @@ class FittedHeap(Tabular):
         return self.found.warnings
 
     def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
-        """Bytes less than a system's heap needs with the same margin; below 0: more.
+        """Bytes less than a system's heap needs, each with its own margin; below 0: more.
 
-        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib. Its
+        `heap` is a name that `fit --now` takes, such as heap_4, lwip-mem or newlib-nano. Its
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
-        answer = self.found.answer
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         bases = [trace.largest_alignment for trace in traces]
@@ -101,7 +102,9 @@ class FittedHeap(Tabular):
         needs = [memory for memory in memories if memory is not None]
         if len(needs) < len(memories):
             raise HeapfitError(f"{heap}: serves these recordings in no region")
-        return now.set_to(replace(answer.size, r_safe=max(needs)).region) - self.region
+        known = replace(self.found.answer.known, kind=margin_kind(now.plan, False), changes=0.0)
+        size = compute_size(max(needs), known, self.found.options)
+        return now.set_to(size.region) - self.region
 
     def check(
         self,

@@ -62,7 +62,7 @@ def start_writing_code(
         if paths.plan is None or paths.code is None:
             return None
         save_plan(paths.plan, plan_file)
-        generate(plan_file, paths.code, options=GenerateOptions(threads=threads))
+        generate(plan_file, paths.code, options=GenerateOptions(counts=True, threads=threads))
         return paths.code
 
     return run_beside_body(threads, write)

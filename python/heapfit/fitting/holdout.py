@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.trial import least_size, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice

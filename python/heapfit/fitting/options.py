@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import SystemHeap, find_heap
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference

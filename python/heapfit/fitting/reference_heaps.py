@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heaps that readers know, each measured for the same recordings and margin as the answer."""
+"""Heaps that readers know, for the same recordings and peak, each with the margin of its kind."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from heapfit import _engine
-from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF, SystemHeap, heap_4
+from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import Choice
-from heapfit.fitting.excerpt_search import ExcerptInfo
-from heapfit.plan.energy import load_sram
+from heapfit.fitting.choice import Choice, basis_of, compute_size
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.selection import Selection
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 FITTED = "the fitted heap"
-COUNTED = "if every run were identical"
+COUNTED = "trace-specific pools"
 
 
 class ReferenceKind(StrEnum):
@@ -37,17 +40,27 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRow:
-    """A heap for the same recordings, with the same margin. None where nothing was measured."""
+    """A heap for the same recordings and peak. None where nothing was measured."""
 
     title: str
     standing: ReferenceKind
-    region: int | None  # bytes to set, the margin included except for COUNTED; None: none
-    over_peak: float | None  # that over the peak
-    mean: float | None  # instructions of a call, in the mean (docs/front.md has the model)
+    size: HeapSize | None  # with the margin of its own kind, but for COUNTED; None: none serves
+    mean: float | None  # instructions of a call, in the mean (docs/costs.md has the model)
     longest: float | None  # instructions of the longest call of the recording
     flash: int | None  # bytes of code
+    has_checks: bool = True  # a wrong free is detected by the code whose costs these are
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
     is_in_saving: bool = False  # many have it: the saving is over it without an incumbent
+
+    @property
+    def region(self) -> int | None:
+        """Bytes to set, with the margin; None if no region serves."""
+        return None if self.size is None else self.size.region
+
+    @property
+    def over_peak(self) -> float | None:
+        """The region over the peak that it is for."""
+        return None if self.size is None else self.size.region / max(self.size.peak, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,31 +69,32 @@ class _Reference:
 
     title: str
     needed: int | None
+    known: MarginBasis
+    heap: Plan | SystemHeap
     standing: ReferenceKind = ReferenceKind.OTHER
-    row: Row | None = None  # of the comparison, where it is a plan that was measured there
-    heap: SystemHeap | None = None  # a system's, whose costs are known
     is_in_saving: bool = False  # many have it
 
 
 def measure_reference_heaps(
-    choice: Choice,
-    searched: Sequence[LoadedTrace],
-    today: Needs | None,
-    excerpt: ExcerptInfo | None,
-    progress: Progress,
+    selection: Selection, options: FitOptions, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
     """Measures the incumbent, the fitted heap, dlmalloc, heap_4, TLSF and the least counted plan.
 
     Then the events that were replayed for it: a search of each recording for each heap.
     """
-    others, events = _measure_others(choice, searched, today, progress)
-    references = (
-        [] if today is None else [_refer_to_system(today.heap, today.most, ReferenceKind.TODAY)]
-    )
-    references.append(_refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED))
+    choice, today, excerpt = selection.choice, selection.needs, selection.excerpt
+    others, events = _measure_others(choice, selection.searched, today, progress)
+    references = []
+    if today is not None:
+        incumbent = _refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)
+        changes = None if selection.today is None else selection.today.changes
+        needed = 0.0 if changes is None else changes.needed
+        references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
+    fitted = _refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED)
+    references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
-        references.append(_Reference(FITTED, excerpt.r_safe, row=choice.winner))
-    rows = [_make_row(reference, choice) for reference in (*references, *others)]
+        references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
+    rows = [_make_row(reference, choice, options) for reference in (*references, *others)]
     if excerpt is not None:
         rows = [
             replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows
@@ -95,10 +109,10 @@ def _measure_others(
     known = None if today is None else today.heap.name
     events, found = 0, list[_Reference]()
     if known != DLMALLOC:
-        needed, events = _measure_needs(DLMALLOC, choice, searched, progress)
-        found.append(_Reference("Lea (dlmalloc)", needed))
+        lea, events = _measure_allocator(DLMALLOC, "Lea (dlmalloc)", choice, searched, progress)
+        found.append(lea)
     if known != "heap_4":
-        rule, more = _measure_heap_4(searched, progress)
+        rule, more = _measure_heap_4(choice, searched, progress)
         found += [replace(one, is_in_saving=True) for one in rule]
         events += more
     if TLSF not in (known, choice.winner.name):
@@ -109,15 +123,19 @@ def _measure_others(
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    return _Reference(title, choice.needs.get(row.name), standing, row)
+    known = basis_of(choice, row.known.kind, row.known.changes)
+    return _Reference(title, choice.needs.get(row.name), known, row.heap or row.plan, standing)
 
 
-def _refer_to_system(heap: SystemHeap, needed: int | None, standing: ReferenceKind) -> _Reference:
-    return _Reference(heap.title, needed, standing, heap=heap)
+def _refer_to_system(
+    choice: Choice, heap: SystemHeap, needed: int | None, standing: ReferenceKind
+) -> _Reference:
+    known = basis_of(choice, margin_kind(heap.plan, False))
+    return _Reference(heap.title, needed, known, heap, standing)
 
 
 def _measure_heap_4(
-    searched: Sequence[LoadedTrace], progress: Progress
+    choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
 ) -> tuple[list[_Reference], int]:
     """FreeRTOS heap_4, unless the recordings ask for what it does not have; events."""
     heap, needs, events = heap_4(), list[int | None](), 0
@@ -129,7 +147,7 @@ def _measure_heap_4(
             events += more
     except HeapfitError:
         return [], 0
-    return [_refer_to_system(heap, _find_most(needs), ReferenceKind.RULE)], events
+    return [_refer_to_system(choice, heap, _find_most(needs), ReferenceKind.RULE)], events
 
 
 def _measure_tlsf(
@@ -138,8 +156,7 @@ def _measure_tlsf(
     row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
     if row is not None and choice.needs.get(TLSF) is not None:
         return _refer_to_row(choice, row, "TLSF", ReferenceKind.OTHER), 0
-    needed, events = _measure_needs(TLSF, choice, searched, progress)
-    return _Reference("TLSF", needed), events
+    return _measure_allocator(TLSF, "TLSF", choice, searched, progress)
 
 
 def _find_counted(choice: Choice) -> Iterator[_Reference]:
@@ -157,55 +174,58 @@ def _find_counted(choice: Choice) -> Iterator[_Reference]:
         yield _refer_to_row(choice, row, COUNTED, ReferenceKind.COUNTED)
 
 
-def _make_row(reference: _Reference, choice: Choice) -> ReferenceRow:
-    """The row of a reference for the answer's peak and margin, with costs where known."""
-    size, standing = choice.answer.size, reference.standing
-    if standing is ReferenceKind.COUNTED:  # just these runs again need no margin
-        size = replace(size, margin=0)
-    needed = reference.needed
-    region = None if needed is None else replace(size, r_safe=needed).region
-    over = None if region is None else region / max(size.peak, 1)
-    row = ReferenceRow(
+def _make_row(reference: _Reference, choice: Choice, options: FitOptions) -> ReferenceRow:
+    """The row of a reference for the answer's peak, with its own margin, and costs where known.
+
+    Costs are of the recording that is shown, in the memory that all of them need.
+    """
+    costs = estimate_costs(reference.heap, choice.shown, reference.needed)
+    return ReferenceRow(
         reference.title,
-        standing,
-        region,
-        over,
-        None,
-        None,
-        None,
+        reference.standing,
+        _size_reference(reference, options),
+        costs.mean,
+        costs.longest,
+        costs.flash,
+        costs.has_checks,
         is_in_saving=reference.is_in_saving,
     )
-    if reference.heap is not None:
-        instructions = reference.heap.instructions
-        mean = None if instructions is None else float(instructions)
-        return replace(row, mean=mean, flash=reference.heap.code)
-    if reference.row is None:
-        return row
-    base = choice.comparison.base_alignment
-    costs = measures_of(reference.row, choice.shown, load_sram(), base)
-    return replace(row, mean=costs.time, longest=costs.longest, flash=costs.size)
 
 
-def _measure_needs(
-    allocator: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
-) -> tuple[int | None, int]:
-    """R_safe of an allocator for all recordings, None if one is not served; events."""
+def _size_reference(reference: _Reference, options: FitOptions) -> HeapSize | None:
+    if reference.needed is None:
+        return None
+    size = compute_size(reference.needed, reference.known, options)
+    # just these runs again need no margin
+    return replace(size, margin=0) if reference.standing is ReferenceKind.COUNTED else size
+
+
+def _measure_allocator(
+    allocator: str,
+    title: str,
+    choice: Choice,
+    searched: Sequence[LoadedTrace],
+    progress: Progress,
+) -> tuple[_Reference, int]:
+    """An allocator with R_safe for all recordings, None if one is not served; events."""
     alignment = choice.shown.alignment
+    plan = Plan(allocator, {"alignment": alignment})
+    found = _Reference(title, None, basis_of(choice, margin_kind(plan, False)), plan)
     try:
-        plan = Plan(allocator, {"alignment": alignment}).engine()
+        engine_plan = plan.engine()
     except HeapfitError:
-        return None, 0
+        return found, 0
     needs, events = [], 0
     for loaded in searched:
         base = loaded.trace.base_alignment_for(alignment)
-        trial = _engine.Trial(plan, loaded.events, base)
+        trial = _engine.Trial(engine_plan, loaded.events, base)
         search = trial.scan(
             progress=lambda done, total: progress(f"compare {allocator}", done / max(total, 1))
         )
         progress(f"compare {allocator}", 1.0)
         needs.append(search.r_safe)
         events += search.events
-    return _find_most(needs), events
+    return replace(found, needed=_find_most(needs)), events
 
 
 def _find_most(needs: Sequence[int | None]) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.changed_programs import ChangeTest
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
@@ -70,6 +71,13 @@ class Fit:
     work: Work = NO_WORK  # of all stages, without drawing the page
     recalled: int = field(default=0, compare=False)  # recordings of which results were cached
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+
+    @property
+    def changes(self) -> ChangeTest | None:
+        """The heap that is set, tried on changed programs; None: not tried."""
+        if self.answer.kept is None or self.today is None:
+            return self.winner.changes
+        return self.today.changes
 
     @property
     def source(self) -> Path:

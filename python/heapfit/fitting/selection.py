@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent
@@ -58,7 +58,7 @@ def select_plan(
         needs = measure_incumbent(incumbent, searched, progress.part("now"))
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
     if needs is not None:
-        today = compare_incumbent(needs, workload.recordings, choice)
+        today = compare_incumbent(needs, workload.recordings, searched, choice, request.options)
         choice = keep_incumbent(choice, today, request.options)
     if excerpts is None:
         return Selection(workload, searched, choice, choice.shown.profile, None, needs, today)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.importers.many import open_all

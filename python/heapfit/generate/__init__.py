@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from heapfit.generate.code_size import measure_code_sizes
+from heapfit.generate.code_size import add_known_size, measure_code_sizes
 from heapfit.generate.core_files import collect_core_files, licence
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
@@ -82,11 +82,12 @@ def generate(
         save_plan(staging / "plan.toml", plan_file)
         header = staging / header_name(design)
         with link_images(staging, header, chosen.threads) as images:
-            sizes = measure_code_sizes(staging, images)
+            measured = measure_code_sizes(staging, images)
             bounds = call_bounds(staging, header, images)
         header.write_text(header_text(design, bounds), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
+        sizes = add_known_size(measured, plan_file.plan, counts=has_counts)
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)

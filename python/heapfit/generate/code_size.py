@@ -7,9 +7,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.comparison.costs.code_table import COMPILER
+from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_in_folder
 from heapfit.generate.names import Text
+from heapfit.plan.plan import Plan
 
 _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
 
@@ -27,12 +30,23 @@ def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
     """The code size by each compiler that is here and could link the folder."""
     linked = ((CORTEX_M4, images.plain), (OWN, images.own))
     found = (
-        _measure_image(compiler, folder, image) for compiler, image in linked if image is not None
+        measure_image(compiler, folder, image) for compiler, image in linked if image is not None
     )
     return [size for size in found if size is not None]
 
 
-def _measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+def add_known_size(sizes: list[CodeSize], plan: Plan, *, counts: bool) -> list[CodeSize]:
+    """The sizes, and that of heapfit's own table for a Cortex-M4 if no compiler for it is here."""
+    code = find_code(plan)
+    is_here = any(size.options == CORTEX_M4.options for size in sizes)
+    if is_here or not counts or code is None or code.size is None:
+        return sizes
+    about = Text(f"{COMPILER}, measured for plans of this kind")
+    return [CodeSize(about, CORTEX_M4.options, code.size), *sizes]
+
+
+def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
+    """The code size of a folder's linked image; None if the compiler's tools fail."""
     try:
         about = compiler.about(folder)
         sections = run_in_folder(folder, f"{compiler.tools}size", "-A", str(image))

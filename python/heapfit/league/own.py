@@ -79,8 +79,7 @@ class _LoadedRecording:
     def row(self, measured: Row, learned: str, learned_from: str) -> LeagueRow:
         """The league's row of a measured plan."""
         (info,) = find_allocators([measured.plan.allocator])
-        base = self.loaded.trace.base_alignment_for(measured.plan.alignment)
-        figures = measures_of(measured, self.loaded, load_sram(None), base)
+        figures = measures_of(measured, self.loaded, load_sram(None))
         return LeagueRow(
             recording=self.recording.name,
             content=self.recording.content,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from heapfit.comparison.comparison import Comparison, with_series
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.row import Row
 from heapfit.trace.loaded import LoadedTrace
 

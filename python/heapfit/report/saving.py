@@ -21,9 +21,7 @@ def describe_saving(fit: Fit) -> Iterator[str]:
     found = [row for row in fit.references if row.is_in_saving]
     comparisons = [_compare_regions(region, row.region, row.title) for row in found if row.region]
     if comparisons:
-        each = ", each" if len(comparisons) > 1 else ""
-        margin = f"{fit.answer.size.margin:g} % margin"
-        yield f"That is {' and '.join(comparisons)}{each} at the same {margin}."
+        yield f"That is {' and '.join(comparisons)}, each with its own margin."
 
 
 def _compare_regions(region: int, other: int, title: str) -> str:
@@ -43,10 +41,11 @@ def _describe_replacement(fit: Fit) -> str:
     assert today is not None
     now, fitted = (row.region for row in fit.references[:2])
     name = today.heap.name
-    if now is None or fitted is None or today.saved is None:
+    saved = today.saved_with_margins
+    if now is None or fitted is None or saved is None:
         return f"{name} serves these recordings in no region." if now is None else ""
     less = sum(pair.saves for pair in today.pairs)
-    change = f"{_format_percent(today.saved)} {'less' if today.saved >= 0 else 'more'}"
+    change = f"{_format_percent(saved)} {'less' if saved >= 0 else 'more'}"
     runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
     found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_kept:

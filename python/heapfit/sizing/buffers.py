@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.demand import Demand, Integers, measure_demand
+from heapfit.sizing.demand import Demand, Integers, measure_demands
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.trace.stored import Trace
 
@@ -49,7 +49,10 @@ class BufferPool:
 
 
 def size_buffers(
-    trace: Trace, layouts: Sequence[Layout], admission: float, progress: Progress = ignore_progress
+    traces: Sequence[Trace],
+    layouts: Sequence[Layout],
+    admission: float,
+    progress: Progress = ignore_progress,
 ) -> tuple[BufferPool, ...]:
     """The least count for each layout, in the order given, smaller ones first: one pass each.
 
@@ -58,16 +61,18 @@ def size_buffers(
     """
     pools: list[BufferPool] = []
     for layout in layouts:
-        found = least_count(_demand(trace, layout, progress), admission)
+        found = least_count(_demand(traces, layout, progress), admission)
         smaller = [pool.run_out for pool in pools if layout.holds_all_of(pool.layout)]
         least = min([found, *smaller], key=lambda run_out: run_out.count)
         pools.append(BufferPool(layout, least))
     return tuple(pools)
 
 
-def size_packets(trace: Trace, admission: float, progress: Progress = ignore_progress) -> RunOut:
+def size_packets(
+    traces: Sequence[Trace], admission: float, progress: Progress = ignore_progress
+) -> RunOut:
     """The least count of a structure of which each packet takes one, whatever its size."""
-    (demand,) = measure_demand(trace, 1, one_unit, progress)
+    (demand,) = measure_demands(traces, 1, one_unit, progress)
     return least_count(demand, admission)
 
 
@@ -76,11 +81,11 @@ def least_memory(pools: Sequence[BufferPool]) -> BufferPool:
     return min(pools, key=lambda pool: (pool.memory, -pool.layout.buffer_size))
 
 
-def _demand(trace: Trace, layout: Layout, progress: Progress) -> Demand:
+def _demand(traces: Sequence[Trace], layout: Layout, progress: Progress) -> Demand:
     def assign(sizes: Integers) -> tuple[Integers, Integers]:
         return np.zeros(len(sizes), dtype=np.int64), layout.buffers(sizes)
 
-    (demand,) = measure_demand(trace, 1, assign, progress)
+    (demand,) = measure_demands(traces, 1, assign, progress)
     return demand
 
 

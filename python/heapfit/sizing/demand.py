@@ -23,6 +23,7 @@ from heapfit.trace.stored import Trace
 Integers: TypeAlias = NDArray[np.int64]
 Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
 
+_US_A_DAY = 86_400_000_000
 BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compared
 
 
@@ -33,6 +34,7 @@ class Demand:
     needs: Integers  # requests of each stretch (first index) that need just so many units
     time_us: Integers  # microseconds in which just so many units are live
     mean_live: float  # blocks that a request finds live on average
+    recordings: int = 1
 
     @property
     def requests(self) -> int:
@@ -71,6 +73,11 @@ class Demand:
         """The demand of some stretches alone, without times."""
         return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)
 
+    @property
+    def days(self) -> float | None:
+        """The time of all recordings together, in days; None without times."""
+        return int(self.time_us.sum()) / _US_A_DAY or None
+
     def time_share_from(self, count: int) -> float | None:
         """Share of the time in which `count` units or more are live; None without times."""
         total = int(self.time_us.sum())
@@ -104,6 +111,25 @@ def measure_demand(
         progress("demand", first / trace.info.events)
     end = int(batch["time"][-1]) if first else 0
     return tuple(count.result(end) for count in counts)
+
+
+def measure_demands(
+    traces: Sequence[Trace], pools: int, assign: Assign, progress: Progress = ignore_progress
+) -> tuple[Demand, ...]:
+    """The demand of several recordings on each pool, their stretches one behind the other."""
+    each = [measure_demand(trace, pools, assign, progress) for trace in traces]
+    return tuple(map(_merge, zip(*each, strict=True)))
+
+
+def _merge(demands: Sequence[Demand]) -> Demand:
+    requests = sum(one.requests for one in demands)
+    found = sum(one.mean_live * one.requests for one in demands)
+    return Demand(
+        np.concatenate(_pad([one.needs for one in demands])),
+        np.sum(_pad([one.time_us for one in demands]), axis=0),
+        found / max(requests, 1),
+        len(demands),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +233,7 @@ class _PoolCount:
     def result(self, end: int) -> Demand:
         """The demand counted up to the time `end`."""
         last = _count_by_value(np.array([self._live]), np.array([end - self._last_time]))
-        longest = max(len(one) for one in self._needs)
-        needs = np.array([np.pad(one, (0, longest - len(one))) for one in self._needs])
+        needs = np.array(_pad(self._needs))
         return Demand(needs, _sum(self._time_us, last), self._found / max(int(needs.sum()), 1))
 
 
@@ -218,10 +243,13 @@ def _count_by_value(values: Integers, weights: Integers) -> Integers:
 
 
 def _sum(one: Integers, other: Integers) -> Integers:
-    total = np.zeros(max(len(one), len(other)), dtype=np.int64)
-    total[: len(one)] += one
-    total[: len(other)] += other
-    return total
+    return np.asarray(np.sum(_pad([one, other]), axis=0))
+
+
+def _pad(counts: Sequence[Integers]) -> list[Integers]:
+    """The arrays with zeros behind each last row or number, up to the longest."""
+    most = max(one.shape[-1] for one in counts)
+    return [np.pad(one, [(0, 0)] * (one.ndim - 1) + [(0, most - one.shape[-1])]) for one in counts]
 
 
 def smallest_that_fits(sizes: Sequence[tuple[int, bool]]) -> Assign:

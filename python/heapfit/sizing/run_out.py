@@ -17,7 +17,7 @@ docs/sizing.md has the definitions.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,14 @@ class RunOut:
     highest: float
     is_beyond: bool  # so rare that the trace cannot show it: count or share is extrapolated
     time_share: float | None  # of the time in which all of it is taken; None without times
+    requests: float  # to the pool in a recording
+    requests_a_day: float | None  # None without times
+
+    def refused_in(self, share: float) -> tuple[float, str]:
+        """How many requests find none left at this share, and in what time: day or recording."""
+        if self.requests_a_day is None:
+            return share * self.requests, "recording"
+        return share * self.requests_a_day, "day"
 
 
 def check_admission(admission: float) -> None:
@@ -78,14 +86,23 @@ def least_count(demand: Demand, admission: float) -> RunOut:
         return run_out(demand, _least_seen(demand, refused))
     count = extrapolate_count(demand, refused)
     found = run_out(demand, count)
-    return RunOut(count, refused, 0.0, found.highest, True, found.time_share)
+    return replace(found, share=refused, lowest=0.0, is_beyond=True)
 
 
 def run_out(demand: Demand, count: int) -> RunOut:
     """How often a pool of `count` units runs out in the trace."""
     share = demand.share_above(count)
     lowest, highest = interval(share, demand.shares_above(count), rarest_shown(demand))
-    return RunOut(count, share, lowest, highest, False, demand.time_share_from(count))
+    return RunOut(
+        count=count,
+        share=share,
+        lowest=lowest,
+        highest=highest,
+        is_beyond=False,
+        time_share=demand.time_share_from(count),
+        requests=demand.requests / demand.recordings,
+        requests_a_day=demand.requests / demand.days if demand.days else None,
+    )
 
 
 def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -57,7 +59,7 @@ class BufferChoice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Settings(Tabular):
-    """The settings for one system from one trace."""
+    """The settings for one system from recordings or captures."""
 
     system: str
     form: Form
@@ -67,6 +69,7 @@ class Settings(Tabular):
     choices: tuple[BufferChoice, ...]  # buffer sizes compared; none where there was no choice
     assumptions: tuple[Assumption, ...]
     remarks: tuple[str, ...]
+    source: str  # the recordings or captures, in words
 
     def __str__(self) -> str:
         return f"settings for {self.system}: {len(self.settings)}, {self.memory:,} B of RAM"
@@ -87,8 +90,8 @@ class Settings(Tabular):
 
 def override_assumptions(
     standard: Sequence[Assumption], given: Mapping[str, int], system: str
-) -> dict[str, Assumption]:
-    """The assumptions by name, with the values given instead of their own."""
+) -> tuple[Assumption, ...]:
+    """The assumptions, with the values given instead of their own."""
     known = {one.name: one for one in standard}
     for name, value in given.items():
         if name not in known:
@@ -99,12 +102,12 @@ def override_assumptions(
             raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")
         one = known[name]
         known[name] = Assumption(name, value, one.meaning, "given")
-    return known
+    return tuple(known.values())
 
 
-def as_text(settings: Settings, trace: TraceInfo, name: str) -> str:
+def as_text(settings: Settings) -> str:
     """The lines to copy into the system's own file."""
-    lines = _comment_lines(settings.form, _heading(settings, trace, name))
+    lines = _comment_lines(settings.form, _heading(settings))
     for one in settings.settings:
         lines += [
             "",
@@ -122,19 +125,29 @@ def explain_setting(setting: Setting) -> str:
 
 
 def describe_run_out(run_out: RunOut) -> str:
-    """The sentence that says how often a pool runs out."""
-    if run_out.is_beyond and run_out.share > 0:
-        return (
-            f"Runs out for {share_text(run_out.share)} of requests by EXTRAPOLATION; the trace "
-            f"itself shows no more than: below {share_text(run_out.highest)}."
-        )
+    """The sentences that say how often a pool runs out."""
+    share, highest = share_text(run_out.share), share_text(run_out.highest)
     if run_out.share == 0:
+        return f"Never ran out in what was recorded, so it does: below {highest} of requests."
+    often = _describe_frequency(*run_out.refused_in(run_out.share))
+    if run_out.is_beyond:
         return (
-            f"Never ran out in the trace, so it does: below {share_text(run_out.highest)} of "
-            "requests."
+            f"Runs out for {share} of requests, {often}, by EXTRAPOLATION; what was recorded "
+            f"shows no more than: below {highest}."
         )
-    between = f"{share_text(run_out.lowest)} to {share_text(run_out.highest)}"
-    return f"Runs out for {share_text(run_out.share)} of requests (95 %: {between})."
+    between = f"{share_text(run_out.lowest)} to {highest}"
+    return f"Runs out for {share} of requests (95 %: {between}), {often}."
+
+
+def _describe_frequency(count: float, unit: str) -> str:
+    """A number of requests in a unit of time as text; below one, the chance of any.
+
+    >>> _describe_frequency(12.3, "day"), _describe_frequency(0.02, "recording")
+    ('12 times a day', 'with a chance of 2 % a recording')
+    """
+    if count >= 1:
+        return f"{count:,.0f} times a {unit}"
+    return f"with a chance of {share_text(-math.expm1(-count))} a {unit}"
 
 
 def share_text(share: float) -> str:
@@ -148,12 +161,23 @@ def share_text(share: float) -> str:
     return f"{100 * share:.2g} %" if share >= 0.001 else f"{share:.1e}"
 
 
-def _heading(settings: Settings, trace: TraceInfo, name: str) -> str:
+def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
+    """The files, their events, and when their packets are released."""
+    (first, info), *more = sources
+    name = f"{first.name} and {len(more)} more" if more else first.name
+    events = sum(one.events for _, one in sources)
+    queue = f", released by {info.queue}" if info.queue else ""
+    return f"{name} ({events:,} events{queue})"
+
+
+def _heading(settings: Settings) -> str:
+    counted = any(one.run_out is not None for one in settings.settings)
+    aim = f", to admit {settings.admission:g} of requests to pools" if counted else ""
     values = ", ".join(f"{one.name}={one.value}" for one in settings.assumptions)
-    queue = f", released by {trace.queue}" if trace.queue else ""
+    assumed = f" Assumed: {values}." if values else ""
     return (
-        f"{settings.system}: sized by heapfit from {name} ({trace.events:,} events{queue}), to "
-        f"admit {settings.admission:g} of requests. {settings.memory:,} bytes. Assumed: {values}."
+        f"{settings.system}: sized by heapfit from {settings.source}{aim}. "
+        f"{settings.memory:,} bytes.{assumed}"
     )
 
 

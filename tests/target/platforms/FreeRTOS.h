@@ -17,6 +17,7 @@ typedef unsigned long UBaseType_t;
 #endif
 void test_assert(int holds);
 #define configASSERT(statement) test_assert(statement)
+#define configASSERT_DEFINED 1
 #define traceMALLOC(block, size) test_trace((block), (size))
 #define traceFREE(block, size) test_trace((block), (size))
 void test_trace(const void *block, size_t size);

@@ -34,6 +34,7 @@ def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
             "setting": heap.setting,
             "set_to": None if today.needed is None else heap.set_to(today.needed),
             "saved": today.saved,
+            "saved_with_margins": today.saved_with_margins,
             "permanent": today.permanent,
         }
     )
@@ -60,6 +61,7 @@ def _cost_columns(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
     return (
         Column("name", "heap", shown=mark_incumbent),
         Column("memory", "RAM"),
+        Column("region", "with margin"),
         Column("code", "ROM", shown=lambda one: _UNKNOWN if one.code is None else one.code),
         Column(
             "instructions",
@@ -86,7 +88,7 @@ def _format_saving(pair: Pair) -> str | None:
 
 def _explain_costs(today: IncumbentVerdict) -> str:
     runs = "the recording" if _is_of_one_recording(today) else f"all {len(today.pairs)} recordings"
-    return f"RAM and ROM in bytes; RAM for {runs}, without margin. Sources: docs/now.md."
+    return f"RAM and ROM in bytes; RAM for {runs}, without margin and with. Sources: docs/now.md."
 
 
 def _describe_permanent(one: Permanent, today: IncumbentVerdict) -> str:

@@ -26,14 +26,28 @@ from heapfit.report.saving import describe_saving
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
+
+
+def _format_margin(row: ReferenceRow) -> str | None:
+    return None if row.size is None else f"{row.size.margin:g} %".rjust(len("margin"))
+
+
 _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("title", "heap", shown=lambda row: row.title + _mark(row)),
     Column("standing"),
     Column("region", "bytes"),
+    Column("r_safe", value=lambda row: row.size and row.size.r_safe),
+    Column(
+        "margin_percent",
+        "margin",
+        lambda row: row.size and row.size.margin,
+        _format_margin,
+    ),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
     Column("flash", "flash"),
+    Column("has_checks"),
 )
 
 
@@ -49,6 +63,7 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield Line("")
     yield Fields({"held": fit.holdout})
     yield from paragraph(_describe_holdout(fit), _INDENT)
+    yield from _change_parts(fit)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)
@@ -126,9 +141,8 @@ def _count_runs(count: int) -> str:
 
 
 def _mark(row: ReferenceRow) -> str:
-    return (" *" if row.standing is ReferenceKind.RULE else "") + (
-        " +" if row.is_of_excerpt else ""
-    )
+    marks = ((" *", row.standing is ReferenceKind.RULE), (" +", row.is_of_excerpt))
+    return "".join(mark for mark, holds in (*marks, (" #", not row.has_checks)) if holds)
 
 
 def _round_figure(value: float | None) -> int | None:
@@ -142,7 +156,9 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    marks.append("~ estimated Cortex-M4 instr.")
+    if not all(row.has_checks for row in fit.references):
+        marks.append("# frees unchecked")
+    marks.append("~ estimated instr.; Cortex-M4, -Os")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
 
 
@@ -153,6 +169,24 @@ def _describe_holdout(fit: Fit) -> str:
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
     return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {_variants(held)}"
+
+
+def _change_parts(fit: Fit) -> Iterator[Part]:
+    """The heap on changed programs: a sentence, and in the JSON each of them."""
+    if fit.changes is None:
+        return
+    fields = [
+        {
+            "name": one.name,
+            "peak_growth_percent": one.growth,
+            "is_counted": one.is_counted,
+            "holds": one.holds,
+            "needed_percent": one.needed,
+        }
+        for one in fit.changes.results
+    ]
+    yield Fields({"changes": fields})
+    yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
 
 
 def _excerpt_parts(fit: Fit) -> Iterator[Part]:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements of codes (code_label.py) on an emulated Cortex-M4, by scripts/measure_calls.py.
 
-codes.csv          a line a code: its bytes at -Os, how far its model of instructions is off
-instructions.csv   a line for each operation of a code: the model's coefficients at -O2
+Both are of the folder that `fit` writes, at -Os, safety level 1 and with its counts.
+
+codes.csv          a line a code: its linked bytes, how far its model of instructions is off
+instructions.csv   a line for each operation of a code: the model's coefficients
+
+system_codes.csv and system_instructions.csv are the same of heaps as systems bring them, by the
+name that users type. They were counted once, on the projects' own sources (docs/costs.md).
 """
 
 from __future__ import annotations
@@ -18,15 +23,18 @@ from typing import Final
 
 from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost, ModelError
 
+COMPILER: Final = "arm-none-eabi-gcc 12.2.1"  # of all tables
 _CODES: Final = "codes.csv"
 _INSTRUCTIONS: Final = "instructions.csv"
+_SYSTEM_CODES: Final = "system_codes.csv"
+_SYSTEM_INSTRUCTIONS: Final = "system_instructions.csv"
 _CODE_COLUMNS: Final = (
     *("code", "bytes", "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
 )
 _INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
 _HEAD: Final = """\
 # SPDX-License-Identifier: Apache-2.0
-# Made by scripts/measure_calls.py: emulated Cortex-M4, arm-none-eabi-gcc.
+# Made by scripts/measure_calls.py: emulated Cortex-M4, arm-none-eabi-gcc 12.2.1, -Os.
 """
 
 
@@ -34,25 +42,35 @@ _HEAD: Final = """\
 class MeasuredCode:
     """The measured size and instruction model of one code."""
 
-    size: int  # bytes of init, alloc and free
+    size: int | None  # bytes as linked; None: `generate` writes no code for such plans
     model: InstructionModel
 
 
 @cache
 def read_codes() -> Mapping[str, MeasuredCode]:
     """Reads the tables of measured codes; the result is by code label."""
+    return _read_tables(_CODES, _INSTRUCTIONS)
+
+
+@cache
+def read_system_codes() -> Mapping[str, MeasuredCode]:
+    """Reads the tables of heaps that systems bring; the result is by the heap's name."""
+    return _read_tables(_SYSTEM_CODES, _SYSTEM_INSTRUCTIONS)
+
+
+def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
     lines: dict[str, dict[str, LinearCost]] = defaultdict(dict)
-    for row in _rows(_INSTRUCTIONS):
+    for row in _rows(instructions):
         coefficients = (float(row[name]) for name in _INSTRUCTION_COLUMNS[2:])
         lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
-    return {row["code"]: _code(row, lines[row["code"]]) for row in _rows(_CODES)}
+    return {row["code"]: _code(row, lines[row["code"]]) for row in _rows(codes)}
 
 
 def _code(row: Mapping[str, str], lines: Mapping[str, LinearCost]) -> MeasuredCode:
     mean, longest = (
         _model_error(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off")
     )
-    return MeasuredCode(int(row["bytes"]), InstructionModel(lines, mean, longest))
+    return MeasuredCode(int(row["bytes"]) if row["bytes"] else None, InstructionModel(lines, mean, longest))
 
 
 def _model_error(mean: str, worst: str) -> ModelError | None:
@@ -68,7 +86,7 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
     """Writes codes.csv and instructions.csv."""
     ordered = sorted(codes.items())
     sizes = (
-        [label, code.size, *_numbers(code.model.mean_off), *_numbers(code.model.longest_off)]
+        [label, code.size or "", *_numbers(code.model.mean_off), *_numbers(code.model.longest_off)]
         for label, code in ordered
     )
     lines = (

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from heapfit import _engine
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError, did_you_mean
@@ -62,13 +60,13 @@ MEASURE_TEXTS: Final = {
         "of these accesses in an SRAM of the region's size, relative to the best row",
     ),
     Measure.TIME: MeasureText(
-        "instructions", "", "mean of a call on a Cortex-M4 at -O2, modelled from its accesses"
+        "instructions", "", "mean of a call as it ships, on a Cortex-M4 at -Os, modelled from its accesses"
     ),
     Measure.LONGEST: MeasureText(
         "longest call", "", "instructions of the longest call of this replay, modelled; no bound"
     ),
     Measure.FLASH: MeasureText(
-        "code", "B", "of init, alloc and free on a Cortex-M4 at -Os, linked, safety level 1"
+        "code", "B", "of the folder that fit writes: all functions, linked at -Os for a Cortex-M4"
     ),
 }
 
@@ -95,26 +93,20 @@ class Measures:
         return value
 
 
-def measures_of(row: Row, loaded: LoadedTrace, sram: Sram, base_alignment: int) -> Measures:
+def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
     """The figures of a compared row, whose calls are replayed once more, one by one."""
-    code = read_codes().get(code_label(row.plan))
-    size = None if code is None else code.size
+    costs = estimate_costs(row.heap or row.plan, loaded, row.r_safe)
     if row.replay is None or row.replay_region is None or row.r_safe is None:
-        return Measures(row.r_safe, None, None, None, None, size)
-    model = None if code is None else code.model
-    costs = _engine.call_costs(
-        row.plan.engine(), loaded.events_for(row.plan), row.r_safe, base_alignment
-    )
-    modelled = None if model is None else model.estimate(costs)
+        return Measures(row.r_safe, None, None, None, None, costs.flash)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)
     return Measures(
         memory=row.r_safe,
         accesses=row.accesses_per_operation,
         energy=None if energy is None else energy / operations,
-        time=None if modelled is None else modelled.mean,
-        longest=None if modelled is None else modelled.longest,
-        size=size,
-        time_off=None if model is None or modelled is None else model.mean_off,
-        longest_off=None if model is None or modelled is None else model.longest_off,
+        time=costs.mean,
+        longest=costs.longest,
+        size=costs.flash,
+        time_off=costs.mean_off,
+        longest_off=costs.longest_off,
     )

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import LARGEST_SHORT, LONG_HEADER, SystemHeap, lwip_mem
+from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.requests import Requests, adapt_requests, remove_objects
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.changed_programs import ChangeTest
 from heapfit.comparison.incumbents.needs import Permanent
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.margin import HeapSize
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
 # 2.2 % of U_max by timing alone, so less than this is no more than another run.
-LEAST_SAVED = 2  # percent
+LEAST_SAVED = 2  # percent, with the margins of both heaps and without
+_FEW = 2  # recordings: the fitted heap has to need less on each
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,19 @@ class HeapCost:
     """The memory, code and instructions of one of the two heaps."""
 
     name: str
-    memory: int | None  # for all recordings, without margin
+    size: HeapSize | None  # memory for all recordings, with its own margin; None: none serves
     code: int | None  # bytes of text
     instructions: float | None  # a call, in the mean
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes for all recordings, without margin."""
+        return None if self.size is None else self.size.r_safe
+
+    @property
+    def region(self) -> int | None:
+        """Bytes for all recordings, with the margin."""
+        return None if self.size is None else self.size.region
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,7 @@ class IncumbentVerdict:
     costs: tuple[HeapCost, HeapCost]  # today's, then the fitted one
     permanent: Permanent | None
     wanted: int  # recordings that carry an answer for heaps of this size
+    changes: ChangeTest | None = None  # the heap tried on changed programs; None: no size serves
     is_foretold: bool = False  # of a target: over another heap its requests come otherwise
 
     @property
@@ -61,26 +75,34 @@ class IncumbentVerdict:
 
     @property
     def saved(self) -> float | None:
-        """The share of the incumbent's memory that the fitted heap saves."""
-        fitted = self.costs[1].memory
-        return None if self.needed is None or fitted is None else 1 - fitted / self.needed
+        """The share of the incumbent's memory that the fitted heap saves, without margins."""
+        now, fitted = self.costs
+        return _share_saved(now.memory, fitted.memory)
+
+    @property
+    def saved_with_margins(self) -> float | None:
+        """The share that it saves where each has the margin of its own kind."""
+        now, fitted = self.costs
+        return _share_saved(now.region, fitted.region)
 
     @property
     def is_kept(self) -> bool:
         """True unless the fitted heap needs less on all recordings but one, and for all of them.
 
-        Too few recordings change nothing.
+        Of one or two recordings it has to need less on each. Too few change nothing.
         """
         if self.saved is None:
             return self.needed is not None
         if len(self.pairs) < self.wanted:
             return True
-        wanted = max(1, len(self.pairs) - 1)
+        wanted = len(self.pairs) if len(self.pairs) <= _FEW else len(self.pairs) - 1
         return sum(pair.saves for pair in self.pairs) < wanted or not self._saves_enough()
 
     def _saves_enough(self) -> bool:
-        now, fitted = (cost.memory or 0 for cost in self.costs)
-        return 100 * (now - fitted) > LEAST_SAVED * now
+        """True if the saving is large enough with margins, and without them."""
+        now, fitted = self.costs
+        sizes = ((now.memory, fitted.memory), (now.region, fitted.region))
+        return all(100 * ((old or 0) - (new or 0)) > LEAST_SAVED * (old or 0) for old, new in sizes)
 
     def sentence(self) -> str:
         """The verdict as a sentence."""
@@ -106,5 +128,11 @@ class IncumbentVerdict:
         return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
 
     def _bar(self) -> str:
-        where = " and need less on all recordings but one" if len(self.pairs) > 1 else ""
-        return f"a replacement has to save more than {LEAST_SAVED} %{where}"
+        where = " and need less on all recordings but one" if len(self.pairs) > _FEW else ""
+        return (
+            f"a replacement has to save more than {LEAST_SAVED} % with and without margins{where}"
+        )
+
+
+def _share_saved(now: int | None, fitted: int | None) -> float | None:
+    return None if now is None or fitted is None else 1 - fitted / now

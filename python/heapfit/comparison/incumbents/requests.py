@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import HEAP_4_LINK, MARK, Resizes, SystemHeap
+from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK
+from heapfit.comparison.incumbents.system_heap import MARK, Resizes, SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
 
@@ -67,13 +68,24 @@ def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
 
 def adapt_requests(heap: SystemHeap, requests: Requests) -> Requests:
     """The requests for the heap's plan to replay; HeapfitError if the heap cannot serve one."""
-    if heap.resizes is not Resizes.IN_PLACE:
+    if not heap.frees:
+        _require_no_free(heap, requests)
+    if not heap.aligns:
         _require_unaligned(heap, requests)
+    if heap.resizes is not Resizes.IN_PLACE:
         requests = _replace_resizes(requests, may_shrink=heap.resizes is Resizes.SHRINK)
     has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
     least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
     requests = replace(requests, size=np.maximum(requests.size, least))
     return _add_region_marks(heap.regions, requests)
+
+
+def _require_no_free(heap: SystemHeap, requests: Requests) -> None:
+    frees = (requests.op == FREE) | (requests.op == RESIZE)
+    if frees.any():
+        raise HeapfitError(
+            f"event {int(np.argmax(frees)) + 1}: frees a block, which {heap.title} never does"
+        )
 
 
 def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:

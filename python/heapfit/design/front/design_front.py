@@ -172,7 +172,7 @@ def front_of(
     costs = []
     for done, row in enumerate(comparison.rows):
         progress(step, done / len(comparison.rows))
-        costs.append(measures_of(row, loaded, table, comparison.base_alignment))
+        costs.append(measures_of(row, loaded, table))
     progress(step, 1.0)
     standings = rank_points([[cost.figure(measure) for measure in by] for cost in costs])
     numbers = {row.name: number for number, row in enumerate(comparison.rows)}
@@ -198,6 +198,7 @@ def pick_best(front: Front, preference: Preference, may_count: bool = True) -> C
     members = front.members
     if not may_count:
         members = tuple(one for one in front.configurations if not one.row.is_cut_to_trace)
+    members = tuple(one for one in members if not one.row.known.is_trace_specific) or members
     known = [(value, one) for one in members if (value := one.measures.figure(measure)) is not None]
     if not known:
         raise HeapfitError(

@@ -20,8 +20,7 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.costs.heap_costs import count_calls, find_code
 from heapfit.comparison.measuring import Ground, try_limit
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
@@ -101,11 +100,10 @@ class Rivals:
 
     def _costs(self, plan: Plan, region: int) -> _Costs | None:
         """The costs of a plan's calls in a region; None if its code was not measured."""
-        code = read_codes().get(code_label(plan))
-        if code is None:
+        code = find_code(plan)
+        if code is None or code.size is None:
             return None
-        events = self._loaded.events_for(plan)
-        calls = _engine.call_costs(plan.engine(), events, region, self._ground.base_alignment)
+        calls = count_calls(plan, self._loaded, region)
         modelled = code.model.estimate(calls)
         if modelled is None:
             return None

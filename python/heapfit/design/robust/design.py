@@ -21,7 +21,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
 from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
@@ -57,6 +58,7 @@ class RobustOptions(PlanOptions):
     folds: int = MOST_FOLDS  # at most one for each trace
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
+    pools: bool = False  # plans whose blocks are counted on the traces may be chosen: `choose`
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,9 @@ class RobustDesigns:
 
     @property
     def without_pools(self) -> RobustRow | None:
-        """The best row that reserves no blocks."""
-        return next((row for row in self.rows if not row.is_cut), None)
+        """The best row that reserves no blocks; a trace-specific one if all are."""
+        plain = [row for row in self.rows if not row.is_cut]
+        return next((row for row in plain if not row.is_trace_specific), next(iter(plain), None))
 
     @property
     def chosen(self) -> RobustRow:
@@ -109,7 +112,8 @@ class RobustDesigns:
             return self.rows[0]
         taken = self._is_worth_it if pools_asked else self._holds
         before = self.rows[: self.rows.index(plain)]
-        return next((row for row in before if taken(row, plain)), plain)
+        pools = (row for row in before if row.is_cut and not row.is_trace_specific)
+        return next((row for row in pools if taken(row, plain)), plain)
 
     def _is_worth_it(self, row: RobustRow, plain: RobustRow) -> bool:
         return are_pools_worth_it(row.needed, plain.needed, self.u_max_objective)
@@ -125,7 +129,7 @@ class RobustDesigns:
 
     def basis(self, row: RobustRow) -> MarginBasis:
         """The recordings, peak and kind that the row's margin rests on."""
-        return MarginBasis(self.recordings, self.u_max_objective, row.kind)
+        return row.basis(self.recordings, self.u_max_objective)
 
     def heap_size(
         self, row: RobustRow, peak: int | None = None, margin: float | None = None
@@ -158,12 +162,17 @@ def design_loaded(
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> RobustDesigns:
-    """Makes and measures every candidate from recordings that are loaded already."""
+    """Makes and measures every candidate from recordings that are loaded already.
+
+    The choice, of a heap for all of them, is tried on changes of their program.
+    """
     _require_several(recordings)
     traces = [recording.trace for recording in recordings]
     contents = tuple(recording.content for recording in recordings)
     peaks = tuple(recording.profile.u_max for recording in recordings)
-    return _design_runs(TraceSet(traces, contents, peaks, options.kept), options, progress, sweep)
+    runs = TraceSet(traces, contents, peaks, options.kept)
+    programs = ChangedPrograms.from_recordings(recordings) if options.objective == LARGEST else None
+    return _design_runs(runs, options, progress, sweep, programs)
 
 
 def _require_several(recordings: Sequence[object]) -> None:
@@ -172,7 +181,11 @@ def _require_several(recordings: Sequence[object]) -> None:
 
 
 def _design_runs(
-    runs: TraceSet, options: RobustOptions, progress: Progress, sweep: Sweep | None
+    runs: TraceSet,
+    options: RobustOptions,
+    progress: Progress,
+    sweep: Sweep | None,
+    programs: ChangedPrograms | None = None,
 ) -> RobustDesigns:
     traces, sweep = runs.traces, sweep or Sweep(workers=1)
     folds = min(options.folds, len(traces))
@@ -186,10 +199,7 @@ def _design_runs(
     candidates, hopeless = split_hopeless(whole.portfolio.candidates, replays)
     recordings = sum(not is_drawn(trace) for trace in traces)
     judge = RowJudge(whole, parts, replays, options.objective, recordings)
-    is_enough = options.is_for_choice and options.objective == LARGEST
-    make_rows = rows_for_choice if is_enough else all_rows
-    rows = make_rows(candidates, judge)
-    return RobustDesigns(
+    designs = RobustDesigns(
         traces=len(traces),
         recordings=recordings,
         folds=len(parts),
@@ -199,11 +209,37 @@ def _design_runs(
         joined=whole.joined,
         content=whole.content,
         contents=runs.contents,
-        rows=tuple(rows),
+        rows=(),
         not_applicable=(*filter(_is_worth_listing, whole.portfolio.not_applicable), *hopeless),
-        recalled=len(replays.recalled),
-        work=total_work([replays.work, *(fold.portfolio.work for fold in (whole, *parts))]),
     )
+    designs = _settle_rows(designs, candidates, judge, options, programs)
+    tried = Work(changed=sum(one.changes.events for one in designs.rows if one.changes))
+    made = (fold.portfolio.work for fold in (whole, *parts))
+    work = total_work([replays.work, tried, *made])
+    return replace(designs, recalled=len(replays.recalled), work=work)
+
+
+def _settle_rows(
+    designs: RobustDesigns,
+    candidates: Sequence[Candidate],
+    judge: RowJudge,
+    options: RobustOptions,
+    programs: ChangedPrograms | None,
+) -> RobustDesigns:
+    """The designs with their rows, of which the choice is tried on changed programs, if given.
+
+    Where that raises its margin or forbids to advise it, so is the next choice.
+    """
+    is_enough = options.is_for_choice and options.objective == LARGEST
+    make_rows = rows_for_choice if is_enough else all_rows
+    tried: dict[str, ChangeTest] = {}
+    while True:
+        rows = make_rows(candidates, replace(judge, tried=tried))
+        designs = replace(designs, rows=tuple(rows))
+        row = designs.choose(options.pools)
+        if programs is None or row.region is None or row.name in tried:
+            return designs
+        tried[row.name] = programs.test(row.plan, row.region, designs.basis(row))
 
 
 @contextmanager

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.comparison.margin import MarginKind, margin_kind
+from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.margin import TRACE_SPECIFIC, MarginBasis, MarginKind, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -32,6 +33,7 @@ class RobustRow:
     run_out: tuple[int, ...]  # hold-out traces that run out of memory at each margin
     held: tuple[bool, ...]  # true for each trace that runs in the heap set without it
     has_unseen: bool  # there are hold-out traces, each left out of making a plan
+    changes: ChangeTest | None = None  # None: not tried, as it cannot win
 
     @property
     def is_cut(self) -> bool:
@@ -42,6 +44,16 @@ class RobustRow:
     def kind(self) -> MarginKind:
         """The kind of plan, which decides the margin that it needs."""
         return margin_kind(self.plan, self.is_trained)
+
+    def basis(self, recordings: int, u_max: int) -> MarginBasis:
+        """What the row's margin rests on, beside the recordings and their peak."""
+        needed = 0.0 if self.changes is None else self.changes.needed
+        return MarginBasis(recordings, u_max, self.kind, needed)
+
+    @property
+    def is_trace_specific(self) -> bool:
+        """True if a small change of the program needs too much more of the plan."""
+        return self.changes is not None and self.changes.needed > TRACE_SPECIFIC
 
     @property
     def needed(self) -> int | None:

@@ -3,18 +3,20 @@
 
 `all_rows` knows each plan's region on each trace, and tries margins. `rows_for_choice` knows what
 decides the choice: of every plan the largest region of all traces, and each trace's of the first
-row that sets no blocks aside and of those before it, since the choice is one of these.
+row that sets no blocks aside and of those before it, since the choice is one of these. Rows that
+changes of the program need too much more of are passed over.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.changed_programs import ChangeTest
 from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
@@ -36,6 +38,7 @@ class RowJudge:
     replays: Replays
     objective: Objective
     recordings: int  # of the traces; the others are resampled
+    tried: Mapping[str, ChangeTest] = field(default_factory=dict)  # on changed programs, by name
 
     def evaluate(self, plan: Plan | None, traces: Sequence[int]) -> int | None:
         """The objective's value of a plan's measured regions on these traces."""
@@ -83,7 +86,10 @@ def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow
 def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
     """The ranked rows, with what decides the choice; the objective is the largest region."""
     rows = _rank_by_largest(candidates, judge)
-    first = next((i for i, row in enumerate(rows) if not row.is_cut), len(rows) - 1)
+    plain = [i for i, row in enumerate(rows) if not row.is_cut]
+    first = next(
+        (i for i in plain if not rows[i].is_trace_specific), (plain or [len(rows) - 1])[-1]
+    )
     by_name = {one.name: one for one in candidates}
     looked_at = [by_name[row.name] for row in rows[: first + 1]]
     judge.replays.measure(pair for one in looked_at for pair in _pairs_for_choice(one, judge))
@@ -125,6 +131,7 @@ def _row(candidate: Candidate, judge: RowJudge) -> RobustRow:
         run_out=(),
         held=(),
         has_unseen=len(judge.parts) > 0,
+        changes=judge.tried.get(candidate.name),
     )
 
 
@@ -228,7 +235,7 @@ def _rank(rows: Sequence[RobustRow], judge: RowJudge) -> list[RobustRow]:
     u_max = judge.objective.evaluate(judge.replays.u_max) or 0
 
     def key(row: RobustRow) -> tuple[float, float, str]:
-        known = MarginBasis(judge.recordings, u_max, row.kind)
+        known = row.basis(judge.recordings, u_max)
         needed = math.inf if row.needed is None else heap_size(row.needed, known).region
         return needed, row.region or math.inf, row.name
 

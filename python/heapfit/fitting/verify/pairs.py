@@ -11,20 +11,29 @@ them would have got. Here each is measured under its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.margin import enough_recordings
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.margin import (
+    HeapSize,
+    MarginBasis,
+    enough_recordings,
+    heap_size,
+    margin_kind,
+)
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -72,13 +81,26 @@ def measure_pairs(
     names = [f"run {number}" for number in numbers]
     peaks = [profile_trace(trace).u_max for trace in over_now]
     pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
+    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
+    known = MarginBasis(len(numbers), max(peaks), margin_kind(heap.plan, False))
+    size = _size_heap(memories, known)
+    basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
+    fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        HeapCost(heap.name, _find_largest(memories), heap.code, heap.instructions),
-        HeapCost(plan.name, _find_largest(regions), None, None),
+        _summarize_cost(heap, heap.name, size, over_now[0]),
+        _summarize_cost(plan.plan, plan.name, fitted_size, over_plan[0]),
     )
     wanted = enough_recordings(max(peaks))
-    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
+
+
+def _summarize_cost(
+    heap: Plan | SystemHeap, name: str, size: HeapSize | None, trace: Trace
+) -> HeapCost:
+    """The cost of a heap of this size, its instructions those of one recording."""
+    memory = None if size is None else size.r_safe
+    costs = estimate_costs(heap, load_trace(trace), memory)
+    return HeapCost(name, size, costs.flash, costs.mean)
 
 
 def _record_incumbent(
@@ -98,7 +120,9 @@ def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
     return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
 
 
-def _find_largest(regions: list[int | None] | tuple[int | None, ...]) -> int | None:
-    """The largest of the regions; None if one of them is missing."""
-    known = [region for region in regions if region is not None]
-    return max(known) if len(known) == len(regions) else None
+def _size_heap(
+    regions: Sequence[int | None], known: MarginBasis, margin: float | None = None
+) -> HeapSize | None:
+    """The size for the largest of the regions; None if one of them is missing."""
+    needs = [region for region in regions if region is not None]
+    return heap_size(max(needs), known, None, margin) if len(needs) == len(regions) else None

@@ -90,7 +90,8 @@ def _describe_opening(fit: Fit) -> PageOpening:
     if kept is None:
         lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
-    remarks = (*describe_saving(fit), suggestions)
+    changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
+    remarks = (*describe_saving(fit), changes, suggestions)
     return PageOpening(
         command="fit",
         title=info.program or fit.name,

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import SystemHeap, heap_4
+from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.requests import Requests, adapt_requests, requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import load_sram
 from heapfit.report.case import ReportCase
@@ -78,12 +78,12 @@ def _bar_name(row: Row, place: int) -> Layout:
 
 def trade_chart(case: ReportCase) -> Chart | None:
     """Memory over instructions a call; None if the model knows no candidate."""
-    sram, winner, base = load_sram(), case.winner, case.comparison.base_alignment
+    winner = case.winner
     known = [
         (row, time)
         for row in case.comparison.rows
         if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
-        if (time := measures_of(row, case.shown, sram, base).time) is not None
+        if (time := estimate_costs(row.heap or row.plan, case.shown, row.r_safe).mean) is not None
     ]
     if not known:
         return None

@@ -1,37 +1,116 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Embedded systems whose settings can be printed: one module each, with a function `settings_for`.
-
-A module also has ASSUMPTIONS: what it takes for granted of the system, with sources.
-"""
+"""Embedded systems, one module each, and their settings for recordings or captures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType, ModuleType
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
 
 from heapfit.errors import HeapfitError
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.workload import Place, Request, Workload, read_workload
+from heapfit.importers import ImportOptions
 from heapfit.progress import Progress, ignore_progress
+from heapfit.sizing.demand import require_queue
+from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import check_admission
-from heapfit.sizing.settings import Settings, SettingsOptions
-from heapfit.sizing.systems import freertos, lwip, openthread, zephyr
-from heapfit.trace.stored import Trace
+from heapfit.sizing.settings import (
+    Setting,
+    Settings,
+    SettingsOptions,
+    describe_sources,
+    override_assumptions,
+)
+from heapfit.sizing.systems.freertos import FREERTOS
+from heapfit.sizing.systems.lwip import LWIP
+from heapfit.sizing.systems.named import size_named_settings
+from heapfit.sizing.systems.openthread import OPENTHREAD
+from heapfit.sizing.systems.system import Captures, HeapSetting, SizedSettings, System, Values
+from heapfit.sizing.systems.zephyr import ZEPHYR
 
-SYSTEMS: Mapping[str, ModuleType] = MappingProxyType(
-    {"lwip": lwip, "zephyr": zephyr, "openthread": openthread, "freertos": freertos}
+SYSTEMS: Mapping[str, System] = MappingProxyType(
+    {"lwip": LWIP, "zephyr": ZEPHYR, "openthread": OPENTHREAD, "freertos": FREERTOS}
 )
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
 
 def settings_for(
-    system: str, trace: Trace, options: SettingsOptions, progress: Progress = ignore_progress
+    name: str,
+    sources: Sequence[Path],
+    options: SettingsOptions,
+    importing: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
 ) -> Settings:
-    """The system's settings for a trace."""
+    """The system's settings for all of the recordings, or all of the captures.
+
+    Recordings with equal requests count as one, as in a fit.
+    """
     check_admission(options.admission)
-    settings: Settings = _module(system).settings_for(trace, options, progress)
-    return settings
+    if name not in SYSTEMS:
+        raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+        place = Place(Path(folder) / "result", Path(folder))
+        fit_options = FitOptions(importing=importing or ImportOptions(), most_events=sys.maxsize)
+        workload = read_workload(sources, Request(place, fit_options), progress, progress)
+        for one in workload.recordings:
+            require_queue(one.source, one.trace, fit_options.importing.queue)
+        return _size(name, workload, options, progress)
 
 
-def _module(system: str) -> ModuleType:
-    if system not in SYSTEMS:
-        raise HeapfitError(f"settings: '{system}' must be one of {', '.join(SYSTEMS)}")
-    return SYSTEMS[system]
+def _size(name: str, workload: Workload, options: SettingsOptions, progress: Progress) -> Settings:
+    system = SYSTEMS[name]
+    traces = [one.trace for one in workload.recordings]
+    are_packets = {one.info.kind == "packets" for one in traces}
+    if len(are_packets) > 1:
+        raise HeapfitError("settings: captures and recordings of a heap cannot be sized together")
+    way = system.packets if True in are_packets and system.packets else system.heap
+    if way is None:
+        raise HeapfitError(
+            f"{traces[0].path}: {system.title}'s messages are packets: give a capture, not a "
+            "heap's trace"
+        )
+    assumptions = override_assumptions(way.assumptions, options.assume, name)
+    known = {one.name: one.value for one in assumptions}
+    if isinstance(way, HeapSetting):
+        sized = _size_heap(way, workload, options, known, progress)
+    else:
+        sized = way.size(Captures(traces, options, progress), known)
+    return Settings(
+        system=system.title,
+        form=system.form,
+        admission=options.admission,
+        settings=sized.settings,
+        memory=sized.memory,
+        choices=sized.choices,
+        assumptions=assumptions,
+        remarks=(*workload.repeats, *sized.remarks),
+        source=describe_sources([(one.source, one.trace.info) for one in workload.recordings]),
+    )
+
+
+def _size_heap(
+    way: HeapSetting,
+    workload: Workload,
+    options: SettingsOptions,
+    known: Values,
+    progress: Progress,
+) -> SizedSettings:
+    """The heap's setting, behind those of the pools that have names."""
+    traces = [one.trace for one in workload.recordings]
+    pools = size_named_settings(traces, options, progress)
+    heap, answer = size_heap(way.make(known), workload.loaded, options.named, progress)
+    size = answer.size
+    why = " ".join([*answer.sentences(), way.why])
+    unit = heap.plan.alignment
+    return SizedSettings(
+        (
+            *(way.beside_pools if pools else ()),
+            *(setting for setting, _ in pools),
+            Setting(way.name, heap.set_to(size.region), way.standard, None, why),
+        ),
+        size.region + sum(-(-size // unit) * unit * setting.value for setting, size in pools),
+        remarks=(f"without the margin: {heap.set_to(size.r_safe):,} bytes",),
+    )

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes of a heap trace that the user knows by name: a pool of its own for each."""
+"""Sizes of a heap's requests that the user knows by name: a pool of its own for each."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
-from heapfit.sizing.demand import Assign, Integers, measure_demand
+from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
 from heapfit.trace.stored import Trace
 
 
 def size_named_settings(
-    trace: Trace, options: SettingsOptions, progress: Progress
+    traces: Sequence[Trace], options: SettingsOptions, progress: Progress
 ) -> tuple[tuple[Setting, int], ...]:
     """The setting of each named size, with the size."""
     sizes = sorted(options.named)
     if not sizes:
         return ()
-    demands = measure_demand(trace, len(sizes), _assign_exact_sizes(sizes), progress)
+    demands = measure_demands(traces, len(sizes), _assign_exact_sizes(sizes), progress)
     pools = []
     for size, demand in zip(sizes, demands, strict=True):
         if demand.requests == 0:
-            raise HeapfitError(
-                f"name: the trace never asks for {size} bytes ({options.named[size]})"
-            )
+            raise HeapfitError(f"name: no recording asks for {size} bytes ({options.named[size]})")
         run_out = least_count(demand, options.admission)
         why = f"Blocks of {size} bytes at once."
         pools.append(

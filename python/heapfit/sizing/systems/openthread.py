@@ -7,23 +7,19 @@ the next, the first the message's metadata too (src/core/common/message.hpp).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress
-from heapfit.sizing.buffers import Layout, least_memory, size_buffers
-from heapfit.sizing.settings import (
-    Assumption,
-    BufferChoice,
-    Form,
-    Setting,
-    Settings,
-    SettingsOptions,
-    override_assumptions,
+from heapfit.sizing.buffers import Layout
+from heapfit.sizing.settings import Assumption, Form
+from heapfit.sizing.systems.system import (
+    Captures,
+    PacketSettings,
+    SizedSettings,
+    System,
+    Values,
+    size_cheapest,
 )
-from heapfit.trace.stored import Trace
 
-ASSUMPTIONS = (
+_ASSUMPTIONS = (
     Assumption(
         "metadata",
         48,
@@ -35,61 +31,32 @@ ASSUMPTIONS = (
         "reserved", 0, "kept before a message for headers, in bytes", "depends on the sender"
     ),
 )
-_STANDARD_BUFFER = 128  # 32 * sizeof(void *)
-_TRIED = (80, 96, 112, _STANDARD_BUFFER, 160, 192, 256)
+_NAMES = ("OPENTHREAD_CONFIG_MESSAGE_BUFFER_SIZE", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS")
+_TRIED = (80, 96, 112, 128, 160, 192, 256)
 
 
-def settings_for(trace: Trace, options: SettingsOptions, progress: Progress) -> Settings:
-    """Sizes OpenThread's settings from packets: IPv6 messages as the node holds them."""
-    known = override_assumptions(ASSUMPTIONS, options.assume, "openthread")
-    if trace.info.kind != "packets":
-        raise HeapfitError(
-            f"{trace.path}: OpenThread's messages are packets: give a capture, not a heap's trace"
-        )
-    least = known["metadata"].value + known["pointer"].value
-    sizes = [size for size in _TRIED if size > least + 8]
+def _size_from_packets(captures: Captures, known: Values) -> SizedSettings:
+    """OpenThread's settings from IPv6 messages as the node holds them."""
+    sizes = [size for size in _TRIED if size > known["metadata"] + known["pointer"] + 8]
     if not sizes:
         raise HeapfitError(
-            f"assume: metadata={known['metadata'].value} leaves no room in a buffer of "
-            f"{_TRIED[-1]} bytes"
+            f"assume: metadata={known['metadata']} leaves no room in a buffer of {_TRIED[-1]} bytes"
         )
-    pools = size_buffers(
-        trace, [_layout(size, known) for size in sizes], options.admission, progress
+    pools = captures.size_buffers([_layout(size, known) for size in sizes])
+    standards = ("32 * sizeof(void *), so 128", "44")
+    best, settings, choices = size_cheapest(pools, _NAMES, standards, "messages")
+    remarks = (
+        "MLE, CoAP and other control messages that the capture does not hold come on top",
+        "without use where OPENTHREAD_CONFIG_MESSAGE_USE_HEAP_ENABLE is 1",
     )
-    best = least_memory(pools)
-    return Settings(
-        system="OpenThread",
-        form=Form.DEFINE,
-        admission=options.admission,
-        settings=(
-            Setting(
-                "OPENTHREAD_CONFIG_MESSAGE_BUFFER_SIZE",
-                best.layout.buffer_size,
-                "32 * sizeof(void *), so 128",
-                None,
-                "Needs the least RAM of the sizes compared, for whole messages.",
-            ),
-            Setting(
-                "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS",
-                best.run_out.count,
-                "44",
-                best.run_out,
-                "Buffers of all messages at once.",
-            ),
-        ),
-        memory=best.memory,
-        choices=tuple(
-            BufferChoice(pool.layout.buffer_size, pool.run_out.count, pool.memory) for pool in pools
-        ),
-        assumptions=tuple(known.values()),
-        remarks=(
-            "MLE, CoAP and other control messages that the capture does not hold come on top",
-            "without use where OPENTHREAD_CONFIG_MESSAGE_USE_HEAP_ENABLE is 1",
-        ),
-    )
+    return SizedSettings(settings, best.memory, choices, remarks)
 
 
-def _layout(size: int, known: Mapping[str, Assumption]) -> Layout:
-    later = size - known["pointer"].value
-    first = later - known["metadata"].value
-    return Layout(size, first, later, known["reserved"].value, size)
+def _layout(size: int, known: Values) -> Layout:
+    later = size - known["pointer"]
+    return Layout(size, later - known["metadata"], later, known["reserved"], size)
+
+
+OPENTHREAD = System(
+    "OpenThread", Form.DEFINE, PacketSettings(_ASSUMPTIONS, _size_from_packets), heap=None
+)

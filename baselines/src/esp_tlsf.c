@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * See baselines/esp_tlsf.h. The chunks are drawn in src/tiling/tiling.h.
+ *
+ *   16             20       24    28       36            36 + 4 levels
+ *   +--------------+--------+-----+--------+-------------+------------------------------+
+ *   | second level | levels | map | unused | map of each | 2^second level heads a level |
+ *   +--------------+--------+-----+--------+-------------+------------------------------+
+ *
+ * It takes as many bytes as espressif's, so that a region holds the same chunks.
+ */
+#include "baselines/esp_tlsf.h"
+
+#include "hfit/compiler.h"
+#include "hfit/descriptor.h"
+
+#define HFIT_THIS(operation) hfit_esp_tlsf_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
+#include "src/logarithm.h"
+#include "src/tiling/coded.h"
+#include "src/tiling/free_list.h"
+#include "src/tiling/chunk.h"
+/* The tiling's serves as many bytes as are asked for, and is the last step of this one's. */
+#define heap_alloc alloc_exactly
+#include "src/tiling/tiling.h"
+#undef heap_alloc
+
+enum {
+    SECOND_LEVEL = TILING_INDEX, /* log2 of the lists a level */
+    LEVELS = SECOND_LEVEL + 4,
+    MAP = LEVELS + 4, /* bit i: level i has chunks */
+    MAPS = 36,
+    SMALL_REGION = 16 * 1024,
+    MIDDLE_REGION = 256 * 1024,
+};
+
+/* What follows from a region's bytes. */
+typedef struct shape {
+    uint32_t second_level;
+    uint32_t levels;
+} shape;
+
+static shape shape_for(uint32_t region) {
+    const uint32_t second_level = 3u + (region > SMALL_REGION) + (region > MIDDLE_REGION);
+    const uint32_t powers = log2_down(region) + 1;
+    const uint32_t least = second_level + 2;
+    return (shape){second_level, powers > least ? powers - least + 1 : 1};
+}
+
+static shape shape_of(const hfit_heap *heap) {
+    return (shape){load_word(heap, SECOND_LEVEL), load_word(heap, LEVELS)};
+}
+
+/* The list for chunks with such a payload: its level above, its place in the level below. */
+static uint32_t list_of(shape s, uint32_t payload) {
+    if (payload >> (s.second_level + 2) == 0) {
+        return payload >> 2;
+    }
+    const uint32_t log2 = log2_down(payload);
+    const uint32_t in_level = payload >> (log2 - s.second_level);
+    return ((log2 - s.second_level - 2) << s.second_level) + in_level;
+}
+
+/* The payload that the first chunk of any list from this payload's on has at least. */
+static uint32_t round_to_class(shape s, uint32_t payload) {
+    if (payload >> (s.second_level + 2) == 0) {
+        return payload;
+    }
+    const uint32_t mask = (1u << (log2_down(payload) - s.second_level)) - 1;
+    return (payload + mask) & ~mask;
+}
+
+static inline uint32_t map_of(shape s, uint32_t list) {
+    return MAPS + 4 * (list >> s.second_level);
+}
+
+static inline uint32_t bit_of(shape s, uint32_t list) {
+    return 1u << (list & ((1u << s.second_level) - 1));
+}
+
+static inline uint32_t head_of(shape s, uint32_t list) {
+    return MAPS + 4 * (s.levels + list);
+}
+
+static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+    const shape s = shape_of(heap);
+    const uint32_t list = list_of(s, size - WORD_SIZE);
+    (void)plan;
+    if (list_push(heap, head_of(s, list), chunk)) {
+        set_flag(heap, map_of(s, list), bit_of(s, list));
+        set_flag(heap, MAP, 1u << (list >> s.second_level));
+    }
+}
+
+static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+    const shape s = shape_of(heap);
+    const uint32_t list = list_of(s, size - WORD_SIZE);
+    (void)plan;
+    if (!list_remove(heap, head_of(s, list), chunk)) {
+        return;
+    }
+    clear_flag(heap, map_of(s, list), bit_of(s, list));
+    if (load_word(heap, map_of(s, list)) == 0) {
+        clear_flag(heap, MAP, 1u << (list >> s.second_level));
+    }
+}
+
+static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                        uint32_t end) {
+    (void)plan;
+    (void)size;
+    return do_links_hold(heap, chunk, end);
+}
+
+static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size, uint32_t end,
+                       uint32_t *chunk) {
+    const shape s = shape_of(heap);
+    const uint32_t payload = round_to_class(s, size - WORD_SIZE);
+    (void)plan;
+    if (payload >= end || payload < size - WORD_SIZE) {
+        return false;
+    }
+    const uint32_t list = list_of(s, payload);
+    uint32_t level = list >> s.second_level;
+    uint32_t lists = load_word(heap, map_of(s, list)) & (0u - bit_of(s, list));
+    if (lists == 0) {
+        const uint32_t above = load_word(heap, MAP) & (~1u << level);
+        if (above == 0) {
+            return false;
+        }
+        level = hfit_trailing_zeros(above);
+        lists = load_word(heap, MAPS + 4 * level) | 1u << 31; /* none is set if it is damaged */
+    }
+    const uint32_t head = head_of(s, (level << s.second_level) + hfit_trailing_zeros(lists));
+    *chunk = head < end ? sound_offset(load_link(heap, head), end) : NO_OFFSET;
+    return true;
+}
+
+/* Chunks in a list; more than `most` if one of them is not of this list, or a link does not hold.
+ */
+static uint32_t count_in_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t list,
+                              uint32_t most) {
+    const shape s = shape_of(heap);
+    const uint32_t end = load_word(heap, TILING_END);
+    uint32_t previous = head_of(s, list) - LINK_NEXT;
+    uint32_t chunk = load_link(heap, head_of(s, list));
+    uint32_t count = 0;
+    for (; chunk != NO_OFFSET && count <= most; count++) {
+        if (!is_chunk_offset(heap, plan, chunk, end)) {
+            return most + 1;
+        }
+        const uint32_t word = load_word(heap, chunk);
+        const uint32_t size = chunk_size(coded_header(word));
+        if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST ||
+            list_of(s, size - WORD_SIZE) != list ||
+            !is_free_chunk_sound(heap, plan, chunk, word, end) ||
+            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            return most + 1;
+        }
+        previous = chunk;
+        chunk = load_link_field(heap, chunk, LINK_NEXT);
+    }
+    return count;
+}
+
+static uint32_t start_of(const hfit_plan *plan, shape s) {
+    return first_chunk(plan, head_of(s, s.levels << s.second_level));
+}
+
+static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
+    const shape s = shape_for(load_word(heap, TILING_END) + WORD_SIZE);
+    uint32_t levels = 0;
+    uint32_t found = 0;
+    if (load_word(heap, SECOND_LEVEL) != s.second_level || load_word(heap, LEVELS) != s.levels ||
+        load_word(heap, TILING_FIRST) != start_of(plan, s)) {
+        return false;
+    }
+    for (uint32_t list = 0; list < s.levels << s.second_level; list++) {
+        const uint32_t count = count_in_list(heap, plan, list, free_count);
+        const uint32_t map = load_word(heap, map_of(s, list));
+        if (count > free_count || ((map & bit_of(s, list)) != 0) != (count != 0) ||
+            (s.second_level < 5 && map >> (1u << s.second_level) != 0)) {
+            return false;
+        }
+        levels |= (uint32_t)(count != 0) << (list >> s.second_level);
+        found += count;
+    }
+    return load_word(heap, MAP) == levels && found == free_count;
+}
+
+static inline bool may_coalesce(const hfit_plan *plan) {
+    (void)plan;
+    return true;
+}
+
+static inline uint32_t header_size(const hfit_plan *plan) {
+    (void)plan;
+    return WORD_SIZE;
+}
+
+static inline uint32_t free_words(const hfit_plan *plan) {
+    (void)plan;
+    return CHUNK_LEAST;
+}
+
+static inline uint32_t least_split(const hfit_plan *plan) {
+    (void)plan;
+    return 0;
+}
+
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    if (needed == 0) {
+        return NULL;
+    }
+    const uint32_t payload = round_to_class(shape_of(heap), needed - WORD_SIZE);
+    return payload < needed - WORD_SIZE ? NULL : alloc_exactly(heap, plan, payload);
+}
+
+/* The control block grows with the region, so the answer is the first size that holds its own. */
+static size_t heap_smallest_region(const hfit_plan *plan) {
+    if (!is_alignment_allowed(plan->alignment)) {
+        return 0;
+    }
+    uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAPS));
+    while (start_of(plan, shape_for(end + WORD_SIZE)) + CHUNK_LEAST > end) {
+        end += plan->alignment;
+    }
+    return end + WORD_SIZE;
+}
+
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    if (!is_region_usable(region, region_size, plan) || region_size < heap_smallest_region(plan)) {
+        return NULL;
+    }
+    hfit_heap *heap = region;
+    const uint32_t end = sentinel_of(plan, region_size);
+    const shape s = shape_for(end + WORD_SIZE);
+    const uint32_t first = start_of(plan, s);
+    if (first + CHUNK_LEAST > end) {
+        return NULL;
+    }
+    for (uint32_t offset = MAP; offset < first; offset += 4) {
+        store_word(heap, offset, 0);
+    }
+    for (uint32_t offset = head_of(s, 0); offset < first; offset += 4) {
+        store_link(heap, offset, NO_OFFSET);
+    }
+    store_word(heap, SECOND_LEVEL, s.second_level);
+    store_word(heap, LEVELS, s.levels);
+    tile_region(heap, plan, first, end);
+    return heap;
+}
+
+static const hfit_tunable tunables[] = {HFIT_ALIGNMENT_TUNABLE};
+
+const hfit_allocator hfit_esp_tlsf_allocator = {
+    .name = "esp_tlsf",
+    .title = "two-level segregated fit, blocks of whole classes",
+    .origin = "espressif/tlsf, branch idf at ba64d19",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_plan),
+    .ignores_region_end = false,
+    .account =
+        {
+            .worst_case = "constant; alloc: two maps, one split; free: two joins",
+            .block_bytes = "rounded up to a class, 1/8 to 1/32 of a power of two, and 4; at least "
+                           "16 a chunk",
+            .fragmentation = "M + (k + 1) c for k live chunks of M bytes, each of a whole class; "
+                             "c: the largest request and a class more",
+            .layout = "| first | end | footprint | tally | shape | map | maps | heads |\n"
+                      "| chunk | chunk | ... | sentinel |\n"
+                      "a used chunk: | size+F | payload ... |\n"
+                      "a free chunk: | size+F | next | previous | ... | size |",
+        },
+    .axes =
+        {
+            .block_sizes.text = "by part of a power of two",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "by part of a power of two",
+            .pool_fit.text = "least class that surely fits",
+            .block_fit.text = "first",
+            .order.text = "last freed first",
+            .growth.text = "the whole region is free at first",
+        },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
+    .operations = &hfit_esp_tlsf_operations,
+    .unlocked = &hfit_esp_tlsf_unlocked,
+};

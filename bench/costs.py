@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of a call as modelled beside those counted on an emulated Cortex-M4, as heaps ship.
+
+    python bench/costs.py            writes bench/results/costs.csv (some minutes)
+
+Whole recordings that no model was fitted to, each in the region that the plan needs for it. Needs
+the cross compiler and the emulator of target/README.md. Heaps of systems are counted beside their
+own sources, which are not here: docs/costs.md has their table.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(HERE / "target"))
+
+from harness.board import BOARDS  # noqa: E402
+from harness.codes import SHIPPED_BUILD  # noqa: E402
+from harness.image import replay_design, shipped_image  # noqa: E402
+from harness.packed_trace import pack  # noqa: E402
+from harness.replay import count_shipped  # noqa: E402
+from harness.workbench import Workbench  # noqa: E402
+from heapfit import _engine  # noqa: E402
+from heapfit.comparison.costs.heap_costs import estimate_costs  # noqa: E402
+from heapfit.plan.plan import Plan  # noqa: E402
+from heapfit.trace.loaded import LoadedTrace, load_trace  # noqa: E402
+from heapfit.trace.stored import Trace  # noqa: E402
+
+RECORDINGS = ("gateway-loop32-2", "gateway-tasks32-2", "terms32-2", "mruby-1", "cmark-1")
+PLANS = {
+    "tailored": Plan("tailored"),
+    "tailored:layout=1,index=1": Plan("tailored", {"layout": 1, "index": 1}),
+    "first_fit:list=1": Plan("first_fit", {"list": 1}),
+    "best_fit": Plan("best_fit"),
+    "tlsf": Plan("tlsf"),
+}
+COLUMNS = ("recording", "plan", "counted", "modelled", "longest", "longest_modelled")
+OPERATIONS = ("alloc", "free", "resize", "alloc_aligned")
+COPY = 4  # instructions a byte that a resize copies: they are the program's, not the heap's
+BASE = 16
+
+
+def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> tuple[float, ...]:
+    """Mean and longest call: each counted, then modelled."""
+    region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
+    assert region is not None
+    design = replay_design(plan, region, BASE, counts=True)
+    image = shipped_image(workbench, BOARDS["cortex-m4"], SHIPPED_BUILD, design)
+    calls = count_shipped(image, pack(loaded.trace), workbench.plugin).of(*OPERATIONS)
+    counted = calls["instructions"].astype(int) - COPY * calls["payload"].astype(int)
+    costs = estimate_costs(plan, loaded, region)
+    assert costs.mean is not None and costs.longest is not None
+    return counted.mean(), costs.mean, counted.max(), costs.longest
+
+
+def rows() -> Iterator[list[object]]:
+    """A line for each recording and plan."""
+    for name in RECORDINGS:
+        loaded = load_trace(Trace.open(HERE / f"examples/recordings/traces/{name}.parquet"))
+        for label, plan in PLANS.items():
+            with tempfile.TemporaryDirectory() as scratch:
+                figures = measure(Workbench(Path(scratch)), plan, loaded)
+            counted, modelled, longest, longest_modelled = figures
+            print(f"{name:18} {label:26} {counted:7.1f} {modelled:7.1f}", flush=True)
+            yield [name, label, f"{counted:.1f}", f"{modelled:.1f}", longest, round(longest_modelled)]
+
+
+def main() -> None:
+    """Counts all of them, and stores the table."""
+    with (HERE / "bench/results/costs.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(rows())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a plan survive the next build? It is replayed on recordings of changed programs.
+
+    region to set  x  peak of the changed program / peak      one replay of each recording
+                                                              only where it fails: what it needs
+
+The changed program's peak is that of all its recordings. Changed sizes always count; what changes
+the number or the order of blocks counts unless the peak rises by more than MOST_GROWTH, which is
+another load. What the counted ones need beyond R_safe / U_max is the least margin of the plan.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
+from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.trace.chains import tags_of
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.stored import REPLAYED
+from heapfit.workloads.changes import Change, list_changes
+
+MOST_GROWTH: Final = 5  # percent of the peak
+_TENTHS: Final = 10  # of a percent: the steps in which a margin is sought up to TRACE_SPECIFIC
+_COARSE: Final = 10  # of these steps beyond it
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeResult:
+    """The result of one change of a program in one plan's heap."""
+
+    name: str
+    growth: float  # of the peak, in percent
+    is_counted: bool
+    holds: bool  # in the region with the margin of the plan's kind, for the changed peak
+    needed: float = 0.0  # percent beyond R_safe / U_max that is enough, where it does not hold
+
+    @property
+    def needed_text(self) -> str:
+        """The need in words; a plan of counted blocks may have none."""
+        return f"{self.needed:g} % more" if self.needed < MOST_MARGIN else "ever more memory"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTest:
+    """The results of all changes of a program in one plan's heap."""
+
+    results: tuple[ChangeResult, ...] = ()  # of those that change anything
+    events: int = 0  # replayed
+
+    @property
+    def needed(self) -> float:
+        """Percent beyond R_safe / U_max that counted changes need; 0: the kind's margin will do."""
+        return max((one.needed for one in self.results), default=0.0)
+
+    @property
+    def counted(self) -> tuple[ChangeResult, ...]:
+        """The results that decide the margin."""
+        return tuple(one for one in self.results if one.is_counted)
+
+    @property
+    def broken(self) -> tuple[ChangeResult, ...]:
+        """The counted results that the margin of the kind does not cover, the worst first."""
+        broken = (one for one in self.counted if not one.holds)
+        return tuple(sorted(broken, key=lambda one: -one.needed))
+
+    def sentence(self, margin: float) -> str:
+        """What was tried and what it needs, in a sentence; `margin`: percent that is set."""
+        if not self.counted:
+            return "Next build: no change of the program was tried."
+        worst = (*self.broken, self.counted[0])[0]
+        others = f"{len(self.counted) - 1} other changes"
+        if worst.holds:
+            return f"Next build: it holds with {worst.name} and with {others} of the program."
+        limit = "which the margin covers"
+        if worst.needed > margin:
+            limit = f"more than the margin of {margin:g} %"
+        held = f"{sum(one.holds for one in self.counted)} of {others} hold without it"
+        return f"Next build: with {worst.name} it needs {worst.needed_text}, {limit}; {held}."
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPrograms:
+    """Recordings of one program and its changes, which are made anew for each plan."""
+
+    recordings: tuple[LoadedTrace, ...]
+    changes: tuple[Change, ...]
+    u_max: int  # of all recordings
+
+    @classmethod
+    def from_recordings(cls, recordings: Sequence[LoadedTrace]) -> ChangedPrograms:
+        """Takes the changes from the recording with the most live bytes."""
+        most = max(recordings, key=lambda one: one.profile.u_max)
+        return cls(tuple(recordings), list_changes(most), most.profile.u_max)
+
+    def test(
+        self, plan: Plan, r_safe: int, known: MarginBasis, rival: int | None = None
+    ) -> ChangeTest:
+        """Replays a plan on every change; `r_safe`: what the recordings need of it.
+
+        Where the margin has to grow, what counts is tried again, since a larger region may fail;
+        but not if a `rival` is set to less already, in bytes.
+        """
+        return self._test(_TriedHeap(plan), heap_size(r_safe, replace(known, changes=0.0)), rival)
+
+    def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
+        """Replays a system's heap likewise; `memory`: what the recordings need of it."""
+        size = heap_size(memory, replace(known, changes=0.0))
+        return self._test(_TriedHeap(heap.plan, heap), size, None)
+
+    def _test(self, heap: _TriedHeap, size: HeapSize, rival: int | None) -> ChangeTest:
+        margin, results = size.margin, dict[str, ChangeResult]()
+        events, asked = 0, list(self.changes)
+        while asked:
+            tried_in, unproven = replace(size, margin=margin), []
+            for change in asked:
+                runs = self._make_runs(change, heap, size)
+                if runs is not None:
+                    result = self._try(change, runs, tried_in, margin)
+                    margin = max(margin, result.needed)
+                    results[change.name] = _join(results.get(change.name), result)
+                    events += runs.events
+                    unproven += [change] if result.is_counted and not runs.is_proven else []
+            is_lost = rival is not None and size.region_with(margin) >= rival
+            is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
+            asked = [] if is_settled else unproven
+        return ChangeTest(tuple(results.values()), events)
+
+    def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> _ChangedRuns | None:
+        """The changed recordings in a heap; None if the change leaves them as they are."""
+        made = [heap.make_events(change, one) for one in self.recordings]
+        if not any(is_changed for _, _, is_changed in made):
+            return None
+        base = max(one.largest_alignment for one in self.recordings)
+        plan = heap.plan.engine()
+        runs = [_ChangedRun(heap, _engine.Trial(plan, events, base)) for events, _, _ in made]
+        for one in runs:
+            if one.trial.tells_reach and base <= plan.alignment:
+                one.measure_need(2 * size.region)
+        return _ChangedRuns(runs, max(peak for _, peak, _ in made))
+
+    def _try(
+        self, change: Change, runs: _ChangedRuns, size: HeapSize, margin: float
+    ) -> ChangeResult:
+        """The result in the region of `size`; what is needed beyond it is `margin` at least."""
+        growth = 100 * (runs.peak / self.u_max - 1)
+        is_counted = change.is_of_sizes or growth <= MOST_GROWTH
+        holds = runs.serve_in(size, size.margin)
+        needed = 0.0 if holds or not is_counted else runs.find_margin(size, margin)
+        return ChangeResult(change.name, growth, is_counted, holds, needed)
+
+
+@dataclass(frozen=True, slots=True)
+class _TriedHeap:
+    """The heap that changed recordings are replayed in: a plan's, or a system's with its plan."""
+
+    plan: Plan
+    system: SystemHeap | None = None
+
+    def make_events(
+        self, change: Change, loaded: LoadedTrace
+    ) -> tuple[_engine.EventArray, int, bool]:
+        """A changed recording as the heap gets it, its peak, and True if it differs."""
+        sites = self.plan.sites
+        (before,) = loaded.batches((*REPLAYED, "site") if sites else REPLAYED)
+        after = change.apply(before)
+        is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
+        requests = Requests(*(after[name] for name in REPLAYED))
+        events = requests.engine()
+        peak = _find_peak(events)
+        if self.system is not None:
+            events = adapt_requests(self.system, requests).engine()
+        elif sites:
+            events = events.tagged(tags_of(after["site"], sites, loaded.trace.chains))
+        return events, peak, is_changed
+
+    def region(self, memory: int) -> int:
+        """The plan's region of a heap that is set to so much memory."""
+        return memory if self.system is None else self.system.region(memory)
+
+    def memory(self, region: int) -> int:
+        """The memory of a heap with so large a region of the plan."""
+        return region if self.system is None else self.system.memory(region)
+
+
+@dataclass(slots=True)
+class _ChangedRun:
+    """A changed recording in one heap."""
+
+    heap: _TriedHeap
+    trial: _engine.Trial
+    events: int = 0  # replayed so far
+    need: float | None = None  # in bytes, where one replay tells it
+
+    def measure_need(self, region: float) -> None:
+        """One replay with room; the larger region does not change where blocks lie."""
+        self.need = math.inf
+        while region <= LARGEST_REGION:
+            tried = self.trial.run(int(region))
+            self.events += tried.events
+            if tried.runs:
+                need = self.trial.region_for(tried.reach) if tried.reach else None
+                self.need = None if need is None else self.heap.memory(need)
+                return
+            region *= 2
+
+    def runs_in(self, memory: int) -> bool:
+        """True if it runs in so much memory; it may in less than it needs for sure."""
+        if self.need is not None and self.need <= memory:
+            return True
+        tried = self.trial.run(self.heap.region(memory))
+        self.events += tried.events
+        return tried.runs
+
+
+@dataclass(frozen=True, slots=True)
+class _ChangedRuns:
+    """The recordings of a changed program in one heap."""
+
+    runs: Sequence[_ChangedRun]
+    peak: int  # most live bytes of any of them
+
+    @property
+    def events(self) -> int:
+        """Events replayed so far."""
+        return sum(one.events for one in self.runs)
+
+    @property
+    def is_proven(self) -> bool:
+        """True if it is known that all need no more than the region of the margin found."""
+        return all(one.need is not None for one in self.runs)
+
+    def serve_in(self, size: HeapSize, margin: float) -> bool:
+        """True if all run in the region of this margin for their own peak."""
+        region = self._scale(size, margin)
+        return all(one.runs_in(region) for one in self.runs)
+
+    def _scale(self, size: HeapSize, margin: float) -> int:
+        return replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
+
+    def _have_room(self, size: HeapSize, margin: float) -> bool:
+        """True if the region covers what all need, by one replay in it where that is not known."""
+        region = self._scale(size, margin)
+        return all(
+            one.runs_in(region) if one.need is None else one.need <= region for one in self.runs
+        )
+
+    def find_margin(self, size: HeapSize, least: float) -> float:
+        """A margin in percent that is enough, `least` or more; that of `size` is not."""
+        low, high = least, float(TRACE_SPECIFIC)
+        if least > size.margin and self._have_room(size, least):
+            return least
+        high = high if low < high else 2 * low
+        while not self._have_room(size, high):
+            if high >= MOST_MARGIN:
+                return MOST_MARGIN
+            low, high = high, min(2 * high, MOST_MARGIN)
+        step = 1 if high <= TRACE_SPECIFIC else _COARSE
+        few, many = math.floor(_TENTHS * low), math.ceil(_TENTHS * high)
+        while many - few > step:
+            middle = (few + many) // 2
+            is_enough = self._have_room(size, middle / _TENTHS)
+            few, many = (few, middle) if is_enough else (middle, many)
+        return many / _TENTHS
+
+
+def _join(before: ChangeResult | None, result: ChangeResult) -> ChangeResult:
+    """The result by both tries, in the region of the kind's margin and in a larger one."""
+    if before is None:
+        return result
+    is_held, needed = before.holds and result.holds, max(before.needed, result.needed)
+    return replace(before, holds=is_held, needed=needed)
+
+
+def _find_peak(events: _engine.EventArray) -> int:
+    profile = _engine.Profile(1)
+    profile.feed(events)
+    return int(profile.result().u_max)

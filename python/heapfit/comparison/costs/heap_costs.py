@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a heap costs to run: instructions of its calls in a recording, and bytes of flash.
+
+Both are of code as it ships: a plan's as the folder that `fit` writes, at safety level 1 and with
+its counts; a system's heap as its project has it, built for use, its checks off. The compiler and
+the options are the same (code_table.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.comparison.costs.chunk_walks import count_walks
+from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, read_system_codes
+from heapfit.comparison.costs.instruction_model import ModelError
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace
+
+
+@dataclass(frozen=True, slots=True)
+class HeapCosts:
+    """The costs of a heap for a recording; None where nothing was measured."""
+
+    mean: float | None = None  # instructions of a call
+    longest: float | None = None  # instructions of the longest call of the recording; no bound
+    flash: int | None = None  # bytes of code, linked
+    has_checks: bool = True  # free and resize check the block that they are given
+    mean_off: ModelError | None = None  # of the model on traces outside its fit
+    longest_off: ModelError | None = None
+
+
+UNKNOWN: Final = HeapCosts()
+
+
+def estimate_costs(heap: Plan | SystemHeap, recording: LoadedTrace, memory: int | None) -> HeapCosts:
+    """The costs of a heap with so much memory for a recording; bytes, None: none serves it."""
+    code = find_code(heap)
+    if code is None:
+        return UNKNOWN
+    has_checks = isinstance(heap, Plan) or heap.tolerance is None
+    flash = HeapCosts(flash=code.size, has_checks=has_checks)
+    modelled = None if memory is None else code.model.estimate(count_calls(heap, recording, memory))
+    if modelled is None:
+        return flash
+    off = code.model.mean_off, code.model.longest_off
+    return HeapCosts(modelled.mean, modelled.longest, code.size, has_checks, *off)
+
+
+def find_code(heap: Plan | SystemHeap) -> MeasuredCode | None:
+    """The measured code of a heap; None where there is none."""
+    if isinstance(heap, SystemHeap) and heap.tolerance is not None:
+        return read_system_codes().get(heap.name)
+    return read_codes().get(code_label(heap if isinstance(heap, Plan) else heap.plan))
+
+
+def count_calls(
+    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
+) -> Mapping[str, NDArray[Any]]:
+    """How many calls of a recording make how many accesses, in the form of _engine.call_costs."""
+    plan = heap if isinstance(heap, Plan) else heap.plan
+    base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
+    if isinstance(heap, Plan):
+        return _engine.call_costs(plan.engine(), recording.events_for(plan), memory, base)
+    requests, region = adapt_requests(heap, requests_of(recording)), heap.region(memory)
+    if heap.walks:
+        return count_walks(plan, requests, region, base)
+    return _engine.call_costs(plan.engine(), requests.engine(), region, base)

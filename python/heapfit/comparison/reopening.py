@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The winner tried on changed programs, and pruned rows searched again where that costs it the win.
+
+A plan is pruned once it is known to need more than the best. Where changes of the program raise
+the best one's margin, or forbid to advise it, a pruned plan may be the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.comparison import Comparison, rows_to_refine
+from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.measuring import (
+    Ground,
+    Precision,
+    find_events,
+    measure_candidate,
+    try_limit,
+)
+from heapfit.comparison.row import Row, rank_rows, with_work_of
+from heapfit.comparison.verdict import select_row
+from heapfit.comparison.work import Work
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTrials:
+    """The trials of rows of one recording's comparison on changed programs."""
+
+    loaded: LoadedTrace
+    programs: ChangedPrograms
+    precision: Precision
+    pools: bool  # rows whose blocks were counted on the recording may be named
+    progress: Progress = ignore_progress
+
+    def try_row(self, comparison: Comparison, row: Row) -> Comparison:
+        """The comparison, ranked anew, with one row tried; it has a region."""
+        assert row.r_safe is not None, "only a row with a region can win"
+        tried_before = [one.heap_size for one in comparison.rows if one.changes is not None]
+        rival = min((size.region for size in tried_before if size is not None), default=None)
+        tested = self.programs.test(row.plan, row.r_safe, row.known, rival)
+        work = Work(changed=tested.events)
+        tried = replace(row, changes=tested, work=row.work + work)
+        comparison = _replace_row(comparison, row, tried, work)
+        return self._reopen(comparison) if tested.needed > 0 else comparison
+
+    def _reopen(self, comparison: Comparison) -> Comparison:
+        """Searches pruned rows that may need less than the best row does now."""
+        pruned = [row for row in comparison.rows if self._is_pruned(row)]
+        for row in sorted(pruned, key=lambda one: one.r_safe_at_least or 0):
+            found, work = self._search(row, comparison)
+            comparison = _replace_row(comparison, row, found, work)
+        return comparison
+
+    def _is_pruned(self, row: Row) -> bool:
+        may_win = not row.is_searched_further and (self.pools or not row.is_cut_to_trace)
+        return may_win and row.r_safe is None and row.r_safe_at_least is not None
+
+    def _search(self, row: Row, comparison: Comparison) -> tuple[Row, Work]:
+        """A pruned row, searched if it may be the best; and the work that took."""
+        best = select_row(comparison, self.pools)
+        size = None if best.known.is_trace_specific else best.heap_size
+        limit = None if size is None else largest_r_safe(size.region - UNIT, row.known)
+        if limit is not None and limit < (row.r_safe_at_least or 0):
+            return row, Work()
+        one = Candidate(row.name, row.plan, row.reason, row.trained_on_this_trace, heap=row.heap)
+        ground = Ground(comparison.u_max, comparison.base_alignment, threads=self.loaded.threads)
+        events = find_events(one, self.loaded)
+        if limit is not None:
+            tried = try_limit(one, events, ground, limit)
+            if tried.r_safe_at_least is not None:
+                return with_work_of(tried, row), tried.work
+        found = measure_candidate(one, events, ground, self.precision, self.progress)
+        if rows_to_refine({0: found}, len(events), self.precision):
+            every = replace(self.precision, every_size=True)
+            found = with_work_of(measure_candidate(one, events, ground, every), found)
+        return with_work_of(found, row), found.work
+
+
+def _replace_row(comparison: Comparison, before: Row, row: Row, work: Work) -> Comparison:
+    rows = rank_rows([row if one is before else one for one in comparison.rows])
+    return replace(comparison, rows=rows, work=comparison.work + work)

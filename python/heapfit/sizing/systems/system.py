@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a system: its settings from captures of packets, and that of its heap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.progress import Progress
+from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
+from heapfit.sizing.run_out import RunOut
+from heapfit.sizing.settings import Assumption, BufferChoice, Form, Setting, SettingsOptions
+from heapfit.trace.stored import Trace
+
+Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
+
+
+@dataclass(frozen=True, slots=True)
+class SizedSettings:
+    """Settings, the bytes of RAM that they cost, and what is to be said of them."""
+
+    settings: tuple[Setting, ...]
+    memory: int
+    choices: tuple[BufferChoice, ...] = ()  # buffer sizes compared
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Captures:
+    """Captures of packets, and how their buffers are to be sized."""
+
+    traces: Sequence[Trace]
+    options: SettingsOptions
+    progress: Progress
+
+    def size_buffers(self, layouts: Sequence[Layout]) -> tuple[BufferPool, ...]:
+        """The least count of buffers of each layout."""
+        return size_buffers(self.traces, layouts, self.options.admission, self.progress)
+
+    def size_packets(self) -> RunOut:
+        """The least count of a structure of which each packet takes one."""
+        return size_packets(self.traces, self.options.admission, self.progress)
+
+
+@dataclass(frozen=True, slots=True)
+class PacketSettings:
+    """How a system's settings follow from packets."""
+
+    assumptions: tuple[Assumption, ...]
+    size: Callable[[Captures, Values], SizedSettings]
+
+
+@dataclass(frozen=True, slots=True)
+class HeapSetting:
+    """The setting of a system's heap."""
+
+    name: str
+    standard: str  # the system's own, in words
+    why: str  # what else its user has to know
+    assumptions: tuple[Assumption, ...]
+    make: Callable[[Values], SystemHeap]
+    beside_pools: tuple[Setting, ...] = ()  # without which pools with names have no memory
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """An embedded system whose settings can be printed."""
+
+    title: str
+    form: Form
+    packets: PacketSettings | None
+    heap: HeapSetting | None
+
+
+def size_cheapest(
+    pools: Sequence[BufferPool], names: tuple[str, str], standards: tuple[str, str], holds: str
+) -> tuple[BufferPool, tuple[Setting, Setting], tuple[BufferChoice, ...]]:
+    """The pool that costs least, the settings of its buffers' size and count, and all compared."""
+    best, found = least_memory(pools), least_memory(pools).run_out
+    size_why = f"Needs the least RAM of the sizes compared, for whole {holds}."
+    settings = (
+        Setting(names[0], best.layout.buffer_size, standards[0], None, size_why),
+        Setting(names[1], found.count, standards[1], found, f"Buffers of all {holds} at once."),
+    )
+    choices = (BufferChoice(one.layout.buffer_size, one.run_out.count, one.memory) for one in pools)
+    return best, settings, tuple(choices)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans on changed programs: what holds, what is needed beyond the margin, and what counts."""
+
+from dataclasses import replace
+
+import pytest
+
+from heapfit import _engine
+from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms, ChangeTest
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.margin import (
+    TRACE_SPECIFIC,
+    HeapSize,
+    MarginBasis,
+    MarginKind,
+    heap_size,
+    margin_for,
+)
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import REPLAYED
+from heapfit.workloads.changes import Change
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+POOLS = Plan("class_pools", {}, tuple(Pool(size, 20, True) for size in (528, 1040, 1978, 2952)))
+TAILORED = Plan("tailored")
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
+    path = tmp_path_factory.mktemp("changed") / "run.parquet"
+    return load_trace(generate_workload(parse_workload("t2_w4:events=3000,limit=20", 1), path))
+
+
+def need_of(loaded: LoadedTrace, plan: Plan) -> int:
+    found = loaded.trial(plan)
+    assert isinstance(found, _engine.Trial)
+    r_safe = found.scan().r_safe
+    assert r_safe is not None
+    return r_safe
+
+
+def try_plan(loaded: LoadedTrace, plan: Plan, kind: MarginKind) -> tuple[ChangeTest, MarginBasis]:
+    known = MarginBasis(1, loaded.profile.u_max, kind)
+    programs = ChangedPrograms.from_recordings([loaded])
+    return programs.test(plan, need_of(loaded, plan), known), known
+
+
+def test_pools_of_exact_sizes_do_not_survive_a_larger_request(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, POOLS, MarginKind.PLACED)
+    assert found.needed > TRACE_SPECIFIC
+    assert replace(known, changes=found.needed).is_trace_specific
+    assert found.broken[0].needed == found.needed
+    assert "8 B more a request" in {one.name for one in found.broken}
+
+
+def test_a_plain_heap_survives_them(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, TAILORED, MarginKind.PLAIN)
+    assert (found.needed, found.broken) == (0.0, ())
+    assert margin_for(replace(known, changes=found.needed)) == margin_for(known)
+    assert found.events >= len(found.counted) * loaded.trace.info.events
+
+
+def test_sizes_always_count_and_more_blocks_up_to_a_growth_of_the_peak(loaded: LoadedTrace) -> None:
+    found, _ = try_plan(loaded, TAILORED, MarginKind.PLAIN)
+    changes = {one.name: one for one in ChangedPrograms.from_recordings([loaded]).changes}
+    assert max(one.growth for one in found.results) > MOST_GROWTH
+    assert all(
+        one.is_counted == (changes[one.name].is_of_sizes or one.growth <= MOST_GROWTH)
+        for one in found.results
+    )
+
+
+def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:
+    """True if a plain heap of this margin for the changed peak serves the changed recording."""
+    (columns,) = loaded.batches(REPLAYED)
+    changed = change.apply(columns)
+    events, profile = _engine.EventArray(), _engine.Profile(1)
+    events.append(changed["op"], changed["object"], changed["size"])
+    profile.feed(events)
+    region = replace(size, peak=max(size.u_max, int(profile.result().u_max))).region
+    return _engine.Trial(TAILORED.engine(), events).run(region).runs
+
+
+def test_the_margin_found_is_the_least_that_serves_all_that_counts(loaded: LoadedTrace) -> None:
+    """An R_safe that is 6 % too small stands for a plan that every change breaks."""
+    r_safe = need_of(loaded, TAILORED) * 100 // 106 // 8 * 8
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLAIN)
+    size = heap_size(r_safe, known)
+    programs = ChangedPrograms.from_recordings([loaded])
+    found = programs.test(TAILORED, r_safe, known)
+    assert size.margin < found.needed <= TRACE_SPECIFIC
+    names = {one.name for one in found.counted}
+    counted = [one for one in programs.changes if one.name in names]
+    assert all(serves(loaded, one, replace(size, margin=found.needed)) for one in counted)
+    less = replace(size, margin=round(found.needed - 0.1, 1))
+    assert not all(serves(loaded, one, less) for one in counted)
+    assert {one.name for one in found.broken} == {
+        one.name for one in counted if not serves(loaded, one, size)
+    }
+
+
+def test_changes_are_those_of_the_recording_with_most_live_bytes(loaded: LoadedTrace) -> None:
+    less = replace(loaded, profile=replace(loaded.profile, u_max=1, u_max_event=0))
+    programs = ChangedPrograms.from_recordings([less, loaded])
+    alone = ChangedPrograms.from_recordings([loaded])
+    assert [one.name for one in programs.changes] == [one.name for one in alone.changes]
+    assert programs.u_max == loaded.profile.u_max
+
+
+def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
+    heap, requests = find_heap("heap_4", 8), [requests_of(loaded)]
+    heap, (memory,), _ = measure_memories(heap, requests, [loaded.largest_alignment])
+    assert memory is not None
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.BY_ADDRESS)
+    programs = ChangedPrograms.from_recordings([loaded])
+    found, plan = programs.test_system(heap, memory, known), programs.test
+    assert found.broken == ()
+    assert [one.growth for one in found.results] == [
+        one.growth for one in plan(TAILORED, need_of(loaded, TAILORED), known).results
+    ]
+    too_little = programs.test_system(heap, memory * 9 // 10 // 8 * 8, known)
+    assert len(too_little.broken) == len(too_little.counted)
+    assert margin_for(known) < too_little.needed

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of systems' heaps beside the systems' own sources: where each puts every block.
+
+The sums are of the sources themselves, compiled for 32 bits and given the same requests; their
+versions are in docs/now.md. A sum takes each block's offset from the first one.
+"""
+
+import random
+import zlib
+
+import numpy as np
+import pytest
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.requests import Requests, adapt_requests
+from heapfit.trace.operations import ALLOC, FREE, RESIZE
+
+MEMORY = 60_000  # bytes that each system's heap is given
+
+
+def walk(resizes: bool) -> Requests:
+    """4,000 requests of 1 to 900 bytes, mostly small, of up to 90 blocks."""
+    chance = random.Random(7)
+    rows: list[tuple[int, int, int, int]] = []
+    live: list[int] = []
+    count = 0
+    for _ in range(4_000):
+        size = chance.choice(
+            (chance.randint(1, 40), chance.randint(1, 200), 8 * chance.randint(1, 112))
+        )
+        if len(live) < 8 or (len(live) < 90 and chance.random() < 0.5):
+            rows.append((ALLOC, count, size, 0))
+            live.append(count)
+            count += 1
+        elif resizes and chance.random() < 0.2:
+            rows.append((RESIZE, chance.choice(live), size, 0))
+        else:
+            rows.append((FREE, live.pop(chance.randrange(len(live))), 0, 0))
+    op, named, sizes, alignment = (np.array(column) for column in zip(*rows, strict=True))
+    return Requests(
+        op.astype(np.uint8),
+        named.astype(np.uint32),
+        sizes.astype(np.uint64),
+        alignment.astype(np.uint32),
+    )
+
+
+def offsets_of(name: str, requests: Requests) -> np.ndarray:
+    heap = find_heap(name, 8)
+    replay = _engine.Replay(heap.plan.engine(), heap.region(MEMORY), 8, keep_offsets=True)
+    assert replay.feed(adapt_requests(heap, requests).engine())
+    return replay.offsets.astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("name", "resizes", "source"),
+    [
+        ("lwip-mem", False, 3_453_895_797),
+        ("newlib-nano", True, 421_779_346),
+        ("sys_heap", True, 2_272_548_607),
+        ("mattconte-tlsf", True, 1_515_212_347),
+    ],
+)
+def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
+    offsets = offsets_of(name, walk(resizes))
+    assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source

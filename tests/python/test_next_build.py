@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fit names survives changes of the program, from one recording and from several."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_traces import fit_json
+
+from heapfit import _engine
+from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
+from heapfit.comparison.row import rank_rows
+from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.options import FitOptions
+from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import REPLAYED, Trace
+
+TRACES = Path(__file__).parents[2] / "examples/recordings/traces"
+# Plans that 4 B more a request break: of the first another margin, of the second another plan.
+BROKEN = ("index-1", "cmark-1")
+
+
+def program(folder: Path, seed: int) -> LoadedTrace:
+    """Blocks of 12 B that stay, and others that come and go."""
+    draw = random.Random(seed)
+    lines, live, born = ["# heap-events 1", "# pointer_bits 32"], list[int](), 0
+    for i in range(600):
+        if not live or (draw.random() < 0.5 and len(live) < 40):
+            lines.append(f"a {born} {draw.choice([12, 24, 60, 100, 300])}")
+            live.append(born)
+            born += 1
+        else:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+        if i % 4 == 0:
+            lines.append(f"a {born} 12")
+            born += 1
+    path = folder / f"run-{seed}.heap"
+    path.write_text("\n".join(lines) + "\n")
+    return load_trace(open_any(path, ImportOptions(), folder))
+
+
+def require_it_serves_what_counts(
+    choice: Choice, recordings: Sequence[LoadedTrace], tested: ChangeTest
+) -> None:
+    """Replays of the changes by hand, in the region to set for their peak."""
+    size, counted = choice.answer.size, {one.name for one in tested.counted}
+    plan, served = choice.plan_file.plan.engine(), 0
+    for change in ChangedPrograms.from_recordings(recordings).changes:
+        if change.name not in counted:
+            continue
+        arrays, peaks = [], []
+        for loaded in recordings:
+            (columns,) = loaded.batches(REPLAYED)
+            events, profile = _engine.EventArray(), _engine.Profile(1)
+            events.append(*(change.apply(columns)[name] for name in REPLAYED))
+            profile.feed(events)
+            arrays.append(events)
+            peaks.append(int(profile.result().u_max))
+        region = replace(size, peak=max(*peaks, size.u_max)).region
+        served += all(_engine.Trial(plan, events, 8).run(region).runs for events in arrays)
+    assert served == len(counted) > 8
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) -> None:
+    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
+    choice = choose_for_one(loaded, name, FitOptions())
+    tested, known = choice.winner.changes, choice.answer.known
+    assert tested is not None and tested.broken
+    of_kind = margin_for(replace(known, changes=0.0))
+    assert of_kind < choice.answer.size.margin == margin_for(known) <= TRACE_SPECIFIC
+    assert choice.comparison.rows == rank_rows(choice.comparison.rows)
+    require_it_serves_what_counts(choice, [loaded], tested)
+    sentence = tested.sentence(choice.answer.size.margin)
+    assert f"with {tested.broken[0].name} it needs {tested.needed:g} % more" in sentence
+    assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
+    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
+    some, every = (choose_for_one(loaded, name, FitOptions(whole=whole)) for whole in (False, True))
+    assert (some.winner.name, some.answer) == (every.winner.name, every.answer)
+    assert (some.winner.name != every.comparison.rows[0].name) == (
+        every.comparison.rows[0].is_cut_to_trace
+    )
+
+
+def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(
+    tmp_path: Path,
+) -> None:
+    recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
+    choice = choose_for_several(recordings, ["a", "b", "c"], FitOptions())
+    designs = choice.designs
+    assert designs is not None
+    rows = {row.name: row for row in designs.rows}
+    tested = rows[choice.winner.name].changes
+    assert tested is not None and tested == choice.winner.changes
+    require_it_serves_what_counts(choice, recordings, tested)
+    passed_over = [row for row in designs.rows if row.is_trace_specific]
+    least = min(row.region for row in designs.rows if row.region is not None)
+    assert least in [row.region for row in passed_over]
+    assert designs.choose(pools_asked=True).name not in [row.name for row in passed_over]
+    assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
+
+
+def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:
+    name = f"{TRACES / BROKEN[0]}.parquet"
+    content = fit_json(name, folder=tmp_path)
+    changes = content["changes"]
+    assert changes[0]["name"] == "8 B more a request"
+    assert sum(one["is_counted"] for one in changes) > 8
+    needed = max(one["needed_percent"] for one in changes)
+    assert needed == content["answer"]["margin_percent"] > 5
+    assert all(one["needed_percent"] > 0 for one in changes if not one["holds"])
