@@ -143,7 +143,8 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
-    warnings += [] if selection.needs is None else selection.needs.notes
+    incumbent = selection.baselines.incumbent
+    warnings += [] if incumbent is None else incumbent.notes
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(

@@ -46,7 +46,7 @@ _HEAP_OF_SYSTEM: Final = {
     "FreeRTOS": "heap_4",
     "lwIP": "lwip-mem",
     "Zephyr": "sys_heap",
-    "ESP-IDF": "mattconte-tlsf",
+    "ESP-IDF": "esp-tlsf",
 }
 COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can write
 
