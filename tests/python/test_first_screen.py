@@ -111,6 +111,11 @@ def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_pa
     text = " ".join(" ".join(printed(fitted, capsys)).split())
     found = f"resampled variants of this run: {fitted.holdout.drawn_refused} out of memory."
     assert f"{found} Record more runs" in text
+    size, drawn = fitted.answer.size, fitted.holdout.drawn
+    known = replace(fitted.holdout, drawn_needs=(*[size.region] * (drawn - 1), size.region + 1000))
+    text = " ".join(" ".join(printed(replace(fitted, holdout=known), capsys)).split())
+    margin = float(re.search(r"--margin (\S+) serves these, too", text)[1])
+    assert size.region_with(margin - 0.1) < size.region + 1000 <= size.region_with(margin)
 
 
 def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
@@ -164,12 +169,15 @@ def kept(folder: Path) -> tuple[list[Path], FitOptions]:
     return few(folder)[0], FitOptions(now="heap_4")
 
 
+_ANSWER = r"([Ss]et the heap to [\d,]+ B|No new heap is worth it: [\w ]+ at [\d,]+ B)"
+
+
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        (few, r"1 recording is too few .* set the heap to [\d,]+ B"),
-        (two_runs, r"2 recordings are too few .* set the heap to [\d,]+ B"),
-        (capture, r"Assumed: 1,000 packets wait.* heap to [\d,]+ B"),
+        (few, rf"1 recording is too few .* {_ANSWER}"),
+        (two_runs, rf"2 recordings are too few .* {_ANSWER}"),
+        (capture, rf"Assumed: 1,000 packets wait.* {_ANSWER}"),
         (kept, r"keep heap_4 and set configTOTAL_HEAP_SIZE to [\d,]+ B"),
     ],
 )

@@ -53,7 +53,7 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
-from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan

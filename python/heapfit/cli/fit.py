@@ -105,6 +105,14 @@ _Margin: TypeAlias = Annotated[
         **take_percent(0, MOST_MARGIN),
     ),
 ]
+_Code: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--code",
+        help="Write plan and C code of the fitted heap even if it is not worth a change.",
+        rich_help_panel=_CANDIDATE_GROUP,
+    ),
+]
 _Pools: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -227,6 +235,7 @@ def command(
     by: _By = None,
     sram: SramFile = None,
     each: _Each = False,
+    code: _Code = False,
     pools: _Pools = False,
     effort: EffortOption = Effort.STANDARD,
     exact: Exact = False,
@@ -253,7 +262,7 @@ def command(
     importing = import_options(queue, drop_unknown, pointer_bits)
     budgets = _budgets(effort, (method, budget_seconds, search, seed))
     plans = PlanOptions(int(alignment), budgets, call_sites, sized, exact, effort)
-    target = _TargetOptions(prefer, pools, peak, margin, now)
+    target = _TargetOptions(prefer, pools, peak, margin, now, code)
     space = _SpaceOptions(plans_folder, front_folder, allocators, by, sram)
     several = _SeveralOptions(objective, folds, draw, seed, cache)
     asked = _Settings(importing, plans, target, space, several, every, tuple(programs or []))
@@ -281,6 +290,7 @@ class _TargetOptions:
     peak: int | None
     margin: float | None
     now: str | None
+    code: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +355,7 @@ class _Settings:
             effort=plans.effort,
             whole=self.every or has_candidates,
             now=target.now,
+            code=target.code,
             programs=self.programs,
             kept=_require_folder(several.cache),
             most_events=sys.maxsize if is_whole else MOST_SEARCHED,
@@ -358,9 +369,7 @@ class _Settings:
 
     def require_one(self) -> None:
         """Raises a usage error for options that take one recording alone."""
-        target, space = self.target, self.space
-        if target.prefer is not None and target.prefer is not Preference.RAM:
-            raise typer.BadParameter("--prefer takes one recording, or several with --each")
+        space = self.space
         if space.front is not None or space.allocators:
             option = "--allocators" if space.front is None else "--front"
             raise typer.BadParameter(f"{option} takes one recording, or several with --each")

@@ -12,7 +12,7 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan

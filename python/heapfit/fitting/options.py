@@ -12,8 +12,7 @@ from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.design import MOST_FOLDS
-from heapfit.design.robust.objective import LARGEST, Objective
+from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
 from heapfit.plan.energy import Sram
@@ -40,6 +39,7 @@ class FitOptions:
     effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
+    code: bool = False  # plan and code of the fitted heap are written even where one is kept
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched

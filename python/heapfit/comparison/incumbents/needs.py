@@ -18,6 +18,7 @@ from heapfit.comparison.incumbents.requests import (
     remove_objects,
 )
 from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.work import most_to_try_all
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 
@@ -105,12 +106,24 @@ def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap
 def _measure_memory(
     heap: SystemHeap, requests: Requests, base: int, progress: Progress
 ) -> tuple[int | None, int]:
-    """The memory for one recording, whose largest alignment is `base`; then events replayed."""
+    """The memory for one recording, whose largest alignment is `base`; then events replayed.
+
+    Every size is tried where that is cheap, as `compare` does: heaps whose placements depend on the
+    region's end may fail in larger regions.
+    """
     step = f"compare {heap.name}"
     trial = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), base)
-    search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
+
+    def tell(done: int, total: int) -> None:
+        progress(step, done / max(total, 1))
+
+    search = trial.scan(progress=tell)
+    replayed = search.events
+    if 0 < search.events_left <= most_to_try_all(len(requests.op)):
+        search = trial.scan(progress=tell, every_size=True)
+        replayed += search.events
     progress(step, 1.0)
-    return None if search.r_safe is None else heap.memory(search.r_safe), search.events
+    return None if search.r_safe is None else heap.memory(search.r_safe), replayed
 
 
 def measure_permanent(

@@ -29,6 +29,7 @@ class Resizes(StrEnum):
 
     IN_PLACE = "in place"  # where there is room; else as the next
     SHRINK = "shrinks in place, grows by a new block, a copy and a free"
+    CUT = "shrinks in place by a chunk, else a new block, a copy and a free"
     MOVE = "a new block, a copy and a free"
 
 
@@ -47,6 +48,7 @@ class SystemHeap:
     aligns: bool = True  # False: beyond its plan's alignment it serves no request
     frees: bool = True  # False: no recording that frees a block can be served
     least: int = 1  # smaller requests are served as this
+    least_cut: int = 0  # the least that a block loses in place where it is cut
     refuses_zero: bool = True  # a request of 0 B gets no block
     regions: tuple[int, ...] = ()  # of heap_5: all but the last, by address
     typed: tuple[int, ...] = ()  # of heap_5: all regions as its user has them

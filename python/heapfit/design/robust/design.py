@@ -22,13 +22,14 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
 from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Replays, TraceSet, make_folds
-from heapfit.design.robust.objective import LARGEST, Objective
+from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
@@ -46,7 +47,6 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
-MOST_FOLDS = 8
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
 
@@ -58,6 +58,7 @@ class RobustOptions(PlanOptions):
     folds: int = MOST_FOLDS  # at most one for each trace
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
+    is_of_all: bool = False  # candidates that cannot need the least memory are measured, too
     pools: bool = False  # plans whose blocks are counted on the traces may be chosen: `choose`
 
 
@@ -196,7 +197,9 @@ def _design_runs(
         whole, *parts = make_folds(sharing, [(every, ()), *parted], options, sweep, progress)
     is_exact = options.precision.every_size
     replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
-    candidates, hopeless = split_hopeless(whole.portfolio.candidates, replays)
+    candidates, hopeless = list(whole.portfolio.candidates), list[NotApplicable]()
+    if not options.is_of_all:
+        candidates, hopeless = split_hopeless(candidates, replays)
     recordings = sum(not is_drawn(trace) for trace in traces)
     judge = RowJudge(whole, parts, replays, options.objective, recordings)
     designs = RobustDesigns(
