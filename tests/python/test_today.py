@@ -203,6 +203,18 @@ def begun(first: list[int], freed: int | None = None) -> Requests:
     return Requests(*typed, np.zeros(len(rows), np.uint32))
 
 
+def test_heap_1_needs_all_that_is_requested_and_serves_no_free():
+    heap = find_heap("heap_1", 8)
+    sizes = np.array([20, 0, 9, 300], np.uint64)  # 24, 8, 16 and 304 bytes
+    requests = Requests(
+        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
+    )
+    assert memory_needed(heap, requests, 0) == 24 + 8 + 16 + 304 + 16
+    rejected = "event 5: frees a block, which FreeRTOS heap_1 never does"
+    with pytest.raises(HeapfitError, match=rejected):
+        adapt_requests(heap, begun([20, 0, 9, 300], freed=1))
+
+
 def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
     heap = find_heap("heap_4", 8)
     runs = [begun([40, 20, 64, 8]), begun([40, 20, 64, 9], freed=1)]

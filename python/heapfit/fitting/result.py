@@ -142,6 +142,7 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    warnings += [] if selection.needs is None else selection.needs.notes
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(

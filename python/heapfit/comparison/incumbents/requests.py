@@ -80,6 +80,18 @@ def adapt_requests(heap: SystemHeap, requests: Requests) -> Requests:
     return _add_region_marks(heap.regions, requests)
 
 
+def describe_zero_requests(heap: SystemHeap, requests: Requests) -> Iterator[str]:
+    """A sentence on the requests of 0 B, if there are any that the heap refuses."""
+    asks = is_allocation(requests.op)
+    zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
+    if zero and heap.refuses_zero:
+        verb = "is" if zero == 1 else "are"
+        yield (
+            f"{zero:,} of {count:,} requests {verb} of 0 B, which {heap.title} refuses (as where "
+            "memory runs out); they are replayed as its smallest block"
+        )
+
+
 def _require_no_free(heap: SystemHeap, requests: Requests) -> None:
     frees = (requests.op == FREE) | (requests.op == RESIZE)
     if frees.any():
