@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.changed_programs import ChangeResult, ChangeTest
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import Comparison, rows_to_refine
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning, select_row, verdict

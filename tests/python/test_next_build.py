@@ -10,7 +10,8 @@ import pytest
 from small_traces import fit_json
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
 from heapfit.comparison.row import rank_rows
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several

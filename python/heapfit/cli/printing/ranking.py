@@ -142,6 +142,7 @@ def explain_ranking(comparison: Comparison, work: Work | None = None) -> Iterato
     if comparison.bounds is not None:
         yield from map(Line, _describe_bounds(comparison.bounds))
     yield from map(Line, _explain_marks(comparison.rows))
+    yield from (Line(f"{row.name}: {note}.") for row in comparison.rows for note in row.notes)
     yield from inapplicable_parts(comparison.not_applicable)
 
 

@@ -10,7 +10,13 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests, remove_objects
+from heapfit.comparison.incumbents.regions import choose_region
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    describe_zero_requests,
+    remove_objects,
+)
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.work import most_to_try_all
 from heapfit.progress import Progress, ignore_progress
@@ -35,6 +41,7 @@ class Needs:
     memories: tuple[int | None, ...]  # for each recording
     permanent: Permanent | None
     events: int  # replayed to know it
+    notes: tuple[str, ...] = ()  # what the recordings ask for that the heap refuses
 
     @property
     def most(self) -> int | None:
@@ -55,7 +62,8 @@ def measure_memory_needs(
     kept, more = None, 0
     if len(known) == len(memories):
         kept, more = measure_permanent(heap, recordings, bases, known)
-    return Needs(heap, memories, kept, events + more)
+    notes = [note for one in recordings for note in describe_zero_requests(heap, one)]
+    return Needs(heap, memories, kept, events + more, tuple(dict.fromkeys(notes)))
 
 
 def measure_memories(
@@ -66,15 +74,21 @@ def measure_memories(
 ) -> tuple[SystemHeap, tuple[int | None, ...], int]:
     """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
 
-    A heap whose headers depend on its size comes back with those that it then has. Events are those
-    that were replayed for it.
+    A heap whose headers depend on its size comes back with those that it then has, heap_5 with the
+    region that is to grow. Events are those that were replayed for it.
     """
     measured = [
         _measure_memory(heap, one, base, progress)
         for one, base in zip(recordings, bases, strict=True)
     ]
     needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
-    grown = grow_headers(heap, needs)
+    known = [need for need in needs if need is not None]
+    if heap.typed and heap.grown < 0:
+        most = max(known) if len(known) == len(needs) else None
+        grown, more = choose_region(heap, recordings, bases, most)
+        events += more
+    else:
+        grown = grow_headers(heap, needs)
     if grown == heap:
         return heap, needs, events
     heap, needs, more = measure_memories(grown, recordings, bases, progress)
