@@ -226,9 +226,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
         return NotApplicable(named, str(error))
     notes = tuple(describe_zero_requests(heap, requests))
     reason = f"{heap.title}, {SIMULATED}"
-    return Candidate(
-        named, heap.plan, reason, trained_on_this_trace=False, heap=heap, notes=notes
-    )
+    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap, notes=notes)
 
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
