@@ -44,7 +44,7 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import parse_values
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace
 from heapfit.trace.names import make_distinct
 
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
@@ -76,6 +76,7 @@ def makers() -> dict[str, CandidateMaker]:
         "pools of special sizes": lambda brief: [special_sizes_candidate(brief.loaded)],
         "pools of least peaks": lambda brief: [least_peaks_candidate(brief.classes, brief.loaded)],
         "tailored, its placement learned": _make_tailored,
+        "at an alignment of 4 the same at 8": _make_coarser,
         "budgets": lambda brief: budget_candidates(
             brief.loaded, brief.options.budgets, brief.progress
         ),
@@ -127,6 +128,40 @@ def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
     return make_tailored_candidates(
         brief.loaded, options.budgets.seed, brief.progress, options.call_sites
     )
+
+
+def _make_coarser(brief: MakerInput) -> list[PortfolioEntry]:
+    """Below an alignment of 8 all plans that one of 8 finds, so that it never needs more.
+
+    Plans with pools are left: their blocks only grow with the alignment.
+    """
+    if brief.loaded.alignment >= STANDARD_ALIGNMENT:
+        return []
+    coarser = replace(brief, loaded=_align(brief.loaded, STANDARD_ALIGNMENT), made=())
+    found = [
+        _name_coarser(entry)
+        for make in (_list_plain_allocators, _make_sized, _make_tailored)
+        for entry in make(coarser)
+    ]
+    return [
+        skip_duplicate(entry, brief.made) if isinstance(entry, Candidate) else entry
+        for entry in found
+    ]
+
+
+def _align(loaded: LoadedTrace, alignment: int) -> LoadedTrace:
+    """The same trace for plans of another alignment."""
+    runs = tuple(_align(run, alignment) for run in loaded.runs)
+    return replace(loaded, alignment=alignment, runs=runs)
+
+
+def _name_coarser(entry: PortfolioEntry) -> PortfolioEntry:
+    """The entry under the name of its alignment, beside that of the alignment asked for."""
+    name = _label(entry.name, {"alignment": STANDARD_ALIGNMENT})
+    if isinstance(entry, Candidate):
+        return replace(entry, name=name, is_shown=False)
+    same_as = entry.same_as and _label(entry.same_as, {"alignment": STANDARD_ALIGNMENT})
+    return replace(entry, name=name, same_as=same_as)
 
 
 def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
