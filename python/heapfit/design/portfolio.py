@@ -21,8 +21,10 @@ from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, learn_sized_ends
 from heapfit.design.placement.sized_plans import TWO_ENDS as SIZED_TWO_ENDS
+from heapfit.design.placement.tailored_plans import ALLOCATOR as TAILORED
 from heapfit.design.placement.tailored_plans import (
     NOT_LEARNED,
+    least_layout,
     list_plain_candidates,
     make_tailored_candidates,
 )
@@ -187,10 +189,18 @@ def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
 
 
 def comparison_portfolio(loaded: LoadedTrace, contestants: ComparisonRequest) -> Portfolio:
-    """The plans that a comparison names; all that `fit` tries if it names none."""
+    """The plans that a comparison names; all that `fit` tries if it names none.
+
+    `tailored` without a layout is the one that needs least, as in a fit.
+    """
     if not contestants.allocators and not contestants.plan_files:
         return standard_portfolio(loaded)
-    return build_portfolio(loaded, contestants.allocators, contestants.plan_files)
+    portfolio = build_portfolio(loaded, contestants.allocators, contestants.plan_files)
+    if TAILORED not in contestants.allocators:
+        return portfolio
+    least = least_layout(loaded)
+    candidates = [least if one.name == TAILORED else one for one in portfolio.candidates]
+    return replace(portfolio, candidates=tuple(candidates))
 
 
 def build_portfolio(
