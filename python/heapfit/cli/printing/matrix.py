@@ -16,6 +16,7 @@ from heapfit.cli.printing.ranking import (
     IN_PIECES,
     NEEDS_SIZE,
     describe_system_heaps,
+    layout_note,
     marks_of,
     ranking,
     steps_over_u_max,
@@ -139,6 +140,9 @@ def _explain_marks(matrix: Matrix) -> Iterator[Line]:
     rows = [row for column in matrix.columns for row in column.comparison.rows]
     alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
     yield Line(f"mean: geometric. Alignment: {alignments}.")
+    for column in matrix.columns:
+        notes = map(layout_note, column.comparison.rows)
+        yield from (Line(f"{note}, on {column.label}.") for note in notes if note)
     if any(row.trained_on_this_trace for row in rows):
         yield Line("* trained on this trace: another run may need more.")
     if any(row.is_in_pieces for row in rows):

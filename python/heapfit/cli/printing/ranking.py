@@ -14,6 +14,7 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
+from heapfit.design.placement.tailored_plans import ALLOCATOR, layout_name
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
@@ -185,6 +186,12 @@ def _add_energies(comparison: Comparison, sram: Sram | None) -> list[_RankedRow]
     return [_RankedRow(*both) for both in zip(comparison.rows, energies, strict=True)]
 
 
+def layout_note(row: Row) -> str | None:
+    """The layout that a row named `tailored` took; None for the standard one, and for others."""
+    name = layout_name(row.plan) if row.name == ALLOCATOR else None
+    return None if name in (None, ALLOCATOR) else f"{row.name}: laid out as {name}, the least"
+
+
 def marks_of(row: Row) -> str:
     """The marks after a row's name or figure, which `_explain_marks` explains."""
     special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
@@ -211,6 +218,7 @@ def describe_system_heaps(rows: Sequence[Row]) -> Iterator[str]:
 
 def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
     """What the columns mean, and the marks that occur."""
+    yield from (f"{note}." for note in map(layout_note, rows) if note)
     yield "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."
