@@ -69,7 +69,7 @@ def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> Plan
         placed = place_requests(trace, plan, base)
     except HeapfitError as error:
         raise HeapfitError(f"{name}: {error}") from error
-    replay, peak = placed.make_replay(False), profile_trace(trace).u_max
+    replay, peak = placed.make_replay(), profile_trace(trace).u_max
     if replay is not None and replay.feed(placed.served.engine()):
         return PlanRun(name, trace.info, peak, trace.info.events, None)
     failed = None if replay is None else replay.result().failed_event

@@ -6,7 +6,6 @@ The whole recording is in memory, as the heap is asked other requests than the p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +34,25 @@ class PlacedRequests:
     served: Requests
     asked_at: NDArray[np.int64]  # of the recording: events that ask for a block
     served_at: NDArray[np.int64]  # of the heap's: the same, in the same order
-    make_replay: Callable[[bool], _engine.Replay | None]  # None: no block fits; True: goes on
+    plan: _engine.Plan
+    region: int  # of the plan, in bytes
+    base: int  # alignment of its start
+    marks: int  # blocks that the heap is asked before
+
+    def make_replay(
+        self, *, keep_going: bool = False, keep_offsets: bool = False
+    ) -> _engine.Replay | None:
+        """A replay in the heap's memory; None if that holds no block."""
+        if self.region < self.plan.smallest_region:
+            return None
+        return _engine.Replay(
+            self.plan,
+            self.region,
+            base_alignment=self.base,
+            keep_going=keep_going,
+            keep_offsets=keep_offsets,
+            metered=False,
+        )
 
     def event_of(self, served: int) -> int:
         """The recording's event for one that the heap was asked."""
@@ -54,7 +71,7 @@ class PlacedRequests:
 
         Frees and resizes of refused blocks are dropped.
         """
-        counting, again = self.make_replay(True), self.make_replay(True)
+        counting, again = (self.make_replay(keep_going=True) for _ in range(2))
         if counting is None or again is None:
             return np.ones(len(self.asked_at), np.bool_)
         refused, count = list[int](), 0
@@ -77,21 +94,15 @@ def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequ
     if heap is not None:
         served, marks = adapt_requests(heap, requests), 2 * len(heap.regions)
         region = heap.region(heap.memory_of(region))
-    engine_plan = plan.plan.engine()
-
-    def make_replay(keep_going: bool) -> _engine.Replay | None:
-        if region < engine_plan.smallest_region:
-            return None
-        return _engine.Replay(
-            engine_plan, region, base_alignment=base, keep_going=keep_going, metered=False
-        )
-
     return PlacedRequests(
         requests,
         served,
         find_placing_events(requests),
         find_placing_events(served)[marks:],
-        make_replay,
+        plan.plan.engine(),
+        region,
+        base,
+        marks,
     )
 
 

@@ -12,6 +12,7 @@ import typer
 
 from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, make_output_option
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
+from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.languages import Language
@@ -91,6 +92,10 @@ def command(
 ) -> None:
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
     plan_file = load_plan(plan)
+    if plan_file.heap:
+        line = f"{plan}: {describe_own_heap(plan_file)}."
+        print_result([Fields({"plan": plan, "files": []}), Line(line, is_copied=True)], as_json)
+        return
     folder = output or plan.parent / "code"
     if prove:
         _require_sources(amalgamate)

@@ -63,6 +63,8 @@ def generate(
     code sizes if a C compiler is there, and the header what its calls cost at worst if that for an
     Arm is.
     """
+    if plan_file.heap:
+        raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or GenerateOptions()
     require_whole_blocks(plan_file)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from heapfit.checks.check import Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change
 from heapfit.checks.margin import peak_of_plan
-from heapfit.checks.refusals import RefusedGroup, Refusals
+from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile

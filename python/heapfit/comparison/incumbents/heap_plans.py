@@ -8,8 +8,6 @@ heap_5:16K,8K           the sizes of its regions
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import grow_headers

@@ -188,11 +188,17 @@ def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject |
     if row.replay_region is None:
         return None
     if row.heap is not None:
-        requests = requests_of(shown)
-        served = adapt_requests(row.heap, requests)
-        replayed = _Served(row.heap, requests, served, served.engine(), base)
-        return replayed.subject(row.name, row.replay_region)
+        return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
     return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
+
+
+def subject_from_heap(
+    name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
+) -> ReplaySubject:
+    """A system's heap in a region of its plan and a base alignment, both in bytes."""
+    requests, (size, base) = requests_of(shown), region
+    served = adapt_requests(heap, requests)
+    return _Served(heap, requests, served, served.engine(), base).subject(name, size)
 
 
 def subject_from_plan(
