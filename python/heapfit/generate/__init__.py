@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import add_known_size, measure_code_sizes
 from heapfit.generate.core_files import collect_core_files, licence
 from heapfit.generate.folder import stage_code_folder
