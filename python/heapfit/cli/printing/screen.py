@@ -129,6 +129,9 @@ def _describe_setting(answer: Answer) -> str:
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
+        if answer.kept.typed:
+            regions = answer.kept.describe_regions(answer.size.region)
+            sentence = f"keep {answer.kept.name}: {regions}."
     return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
 
 

@@ -22,7 +22,8 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
 from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
