@@ -32,9 +32,9 @@ from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000

@@ -26,7 +26,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000

@@ -27,8 +27,8 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers import import_file
 from heapfit.importers.file_kind import Kind
 from heapfit.importers.many import Import, import_files
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 

@@ -29,7 +29,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo
