@@ -55,7 +55,9 @@ class SystemHeap:
     grown: int = -1  # of heap_5: the region that is resized to serve more or less
     is_region: bool = False  # its memory is the plan's region, control and all
     has_sentinel: bool = True  # the plan's region ends in a word of ours
-    walks: bool = False  # over all chunks, used ones too, where the plan follows a list of free ones
+    walks: bool = (
+        False  # over all chunks, used ones too, where the plan follows a list of free ones
+    )
     tolerance: float | None = None  # percent of R beside the source; 0.0: exact; None: it is ours
 
     def memory(self, region: int) -> int:
