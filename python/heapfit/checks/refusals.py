@@ -39,6 +39,7 @@ class Refusals:
     requests: int
     sizes: tuple[RefusedGroup, ...]
     sites: tuple[RefusedGroup, ...]  # empty: none are recorded
+    first: Name | None  # the call site of the first one; None: none are recorded
 
     @property
     def share(self) -> float:
@@ -56,9 +57,9 @@ def count_refusals(loaded: LoadedTrace, plan: PlanFile, programs: Sequence[Path]
         asked = loaded.reduce_to_callers().sites[placed.asked_at].tolist()
         places = places_in(programs, set(asked))
         sites = [name_site(site, places) for site in asked]
-    return Refusals(
-        int(refused.sum()), len(refused), _group(sizes, refused), _group(sites, refused)
-    )
+    groups = _group(sizes, refused), _group(sites, refused)
+    first = sites[int(np.argmax(refused))] if sites and refused.any() else None
+    return Refusals(int(refused.sum()), len(refused), *groups, first)
 
 
 def _group(names: Sequence[Name], refused: NDArray[np.bool_]) -> tuple[RefusedGroup, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from heapfit.checks.check import Check, CheckedRecording, CheckFinding
-from heapfit.checks.growth import Change
+from heapfit.checks.growth import Change, Name
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
@@ -134,7 +134,8 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
 def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """Sentences on the findings of a recording."""
     if one.run.refusal is not None:
-        yield from _describe_refusal(one.run.refusal, plan)
+        site = None if one.refusals is None else one.refusals.first
+        yield from _describe_refusal(one.run.refusal, plan, site)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
@@ -148,9 +149,10 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
             yield f"heap_5: {one.needed.regions}."
 
 
-def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
+def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
     """Why a request ran out of memory: more than was planned, or a fragmented heap."""
-    asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
+    by = "" if site is None else f" by {site}"
+    asked = f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live"
     planned = peak_of_plan(plan)
     if not planned:
         yield f"{asked}."
