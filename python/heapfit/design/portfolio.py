@@ -13,7 +13,12 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import (
+    adapt_requests,
+    describe_zero_requests,
+    requests_of,
+)
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
@@ -257,13 +262,16 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
 
 def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
     """The candidate of a system's heap; NotApplicable if it lacks what the trace asks for."""
-    heap = find_heap(named, loaded.alignment)
+    heap, requests = find_heap(named, loaded.alignment), requests_of(loaded)
     try:
-        adapt_requests(heap, requests_of(loaded))
+        if heap.typed:
+            heap, _, _ = measure_memories(heap, [requests], [loaded.largest_alignment])
+        adapt_requests(heap, requests)
     except HeapfitError as error:
         return NotApplicable(named, str(error))
+    notes = tuple(describe_zero_requests(heap, requests))
     reason = f"{heap.title}, {SIMULATED}"
-    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap)
+    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap, notes=notes)
 
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:

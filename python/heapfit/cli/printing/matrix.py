@@ -15,7 +15,7 @@ from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.cli.printing.ranking import (
     IN_PIECES,
     NEEDS_SIZE,
-    SYSTEMS_MEMORY,
+    describe_system_heaps,
     layout_note,
     marks_of,
     ranking,
@@ -149,8 +149,7 @@ def _explain_marks(matrix: Matrix) -> Iterator[Line]:
         yield Line(IN_PIECES)
     if any(row.needs_size for row in rows):
         yield Line(NEEDS_SIZE)
-    if any(row.heap is not None for row in rows):
-        yield Line(SYSTEMS_MEMORY)
+    yield from map(Line, describe_system_heaps(rows))
     if any(not row.is_monotone for row in rows):
         yield Line("a~b R_safe ~ R_min: not monotone, a region between them fails.")
     if any(row.r_safe is None for row in rows):
