@@ -139,9 +139,37 @@ def test_heap_4_and_heap_5_need_what_an_obvious_model_does(seed):
     requests = walk(seed)
     needed = memory_needed(find_heap("heap_4", 8), requests, 8)
     assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8  # pxEnd
-    needed = memory_needed(find_heap("heap_5:512,1030,4096", 8), requests, 8)
+    needed = memory_needed(find_heap("heap_5:512,1030,64K", 8), requests, 8)
     in_last = modelled(Rule(8, 8, 1, 17, (504, 1016)), requests)
     assert needed == 512 + 1024 + in_last + 8
+
+
+@pytest.mark.parametrize("sizes", [(2048, 2048), (4096, 1024), (512, 8192), (600, 600, 600)])
+@pytest.mark.parametrize("seed", range(3))
+def test_heap_5_names_the_region_that_has_to_grow_least(seed, sizes):
+    requests = walk(seed)
+    typed = find_heap(f"heap_5:{','.join(map(str, sizes))}", 8)
+    heap, (needed,), _ = measure_memories(typed, [requests], [8])
+    assert needed is not None
+
+    def serves(regions: tuple[int, ...]) -> bool:
+        one = find_heap(f"heap_5:{','.join(map(str, regions))}", 8)
+        trial = _engine.Trial(one.plan.engine(), adapt_requests(one, requests).engine(), 8)
+        return trial.run(one.region(sum(regions))).runs
+
+    more = needed - sum(sizes)
+    text = heap.describe_regions(needed)
+    assert serves(sizes) is (more <= 0)
+    if more <= 0:
+        assert text.endswith(f"large enough, with {-more:,} B left")
+        return
+    grown = [size + more * (i == heap.grown % len(sizes)) for i, size in enumerate(sizes)]
+    assert serves(tuple(grown))
+    number = heap.grown % len(sizes)
+    assert f"by {more:,} B: enlarge region {number + 1} from {sizes[number]:,} to " in text
+    for i in range(len(sizes)):  # no region is large enough with 64 B less
+        other = [size + (more - 64) * (i == j) for j, size in enumerate(sizes)]
+        assert not serves(tuple(other))
 
 
 @pytest.mark.parametrize(("alignment", "header"), [(4, 8), (8, 8), (4, 12), (8, 12)])

@@ -30,6 +30,7 @@ class ChangeTest:
 
     results: tuple[ChangeResult, ...] = ()  # of those that change anything
     events: int = 0  # replayed
+    margin: float = 0.0  # percent, of the plan's kind: what holds in
 
     @property
     def needed(self) -> float:
@@ -54,7 +55,8 @@ class ChangeTest:
         worst = (*self.broken, self.counted[0])[0]
         others = f"{len(self.counted) - 1} other changes"
         if worst.holds:
-            return f"Next build: it holds with {worst.name} and with {others} of the program."
+            where = "it holds" if margin >= self.margin else f"{self.margin:g} % margin holds"
+            return f"Next build: {where} with {worst.name} and with {others} of the program."
         limit = "which the margin covers"
         if worst.needed > margin:
             limit = f"more than the margin of {margin:g} %"

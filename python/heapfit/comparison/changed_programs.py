@@ -77,10 +77,10 @@ class ChangedPrograms:
                     results[change.name] = _join(results.get(change.name), result)
                     events += runs.events
                     unproven += [change] if result.is_counted and not runs.is_proven else []
-            is_lost = rival is not None and size.region_with(margin) >= rival
+            is_lost = rival is not None and size.region_with(margin) > rival
             is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
             asked = [] if is_settled else unproven
-        return ChangeTest(tuple(results.values()), events)
+        return ChangeTest(tuple(results.values()), events, size.margin)
 
     def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> _ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""

@@ -142,9 +142,7 @@ def _require_place(source: Path, output: Path) -> None:
     require_replaceable(output)
 
 
-def _read(
-    trace: Trace, name: str, request: Request, progress: Progress
-) -> LoadedTrace | Survey:
+def _read(trace: Trace, name: str, request: Request, progress: Progress) -> LoadedTrace | Survey:
     options = request.options
     if trace.info.events > options.most_events:
         return survey(trace, progress)

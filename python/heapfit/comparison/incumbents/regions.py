@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The region of heap_5 that is to be enlarged where those that it has are too small.
 
-    typed    | region 1 | region 2 | region 3 |     serves not
-    tried    | region 1 + least | region 2 | region 3 |   | region 1 | region 2 + least | ...
+typed    | region 1 | region 2 | region 3 |     serves not
+tried    | region 1 + least | region 2 | region 3 |   | region 1 | region 2 + least | ...
 """
 
 from __future__ import annotations

@@ -110,16 +110,21 @@ def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
         )
 
 
-def _moves(heap: SystemHeap, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> Any:
+def _moves(
+    heap: SystemHeap, size: NDArray[np.uint64], old: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
     """Whether the heap serves a resize from `old` to `size` by a new block."""
     if heap.resizes is Resizes.SHRINK:
         return size > old
     if heap.resizes is Resizes.MOVE:
-        return np.True_
+        return np.ones(len(size), np.bool_)
+    new, own = _round_up(heap, size), _round_up(heap, np.maximum(old, np.uint64(heap.least)))
+    return np.asarray((new != own) & (new + np.uint64(heap.least_cut) > own))
+
+
+def _round_up(heap: SystemHeap, sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     unit = np.uint64(heap.plan.alignment)
-    least = np.uint64(heap.least)
-    new, own = ((one + unit - np.uint64(1)) // unit * unit for one in (size, np.maximum(old, least)))
-    return (new != own) & (new + np.uint64(heap.least_cut) > own)
+    return np.asarray((sizes + unit - np.uint64(1)) // unit * unit)
 
 
 def _replace_resizes(requests: Requests, heap: SystemHeap) -> Requests:

@@ -63,19 +63,23 @@ class SystemHeap:
     def memory(self, region: int) -> int:
         """Bytes of the system's memory with as many bytes of chunks as our `region` of the plan."""
         chunks = region if self.is_region else self._chunks_in(region)
-        return chunks + self.own - self._marks()
+        memory = chunks + self.own - self._marks()
+        # Of heap_5 the last region is as typed where another one grows.
+        return memory if self.grown < 0 else max(memory, sum(self.regions) + self.typed[-1])
 
     def region(self, memory: int) -> int:
         """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`.
 
-        Below what the plan needs to start where the memory holds no chunk.
+        What the plan needs to start is one, too; less where the memory does not hold even that.
         """
-        least = -(-self.plan.engine().smallest_region // 8) * 8
-        region = max(least, memory // 8 * 8)
+        least = self.plan.engine().smallest_region
+        if memory < self.memory(least):
+            return least - 8
+        region = max(-(-least // 8) * 8, memory // 8 * 8)
         region += (memory - self.memory(region)) // 8 * 8
         while region >= least and self.memory(region) > memory:
             region -= 8
-        return region
+        return max(region, least)
 
     def set_to(self, memory: int) -> int:
         """The value of the heap's setting that gives it so much memory."""

@@ -24,6 +24,7 @@ def _rt_thread(alignment: int) -> SystemHeap:
         plan=Plan("first_fit", {"alignment": alignment, **scalars}),
         own=_CONTROL + header,  # and a header at its end
         resizes=Resizes.CUT,
+        aligns=False,
         least=header,
         least_cut=-(-(header + _ITEM + 1) // alignment) * alignment,
         tolerance=0.1,
