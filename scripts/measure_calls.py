@@ -64,6 +64,7 @@ COPY = 4  # instructions a byte, gcc -O2
 # Codes that design may choose beside those of the descriptors' grids, which front tries.
 UNTRIED = (
     "chained_pool",
+    "first_fit",
     "tailored:layout=2",
     "tailored:ends=2,layout=2",
     *(f"tailored:layout={layout},hole_limit=8" for layout in (0, 1, 2)),
