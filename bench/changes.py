@@ -26,6 +26,7 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.changed_programs import MOST_GROWTH
+from heapfit.comparison.margin import TRACE_SPECIFIC
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
@@ -38,8 +39,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 LISTED = "heapfit.comparison.changed_programs.list_changes"
 COLUMNS = ("recordings", "plan without trials", "breaks", "plan with trials", "counted changes",
            "break it", "margin, %", "region, % more", "need over region, 8 B more a request",
-           "with trials", "need over region, heaviest size + 8 B", "with trials ",
-           "events, % more")  # fmt: skip
+           "with trials", "events, % more")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,24 @@ def row(name: str, traces: Sequence[Trace]) -> tuple[tuple[object, ...], list[in
         *(now.choice.winner.name, now.counted, now.broken, f"{sizes[1].margin:g}"),
         f"{100 * (sizes[1].region / sizes[0].region - 1):.1f}",
         *(f"{before.larger_requests:.3f}", f"{now.larger_requests:.3f}"),
-        *(f"{before.larger_blocks:.3f}", f"{now.larger_blocks:.3f}"),
         f"{100 * (works[1] / works[0] - 1):.1f}",
     )
+    print(
+        f"{name}: heaviest size 8 B larger, need over region: {before.larger_blocks:.3f}, with "
+        f"trials {now.larger_blocks:.3f}"
+    )
+    print_trace_specific(now.choice)
     return cells, works
+
+
+def print_trace_specific(choice: Choice) -> None:
+    """The share of the counted changes that break each plan that is not named for it."""
+    rows = choice.comparison.rows if choice.designs is None else choice.designs.rows
+    for one in rows:
+        tested = one.changes
+        if tested is not None and tested.needed > TRACE_SPECIFIC:
+            share = f"{len(tested.broken)} of {len(tested.counted)}"
+            print(f"  trace-specific: {one.name}, {share} break it, {tested.needed:g} % needed")
 
 
 def main() -> None:

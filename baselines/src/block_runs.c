@@ -357,7 +357,7 @@ static bool is_plan_sound(const hfit_plan *plan) {
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {
-    return is_plan_sound(plan) ? offset_in(plan, 3) : 0;
+    return is_plan_sound(plan) ? offset_in(plan, 3) + HEAD : 0; /* a multiple of 8 */
 }
 
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {

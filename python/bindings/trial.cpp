@@ -188,19 +188,6 @@ Array<std::uint64_t> placement_in(const ArrayTrial &trial, std::uint64_t size) {
     return to_array(std::move(offsets));
 }
 
-// The least size between two in which no more than a share of the requests is refused.
-std::uint64_t find_refusing(const ArrayTrial &trial, double share, std::uint64_t failing,
-                            std::uint64_t working, std::uint64_t resolution) {
-    const PythonProgress silent;
-    const TrialOf refusing = [made = trial.trial(), share](std::uint64_t size,
-                                                           const std::stop_token &) {
-        return made.run_refusing(size, share);
-    };
-    const nb::gil_scoped_release release;
-    const Bisection between{failing, working, resolution, Middle::rounded_down};
-    return *bisect(refusing, between, reporting_to(silent)).region;
-}
-
 void bind_results(nb::module_ &module) {
     nb::class_<RegionSearch>(module, "RegionSearch", "The smallest region of a plan for a trace.")
         .def_ro("r_min", &RegionSearch::r_min, "Bytes; None: no region below 4 GiB works.")
@@ -317,9 +304,6 @@ void bind_searches(nb::class_<ArrayTrial> &trial) {
         .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
              nb::arg("before") = nb::none(),
              "From the start down, by so small a part of it at a time, until one fails.")
-        .def("bisect_refusing", &find_refusing, nb::arg("share"), nb::arg("failing"),
-             nb::arg("working"), nb::arg("resolution"),
-             "The least size in which no more than this share of all requests is refused.")
         .def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
              nb::arg("every_size") = false, nb::arg("also") = 0,
              "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "

@@ -114,13 +114,12 @@ void descending_looks_above_what_it_found() {
 
 void a_bisection_ends_beside_a_size_that_fails() {
     const auto works = [](std::uint64_t size) { return size >= 12345; };
-    const TrialSeries fine =
-        bisect(trial_of(works), {1001, 20000, region_unit, Middle::rounded_up}, {});
+    const TrialSeries fine = bisect(trial_of(works), {1001, 20000, region_unit}, {});
     CHECK(fine.region == 12352u && fine.failing == 12344);
-    const TrialSeries coarse = bisect(trial_of(works), {1001, 20000, 64, Middle::rounded_down}, {});
+    const TrialSeries coarse = bisect(trial_of(works), {1001, 20000, 64}, {});
     CHECK(*coarse.region >= 12352 && *coarse.region < 12352 + 64 && *coarse.region % 8 == 0);
     CHECK(coarse.replays < fine.replays);
-    CHECK(bisect(trial_of(works), {20008, 20000, 64, Middle::rounded_down}, {}).region == 20000u);
+    CHECK(bisect(trial_of(works), {20008, 20000, 64}, {}).region == 20000u);
 }
 
 void what_is_done_is_told_before_each_replay_and_may_end_it() {
@@ -197,22 +196,6 @@ void a_trial_tells_what_a_replay_does() {
     CHECK(plans_that_ran > 50);
 }
 
-void a_share_of_the_requests_may_be_refused() {
-    const auto events = draw(RandomTrace{.seed = 6, .events = 3000});
-    const Plan plan("tlsf", {}, {}, {});
-    const std::uint64_t small = plan.smallest_region() + 2000;
-    Replay replay(HostHeap::init(plan, {small}), {.keep_going = true});
-    replay.feed(events);
-    const ReplayResult result = replay.result();
-    const double share = static_cast<double>(result.refusals) /
-                         static_cast<double>(result.allocations + result.resizes);
-    CHECK(share > 0 && share < 1);
-    const Trial trial(plan, events);
-    CHECK(trial.run_refusing(small, share * 1.001).runs);
-    CHECK(!trial.run_refusing(small, share * 0.999).runs);
-    CHECK(trial.run_refusing(small, 1).events == events.size());
-}
-
 void too_many_accesses_are_told_of_a_trace_that_is_refused_as_well() {
     const auto events = draw(RandomTrace{.seed = 7, .events = 50000});
     const Plan plan("first_fit", {}, {}, {});
@@ -251,6 +234,5 @@ int main() {
     RUN(a_bisection_ends_beside_a_size_that_fails);
     RUN(what_is_done_is_told_before_each_replay_and_may_end_it);
     RUN(a_trial_tells_what_a_replay_does);
-    RUN(a_share_of_the_requests_may_be_refused);
     RUN(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well);
 }

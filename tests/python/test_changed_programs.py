@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
+from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
@@ -124,3 +125,19 @@ def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
     too_little = programs.test_system(heap, memory * 9 // 10 // 8 * 8, known)
     assert len(too_little.broken) == len(too_little.counted)
     assert margin_for(known) < too_little.needed
+
+
+def test_the_sentence_names_the_worst_and_the_margin_that_is_set() -> None:
+    names = ("8 B more a request", "4 B more a request", "frees 3 events late")
+    held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True) for one in names), margin=5)
+    holds = "with 8 B more a request and with 2 other changes of the program."
+    assert held.sentence(5) == f"Next build: it holds {holds}"
+    assert held.sentence(2) == f"Next build: 5 % margin holds {holds}"
+    worse = replace(held.results[1], holds=False, needed=8.1)
+    broken = replace(held, results=(held.results[0], worse, held.results[2]))
+    begins = "Next build: with 4 B more a request it needs 8.1 % more, "
+    assert broken.sentence(8.1) == (
+        f"{begins}which the margin covers; 2 of 2 other changes hold without it."
+    )
+    assert broken.sentence(5).startswith(f"{begins}more than the margin of 5 %; ")
+    assert ChangeTest().sentence(5) == "Next build: no change of the program was tried."

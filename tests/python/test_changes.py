@@ -17,10 +17,10 @@ from heapfit.workloads.changes import (
     Columns,
     delay_frees,
     double_blocks,
+    find_next_class,
     grow_requests,
     heaviest_sizes,
     list_changes,
-    find_next_class,
     replace_size,
     reverse_lasting,
 )

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.changed_programs import ChangeResult, ChangeTest
-from heapfit.comparison.comparison import (
-    EVENTS_TO_TRY_ALL,
-    TIMES_TO_TRY_ALL,
-    Comparison,
-    rows_to_refine,
-)
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
+from heapfit.comparison.comparison import Comparison, rows_to_refine
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning, select_row, verdict
+from heapfit.comparison.work import EVENTS_TO_TRY_ALL, TIMES_TO_TRY_ALL
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import TraceInfo
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
-from heapfit.importers.file_kind import Kind, classify_file, require_kind
+from heapfit.importers.file_kind import classify_file, require_kind
+from heapfit.trace.kinds import Kind
 
 TRACE = "# name echo\n# pointer_bits 32\na 0 24\nf 0\n"
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'

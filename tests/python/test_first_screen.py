@@ -111,6 +111,11 @@ def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_pa
     text = " ".join(" ".join(printed(fitted, capsys)).split())
     found = f"resampled variants of this run: {fitted.holdout.drawn_refused} out of memory."
     assert f"{found} Record more runs" in text
+    size, drawn = fitted.answer.size, fitted.holdout.drawn
+    known = replace(fitted.holdout, drawn_needs=(*[size.region] * (drawn - 1), size.region + 1000))
+    text = " ".join(" ".join(printed(replace(fitted, holdout=known), capsys)).split())
+    margin = float(re.search(r"--margin (\S+) serves these, too", text)[1])
+    assert size.region_with(margin - 0.1) < size.region + 1000 <= size.region_with(margin)
 
 
 def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):

@@ -14,11 +14,11 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.images import Images
-from heapfit.generate.languages import Language
 from heapfit.generate.names import Text
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import language_texts
 from heapfit.plan.plan import Plan
+from heapfit.plan.targets import Language
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -12,10 +12,10 @@ from generated_code import PLANS, STRICT, plan_file
 
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
-from heapfit.generate.languages import Language
 from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, heap_texts, language_texts, readme_text
+from heapfit.plan.targets import Language
 
 PAYLOAD = "int injected;"
 BREAKERS = [

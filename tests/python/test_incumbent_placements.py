@@ -56,10 +56,17 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "resizes", "source"),
     [
+        ("heap_2", False, 933_022_759),
         ("lwip-mem", False, 3_453_895_797),
+        ("nuttx", True, 329_164_443),
+        ("threadx", False, 2_218_428_356),
+        ("umm_malloc", True, 2_314_380_253),
         ("newlib-nano", True, 421_779_346),
         ("sys_heap", True, 2_272_548_607),
         ("mattconte-tlsf", True, 1_515_212_347),
+        ("picolibc", True, 1_768_139_587),
+        ("esp-tlsf", True, 3_617_390_045),
+        ("rt-thread", False, 1_736_180_855),
     ],
 )
 def test_every_block_lies_where_the_source_puts_it(name, resizes, source):

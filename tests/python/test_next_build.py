@@ -10,10 +10,13 @@ import pytest
 from small_traces import fit_json
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
 from heapfit.comparison.row import rank_rows
+from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -117,3 +120,21 @@ def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:
     needed = max(one["needed_percent"] for one in changes)
     assert needed == content["answer"]["margin_percent"] > 5
     assert all(one["needed_percent"] > 0 for one in changes if not one["holds"])
+
+
+def test_what_is_preferred_for_another_measure_is_tried_too() -> None:
+    loaded = load_trace(Trace.open(TRACES / f"{BROKEN[0]}.parquet"))
+    choice = choose_for_one(loaded, "a", FitOptions(prefer=Preference.TIME))
+    tested = choice.winner.changes
+    assert tested is not None and not choice.winner.known.is_trace_specific
+    require_it_serves_what_counts(choice, [loaded], tested)
+
+
+def test_a_heap_that_is_kept_is_tried_in_its_own_memory(tmp_path: Path) -> None:
+    source = TRACES / "gateway-tasks32-1.parquet"
+    fitted = fit([source], tmp_path / "out", FitOptions(now="heap_4"))
+    assert fitted.today is not None and fitted.answer.kept is not None
+    assert fitted.changes is fitted.today.changes is not fitted.winner.changes
+    assert fitted.changes is not None
+    assert fitted.answer.known.changes == fitted.changes.needed
+    assert fitted.work.changed == fitted.changes.events + fitted.comparison.work.changed

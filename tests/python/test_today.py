@@ -139,9 +139,37 @@ def test_heap_4_and_heap_5_need_what_an_obvious_model_does(seed):
     requests = walk(seed)
     needed = memory_needed(find_heap("heap_4", 8), requests, 8)
     assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8  # pxEnd
-    needed = memory_needed(find_heap("heap_5:512,1030,4096", 8), requests, 8)
+    needed = memory_needed(find_heap("heap_5:512,1030,64K", 8), requests, 8)
     in_last = modelled(Rule(8, 8, 1, 17, (504, 1016)), requests)
     assert needed == 512 + 1024 + in_last + 8
+
+
+@pytest.mark.parametrize("sizes", [(2048, 2048), (4096, 1024), (512, 8192), (600, 600, 600)])
+@pytest.mark.parametrize("seed", range(3))
+def test_heap_5_names_the_region_that_has_to_grow_least(seed, sizes):
+    requests = walk(seed)
+    typed = find_heap(f"heap_5:{','.join(map(str, sizes))}", 8)
+    heap, (needed,), _ = measure_memories(typed, [requests], [8])
+    assert needed is not None
+
+    def serves(regions: tuple[int, ...]) -> bool:
+        one = find_heap(f"heap_5:{','.join(map(str, regions))}", 8)
+        trial = _engine.Trial(one.plan.engine(), adapt_requests(one, requests).engine(), 8)
+        return trial.run(one.region(sum(regions))).runs
+
+    more = needed - sum(sizes)
+    text = heap.describe_regions(needed)
+    assert serves(sizes) is (more <= 0)
+    if more <= 0:
+        assert text.endswith(f"large enough, with {-more:,} B left")
+        return
+    grown = [size + more * (i == heap.grown % len(sizes)) for i, size in enumerate(sizes)]
+    assert serves(tuple(grown))
+    number = heap.grown % len(sizes)
+    assert f"by {more:,} B: enlarge region {number + 1} from {sizes[number]:,} to " in text
+    for i in range(len(sizes)):  # no region is large enough with 64 B less
+        other = [size + (more - 64) * (i == j) for j, size in enumerate(sizes)]
+        assert not serves(tuple(other))
 
 
 @pytest.mark.parametrize(("alignment", "header"), [(4, 8), (8, 8), (4, 12), (8, 12)])
@@ -201,6 +229,18 @@ def begun(first: list[int], freed: int | None = None) -> Requests:
     kinds = (np.uint8, np.uint32, np.uint64)
     typed = (column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
     return Requests(*typed, np.zeros(len(rows), np.uint32))
+
+
+def test_heap_1_needs_all_that_is_requested_and_serves_no_free():
+    heap = find_heap("heap_1", 8)
+    sizes = np.array([20, 0, 9, 300], np.uint64)  # 24, 8, 16 and 304 bytes
+    requests = Requests(
+        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
+    )
+    assert memory_needed(heap, requests, 0) == 24 + 8 + 16 + 304 + 16
+    rejected = "event 5: frees a block, which FreeRTOS heap_1 never does"
+    with pytest.raises(HeapfitError, match=rejected):
+        adapt_requests(heap, begun([20, 0, 9, 300], freed=1))
 
 
 def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():

@@ -151,7 +151,7 @@ class Search {
     // halving finds it.
     std::uint64_t bisected(std::uint64_t working, std::uint64_t resolution = region_unit) {
         const std::uint64_t failing = failing_below(working);
-        return *bisect(once_, {failing, working, resolution, Middle::rounded_up}, {}).region;
+        return *bisect(once_, {failing, working, resolution}, {}).region;
     }
 
     // No further up than `most`.

@@ -62,9 +62,7 @@ std::uint64_t below(std::uint64_t size, std::uint64_t by) {
 }
 
 std::uint64_t middle_of(const Bisection &between) {
-    const std::uint64_t middle = between.failing + (between.working - between.failing) / 2;
-    return between.middle == Middle::rounded_up ? round_to_region(middle)
-                                                : middle / region_unit * region_unit;
+    return round_to_region(between.failing + (between.working - between.failing) / 2);
 }
 
 // Feeds pieces of so many events until one is refused, or `goes_on` says no.
@@ -235,21 +233,6 @@ std::vector<Bytes> Trial::placement(std::uint64_t region_size) const {
         one -= from;
     }
     return offsets;
-}
-
-TrialResult Trial::run_refusing(std::uint64_t region_size, double share) const {
-    std::optional<HostHeap> heap = HostHeap::try_init(quick_, {region_size, base_alignment_});
-    if (!heap) {
-        return {.is_region = false};
-    }
-    Replay replay(std::move(*heap), {.keep_going = true});
-    replay.feed(events_);
-    const ReplayResult result = replay.result();
-    const auto asked = static_cast<double>(result.allocations + result.resizes);
-    return {.runs = static_cast<double>(result.refusals) <= share * asked,
-            .footprint = result.footprint,
-            .height = result.height,
-            .events = result.events};
 }
 
 bool Trial::exceeds(std::uint64_t region_size, std::uint64_t accesses) const {

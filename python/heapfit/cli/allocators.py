@@ -81,9 +81,13 @@ def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
     for heap in heaps:
         yield ""
         yield f"{heap.name}: {heap.title}"
-        yield from _wrap_labelled("checked against", heap.version)
+        yield from _wrap_labelled("checked against", f"{heap.version}: R {_format_tolerance(heap)}")
         yield from _wrap_labelled("what users set", heap.setting)
         yield from _wrap_labelled("places as", _format_plan(heap.plan))
+
+
+def _format_tolerance(heap: SystemHeap) -> str:
+    return f"within {heap.tolerance:g} %" if heap.tolerance else "equal"
 
 
 def _format_plan(plan: Plan) -> str:
@@ -170,7 +174,7 @@ _TUNABLE: tuple[Column[_engine.Tunable], ...] = columns(
     "name", "meaning", "kind", "lowest", "highest", "standard"
 )
 _SYSTEM: tuple[Column[SystemHeap], ...] = (
-    *columns("name", "title", "version", "setting"),
+    *columns("name", "title", "version", "tolerance", "setting"),
     Column("plan", value=lambda heap: plan_table(heap.plan)),
 )
 _COLUMNS: tuple[Column[_engine.AllocatorInfo], ...] = (

@@ -35,9 +35,9 @@ from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.importers.file_kind import Kind
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
+from heapfit.trace.kinds import STANDARD_QUEUE
 
 _FAILED = 3
 _Bases: TypeAlias = Annotated[

@@ -53,7 +53,6 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import Kind, is_path, require_kind
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -62,6 +61,7 @@ from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace

@@ -12,11 +12,11 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_with_tags
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 

@@ -23,6 +23,7 @@ class Candidate:
     is_shown: bool = False  # with every answer, whatever it needs
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose algorithm the plan places alike
+    notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
 
 
 @dataclass(frozen=True, slots=True)

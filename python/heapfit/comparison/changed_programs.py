@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.incumbents.requests import Requests, adapt_requests
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
@@ -32,60 +33,6 @@ from heapfit.workloads.changes import Change, list_changes
 MOST_GROWTH: Final = 5  # percent of the peak
 _TENTHS: Final = 10  # of a percent: the steps in which a margin is sought up to TRACE_SPECIFIC
 _COARSE: Final = 10  # of these steps beyond it
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeResult:
-    """The result of one change of a program in one plan's heap."""
-
-    name: str
-    growth: float  # of the peak, in percent
-    is_counted: bool
-    holds: bool  # in the region with the margin of the plan's kind, for the changed peak
-    needed: float = 0.0  # percent beyond R_safe / U_max that is enough, where it does not hold
-
-    @property
-    def needed_text(self) -> str:
-        """The need in words; a plan of counted blocks may have none."""
-        return f"{self.needed:g} % more" if self.needed < MOST_MARGIN else "ever more memory"
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeTest:
-    """The results of all changes of a program in one plan's heap."""
-
-    results: tuple[ChangeResult, ...] = ()  # of those that change anything
-    events: int = 0  # replayed
-
-    @property
-    def needed(self) -> float:
-        """Percent beyond R_safe / U_max that counted changes need; 0: the kind's margin will do."""
-        return max((one.needed for one in self.results), default=0.0)
-
-    @property
-    def counted(self) -> tuple[ChangeResult, ...]:
-        """The results that decide the margin."""
-        return tuple(one for one in self.results if one.is_counted)
-
-    @property
-    def broken(self) -> tuple[ChangeResult, ...]:
-        """The counted results that the margin of the kind does not cover, the worst first."""
-        broken = (one for one in self.counted if not one.holds)
-        return tuple(sorted(broken, key=lambda one: -one.needed))
-
-    def sentence(self, margin: float) -> str:
-        """What was tried and what it needs, in a sentence; `margin`: percent that is set."""
-        if not self.counted:
-            return "Next build: no change of the program was tried."
-        worst = (*self.broken, self.counted[0])[0]
-        others = f"{len(self.counted) - 1} other changes"
-        if worst.holds:
-            return f"Next build: it holds with {worst.name} and with {others} of the program."
-        limit = "which the margin covers"
-        if worst.needed > margin:
-            limit = f"more than the margin of {margin:g} %"
-        held = f"{sum(one.holds for one in self.counted)} of {others} hold without it"
-        return f"Next build: with {worst.name} it needs {worst.needed_text}, {limit}; {held}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +77,10 @@ class ChangedPrograms:
                     results[change.name] = _join(results.get(change.name), result)
                     events += runs.events
                     unproven += [change] if result.is_counted and not runs.is_proven else []
-            is_lost = rival is not None and size.region_with(margin) >= rival
+            is_lost = rival is not None and size.region_with(margin) > rival
             is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
             asked = [] if is_settled else unproven
-        return ChangeTest(tuple(results.values()), events)
+        return ChangeTest(tuple(results.values()), events, size.margin)
 
     def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> _ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""

@@ -25,7 +25,7 @@ from heapfit.comparison.measuring import (
     try_limit,
 )
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
-from heapfit.comparison.work import NO_WORK, Work, total_work
+from heapfit.comparison.work import NO_WORK, Work, most_to_try_all, total_work
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
@@ -34,9 +34,6 @@ from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular
 
-# What it may take to try every size: so many times the trace, and about a second of one core.
-TIMES_TO_TRY_ALL = 100
-EVENTS_TO_TRY_ALL = 10_000_000
 _ROWS_TO_TRY_ALL = 3  # of each kind
 
 
@@ -213,11 +210,12 @@ def rows_to_refine(
 
     They are among the first three of their kind: blocks counted on the trace or not, searched
     further or not. So the verdict's is one of them, and what is searched further takes no other's
-    place. Where it would take too long, R_safe stays the smallest found.
+    place. A system's heap is looked at, too: its need is the same number in every command. Where it
+    would take too long, R_safe stays the smallest found.
     """
     if not precision.every_size_of_best:
         return []
-    most = max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
+    most = most_to_try_all(events)
     kinds: dict[tuple[bool, bool], list[Row]] = {}
     for row in found.values():
         kinds.setdefault((row.is_cut_to_trace, row.is_searched_further), []).append(row)
@@ -225,7 +223,7 @@ def rows_to_refine(
     return [
         i
         for i, row in found.items()
-        if 0 < row.events_left <= most and any(row is one for one in first)
+        if 0 < row.events_left <= most and (row.heap or any(row is one for one in first))
     ]
 
 

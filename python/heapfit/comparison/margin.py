@@ -149,6 +149,15 @@ class HeapSize:
         exact = self.r_safe * growth * (1 + Fraction(str(margin)) / 100)
         return min(math.ceil(exact / UNIT) * UNIT, LARGEST_REGION // UNIT * UNIT)
 
+    def margin_to(self, region: int) -> float:
+        """The least margin, in steps of 0.1 %, that makes at least such a region.
+
+        >>> HeapSize(90_296, 87_384, 87_384, 2).margin_to(99_000)
+        9.7
+        """
+        steps = (step / 10 for step in range(10 * MOST_MARGIN))
+        return next((one for one in steps if self.region_with(one) >= region), MOST_MARGIN)
+
 
 def heap_size(
     r_safe: int, known: MarginBasis, peak: int | None = None, margin: float | None = None

@@ -65,7 +65,10 @@ def measure_candidate(
     if grown != heap:
         longer = replace(candidate, heap=grown, plan=grown.plan)
         return measure_candidate(longer, events, ground, precision, progress)
-    return replace(row, r_min=r_min, r_safe=r_safe, placed=None, heap=heap)
+    notes = candidate.notes
+    if heap.typed and r_safe is not None:
+        notes = (*notes, heap.describe_regions(r_safe))
+    return replace(row, r_min=r_min, r_safe=r_safe, placed=None, heap=heap, notes=notes)
 
 
 def _measure_plan(

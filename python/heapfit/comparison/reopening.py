@@ -40,8 +40,12 @@ class ChangeTrials:
     def try_row(self, comparison: Comparison, row: Row) -> Comparison:
         """The comparison, ranked anew, with one row tried; it has a region."""
         assert row.r_safe is not None, "only a row with a region can win"
-        tried_before = [one.heap_size for one in comparison.rows if one.changes is not None]
-        rival = min((size.region for size in tried_before if size is not None), default=None)
+        rivals = [
+            one.heap_size.region
+            for one in comparison.rows
+            if one.changes is not None and one.heap_size and not one.known.is_trace_specific
+        ]
+        rival = min(rivals, default=None)
         tested = self.programs.test(row.plan, row.r_safe, row.known, rival)
         work = Work(changed=tested.events)
         tried = replace(row, changes=tested, work=row.work + work)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
@@ -41,6 +41,7 @@ class Row:
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
+    notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
 
     @property

@@ -14,6 +14,15 @@ from dataclasses import dataclass, fields
 # plans and recordings (lua-words-b, redis-bench, gcc-cc1-O2):
 BLOCKS_AN_EVENT = 8
 
+# What it may take to try every size: so many times the trace, and about a second of one core.
+TIMES_TO_TRY_ALL = 100
+EVENTS_TO_TRY_ALL = 10_000_000
+
+
+def most_to_try_all(events: int) -> int:
+    """Events replayed at most to try every size of a region on a trace of `events`."""
+    return max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Work:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
-from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import (
     PUBLISHED_BUDGETS,
     STANDARD_BUDGETS,
@@ -50,10 +49,3 @@ def budgets_of(effort: Effort) -> BudgetChoice:
     if effort not in _BUDGETS:
         raise HeapfitError(f"effort {effort}: no such effort (one of {', '.join(Effort)})")
     return _BUDGETS[effort]
-
-
-def select_precision(effort: Effort, exact: bool) -> Precision:
-    """The precision of the search for each plan's regions; `exact` decides alone."""
-    if exact:
-        return EXACT
-    return WITHOUT_EVERY_SIZE if effort == Effort.QUICK else STANDARD_PRECISION

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.measuring import Precision
+from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import Effort, budgets_of, select_precision
+from heapfit.design.effort import Effort, budgets_of
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
@@ -30,9 +30,16 @@ class PlanOptions:
     @property
     def precision(self) -> Precision:
         """The precision of the search for each plan's regions."""
-        return select_precision(self.effort, self.exact)
+        return _select_precision(self.effort, self.exact)
 
     @property
     def learns(self) -> bool:
         """True if placements are learned by replaying."""
         return self.effort != Effort.QUICK
+
+
+def _select_precision(effort: Effort, exact: bool) -> Precision:
+    """The precision of the search for each plan's regions; `exact` decides alone."""
+    if exact:
+        return EXACT
+    return WITHOUT_EVERY_SIZE if effort == Effort.QUICK else STANDARD_PRECISION

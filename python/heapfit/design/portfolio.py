@@ -13,7 +13,12 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import (
+    adapt_requests,
+    describe_zero_requests,
+    requests_of,
+)
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
@@ -21,8 +26,10 @@ from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, learn_sized_ends
 from heapfit.design.placement.sized_plans import TWO_ENDS as SIZED_TWO_ENDS
+from heapfit.design.placement.tailored_plans import ALLOCATOR as TAILORED
 from heapfit.design.placement.tailored_plans import (
     NOT_LEARNED,
+    least_layout,
     list_plain_candidates,
     make_tailored_candidates,
 )
@@ -44,7 +51,7 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import parse_values
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace
 from heapfit.trace.names import make_distinct
 
 SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are tried over
@@ -76,6 +83,7 @@ def makers() -> dict[str, CandidateMaker]:
         "pools of special sizes": lambda brief: [special_sizes_candidate(brief.loaded)],
         "pools of least peaks": lambda brief: [least_peaks_candidate(brief.classes, brief.loaded)],
         "tailored, its placement learned": _make_tailored,
+        "at an alignment of 4 the same at 8": _make_coarser,
         "budgets": lambda brief: budget_candidates(
             brief.loaded, brief.options.budgets, brief.progress
         ),
@@ -129,6 +137,40 @@ def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
     )
 
 
+def _make_coarser(brief: MakerInput) -> list[PortfolioEntry]:
+    """Below an alignment of 8 all plans that one of 8 finds, so that it never needs more.
+
+    Plans with pools are left: their blocks only grow with the alignment.
+    """
+    if brief.loaded.alignment >= STANDARD_ALIGNMENT:
+        return []
+    coarser = replace(brief, loaded=_align(brief.loaded, STANDARD_ALIGNMENT), made=())
+    found = [
+        _name_coarser(entry)
+        for make in (_list_plain_allocators, _make_sized, _make_tailored)
+        for entry in make(coarser)
+    ]
+    return [
+        skip_duplicate(entry, brief.made) if isinstance(entry, Candidate) else entry
+        for entry in found
+    ]
+
+
+def _align(loaded: LoadedTrace, alignment: int) -> LoadedTrace:
+    """The same trace for plans of another alignment."""
+    runs = tuple(_align(run, alignment) for run in loaded.runs)
+    return replace(loaded, alignment=alignment, runs=runs)
+
+
+def _name_coarser(entry: PortfolioEntry) -> PortfolioEntry:
+    """The entry under the name of its alignment, beside that of the alignment asked for."""
+    name = _label(entry.name, {"alignment": STANDARD_ALIGNMENT})
+    if isinstance(entry, Candidate):
+        return replace(entry, name=name, is_shown=False)
+    same_as = entry.same_as and _label(entry.same_as, {"alignment": STANDARD_ALIGNMENT})
+    return replace(entry, name=name, same_as=same_as)
+
+
 def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
     """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
     choice = brief.options.budgets
@@ -152,10 +194,18 @@ def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
 
 
 def comparison_portfolio(loaded: LoadedTrace, contestants: ComparisonRequest) -> Portfolio:
-    """The plans that a comparison names; all that `fit` tries if it names none."""
+    """The plans that a comparison names; all that `fit` tries if it names none.
+
+    `tailored` without a layout is the one that needs least, as in a fit.
+    """
     if not contestants.allocators and not contestants.plan_files:
         return standard_portfolio(loaded)
-    return build_portfolio(loaded, contestants.allocators, contestants.plan_files)
+    portfolio = build_portfolio(loaded, contestants.allocators, contestants.plan_files)
+    if TAILORED not in contestants.allocators:
+        return portfolio
+    least = least_layout(loaded)
+    candidates = [least if one.name == TAILORED else one for one in portfolio.candidates]
+    return replace(portfolio, candidates=tuple(candidates))
 
 
 def build_portfolio(
@@ -212,13 +262,16 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
 
 def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
     """The candidate of a system's heap; NotApplicable if it lacks what the trace asks for."""
-    heap = find_heap(named, loaded.alignment)
+    heap, requests = find_heap(named, loaded.alignment), requests_of(loaded)
     try:
-        adapt_requests(heap, requests_of(loaded))
+        if heap.typed:
+            heap, _, _ = measure_memories(heap, [requests], [loaded.largest_alignment])
+        adapt_requests(heap, requests)
     except HeapfitError as error:
         return NotApplicable(named, str(error))
+    notes = tuple(describe_zero_requests(heap, requests))
     reason = f"{heap.title}, {SIMULATED}"
-    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap)
+    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap, notes=notes)
 
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
@@ -76,6 +77,11 @@ class FittedHeap(Tabular):
     def runs(self) -> tuple[Run, ...]:
         """What the plan needs on each recording."""
         return self.found.runs
+
+    @property
+    def changes(self) -> ChangeTest | None:
+        """The heap that is set, tried on changed programs (docs/margin.md)."""
+        return self.found.changes
 
     @property
     def verdict(self) -> str:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair

@@ -12,8 +12,7 @@ from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.design import MOST_FOLDS
-from heapfit.design.robust.objective import LARGEST, Objective
+from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
 from heapfit.plan.energy import Sram

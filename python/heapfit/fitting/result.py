@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
@@ -142,6 +142,7 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    warnings += [] if selection.needs is None else selection.needs.notes
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(

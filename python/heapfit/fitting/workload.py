@@ -22,6 +22,7 @@ from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
+from heapfit.trace.oversized import reject_oversized
 from heapfit.trace.stored import Trace
 
 
@@ -118,7 +119,7 @@ def read_workload(
     names = distinct_source_names(sources)
     traces = _open(list(zip(sources, names, strict=True)), request, importing)
     recordings = (
-        Recording(name, source, trace, _read(trace, request, reading))
+        Recording(name, source, trace, _read(trace, name, request, reading))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
     return Workload(*_drop_repeats(recordings))
@@ -141,11 +142,13 @@ def _require_place(source: Path, output: Path) -> None:
     require_replaceable(output)
 
 
-def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | Survey:
+def _read(trace: Trace, name: str, request: Request, progress: Progress) -> LoadedTrace | Survey:
     options = request.options
     if trace.info.events > options.most_events:
         return survey(trace, progress)
-    return replace(load_trace(trace, options.alignment, progress), threads=request.threads)
+    loaded = load_trace(trace, options.alignment, progress)
+    reject_oversized(loaded, name)
+    return replace(loaded, threads=request.threads)
 
 
 def _drop_repeats(

@@ -7,21 +7,13 @@ The C stays as it is; these files are added and call the functions of its header
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text
 from heapfit.generate.tables import HeapDesign
+from heapfit.plan.targets import Language
 
 _RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
-
-
-class Language(StrEnum):
-    """The languages a heap can be called from."""
-
-    C = "c"
-    CXX = "c++"
-    RUST = "rust"
 
 
 # Names of files, made of the prefix, and the templates they are filled from.

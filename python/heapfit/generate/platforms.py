@@ -9,25 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.tables import HeapDesign
-
-
-class Platform(StrEnum):
-    """The platforms that a heap can be generated for."""
-
-    FREERTOS = "freertos"
-    LWIP = "lwip"
-    MALLOC = "malloc"
-    ZEPHYR = "zephyr"
-    ESP_IDF = "esp-idf"
-    CMAKE = "cmake"
-    MESON = "meson"
-    CONAN = "conan"
-    PLATFORMIO = "platformio"
-    ARDUINO = "arduino"
+from heapfit.plan.targets import Platform
 
 
 @dataclass(frozen=True, slots=True)

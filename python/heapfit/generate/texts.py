@@ -20,12 +20,12 @@ from heapfit.generate.core_files import (
     operation_names,
     source_names,
 )
-from heapfit.generate.languages import Language, language_templates
+from heapfit.generate.languages import language_templates
 from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
-from heapfit.generate.platforms import Platform
 from heapfit.generate.tables import HeapDesign
 from heapfit.generate.worst_calls import CallBounds
+from heapfit.plan.targets import Language, Platform
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _COUNTS_SIZE = 20  # bytes of what calls have done, on a 32-bit target

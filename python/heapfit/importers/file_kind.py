@@ -6,7 +6,6 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -15,19 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, STORED_MAGIC
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.toml_table import FileKind, read_document
-
-
-class Kind(StrEnum):
-    """Kinds of files that commands take."""
-
-    RECORDING = "a recording"
-    CAPTURE = "a packet capture"
-    PLAN = "a plan"
-    SCENARIO = "a scenario"
-    PROGRAM = "a program"
-    IMAGE = "a program for another processor"
-    UNKNOWN = "unknown"  # which its reader tells more of
-
+from heapfit.trace.kinds import Kind
 
 # What each kind may stand for; all else is refused with the advice below.
 _TAKEN: Final[Mapping[Kind, frozenset[Kind]]] = MappingProxyType(

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.importers.source import STANDARD_QUEUE, ImportOptions
+from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
+from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Columns, TraceInfo
 

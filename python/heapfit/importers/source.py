@@ -11,8 +11,6 @@ from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
-STANDARD_QUEUE = "fill-drain:1000"
-
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:

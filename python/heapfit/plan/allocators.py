@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from functools import cache
 from typing import Final
-
-import numpy as np
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
@@ -112,5 +111,5 @@ def serving_region(name: str, alignment: int) -> int | None:
 def one_request(size: int) -> _engine.EventArray:
     """The shortest trace: one block of `size` bytes."""
     events = _engine.EventArray()
-    events.append(np.zeros(1, np.uint8), np.zeros(1, np.uint32), np.array([size], np.uint64))
+    events.append(array("B", [0]), array("I", [0]), array("Q", [size]))
     return events

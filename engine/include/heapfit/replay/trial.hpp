@@ -75,16 +75,12 @@ struct Descent {
     std::vector<std::uint64_t> above; // bytes
 };
 
-// Which multiple of the unit is tried between two sizes.
-enum class Middle : std::uint8_t { rounded_up, rounded_down };
-
 // Between a size that fails, or is the least there can be, and one that works, until they are no
 // more than `resolution` apart.
 struct Bisection {
     std::uint64_t failing;
     std::uint64_t working;
     std::uint64_t resolution;
-    Middle middle;
 };
 
 // Each effort for any way of trying a size.
@@ -128,10 +124,6 @@ class Trial {
     // Where the trace's lifetimes lie in a region in which it runs, from the lowest of them, in the
     // order of Replay::offsets. Throws Error if it does not run.
     [[nodiscard]] std::vector<Bytes> placement(std::uint64_t region_size) const;
-
-    // The whole trace, however much is refused. It runs if no more than this share of the requests
-    // and resizes is.
-    [[nodiscard]] TrialResult run_refusing(std::uint64_t region_size, double share) const;
 
     // True once so many accesses to metadata and more were made; looked at now and then, so that a
     // plan far too slow for a long trace is known early.

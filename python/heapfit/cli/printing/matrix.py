@@ -15,7 +15,8 @@ from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.cli.printing.ranking import (
     IN_PIECES,
     NEEDS_SIZE,
-    SYSTEMS_MEMORY,
+    describe_system_heaps,
+    layout_note,
     marks_of,
     ranking,
     steps_over_u_max,
@@ -139,14 +140,16 @@ def _explain_marks(matrix: Matrix) -> Iterator[Line]:
     rows = [row for column in matrix.columns for row in column.comparison.rows]
     alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
     yield Line(f"mean: geometric. Alignment: {alignments}.")
+    for column in matrix.columns:
+        notes = map(layout_note, column.comparison.rows)
+        yield from (Line(f"{note}, on {column.label}.") for note in notes if note)
     if any(row.trained_on_this_trace for row in rows):
         yield Line("* trained on this trace: another run may need more.")
     if any(row.is_in_pieces for row in rows):
         yield Line(IN_PIECES)
     if any(row.needs_size for row in rows):
         yield Line(NEEDS_SIZE)
-    if any(row.heap is not None for row in rows):
-        yield Line(SYSTEMS_MEMORY)
+    yield from map(Line, describe_system_heaps(rows))
     if any(not row.is_monotone for row in rows):
         yield Line("a~b R_safe ~ R_min: not monotone, a region between them fails.")
     if any(row.r_safe is None for row in rows):

@@ -14,11 +14,11 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
+from heapfit.design.placement.tailored_plans import ALLOCATOR, layout_name
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
 NEEDS_SIZE = "# sized deallocation: the program passes the size when it frees or resizes."
-SYSTEMS_MEMORY = f"^ {SIMULATED}; regions include the system's control data."
 IN_PIECES = "+ blocks in pieces: for callers that follow a block from piece to piece."
 
 
@@ -72,6 +72,7 @@ _ENDS = _adapt_to_row(
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
     Column("simulated", value=lambda row: row.heap and row.heap.title),
+    Column("tolerance", value=lambda row: row.heap and row.heap.tolerance),  # percent of R
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
 NOT_APPLICABLE: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
@@ -142,6 +143,7 @@ def explain_ranking(comparison: Comparison, work: Work | None = None) -> Iterato
     if comparison.bounds is not None:
         yield from map(Line, _describe_bounds(comparison.bounds))
     yield from map(Line, _explain_marks(comparison.rows))
+    yield from (Line(f"{row.name}: {note}.") for row in comparison.rows for note in row.notes)
     yield from inapplicable_parts(comparison.not_applicable)
 
 
@@ -184,6 +186,12 @@ def _add_energies(comparison: Comparison, sram: Sram | None) -> list[_RankedRow]
     return [_RankedRow(*both) for both in zip(comparison.rows, energies, strict=True)]
 
 
+def layout_note(row: Row) -> str | None:
+    """The layout that a row named `tailored` took; None for the standard one, and for others."""
+    name = layout_name(row.plan) if row.name == ALLOCATOR else None
+    return None if name in (None, ALLOCATOR) else f"{row.name}: laid out as {name}, the least"
+
+
 def marks_of(row: Row) -> str:
     """The marks after a row's name or figure, which `_explain_marks` explains."""
     special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
@@ -200,8 +208,17 @@ def _describe_bounds(bounds: ComparisonBounds) -> Iterator[str]:
         yield f"Proven worst case of the first row: {worst.size:,} B in {worst.premise}."
 
 
+def describe_system_heaps(rows: Sequence[Row]) -> Iterator[str]:
+    """The line of the mark ^, with how near the regions are to the sources', if it occurs."""
+    tolerances = [row.heap.tolerance or 0.0 for row in rows if row.heap is not None]
+    if tolerances:
+        near = f"within {max(tolerances):g} % of" if any(tolerances) else "equal to"
+        yield f"^ {SIMULATED}; R with control data, {near} the source's."
+
+
 def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
     """What the columns mean, and the marks that occur."""
+    yield from (f"{note}." for note in map(layout_note, rows) if note)
     yield "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."
@@ -209,8 +226,7 @@ def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
         yield IN_PIECES
     if any(row.needs_size for row in rows):
         yield NEEDS_SIZE
-    if any(row.heap is not None for row in rows):
-        yield SYSTEMS_MEMORY
+    yield from describe_system_heaps(rows)
     if any(row.step == 0 and row.r_safe is not None for row in rows):
         yield "step -: no search needed; the region follows from the plan or from one replay."
     if any(row.step == _engine.REGION_UNIT for row in rows):

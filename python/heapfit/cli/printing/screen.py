@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import effort_parts
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
@@ -129,6 +129,9 @@ def _describe_setting(answer: Answer) -> str:
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
+        if answer.kept.typed:
+            regions = answer.kept.describe_regions(answer.size.region)
+            sentence = f"keep {answer.kept.name}: {regions}."
     return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
 
 
@@ -168,7 +171,8 @@ def _describe_holdout(fit: Fit) -> str:
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
-    return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {_variants(held)}"
+    variants = _variants(held, fit.answer.size)
+    return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {variants}"
 
 
 def _change_parts(fit: Fit) -> Iterator[Part]:
@@ -200,14 +204,17 @@ def _refusals(count: int) -> str:
     return "all served" if count == 0 else f"{count} out of memory"
 
 
-def _variants(held: HoldoutResult) -> str:
+def _variants(held: HoldoutResult, size: HeapSize) -> str:
     if held.drawn == 0:
         return "The recording is too short to resample."
     origin = "this run" if held.seen == 1 else "these runs"
     found = f"{held.drawn} resampled variants of {origin}: {_refusals(held.drawn_refused)}."
-    if held.drawn_refused > 0:
-        return f"{found} Record more runs, or give a larger --margin."
-    return found
+    if held.drawn_refused == 0:
+        return found
+    needs = [need for need in held.drawn_needs if need is not None]
+    if len(needs) < held.drawn:
+        return f"{found} Record more runs."
+    return f"{found} Record more runs; --margin {size.margin_to(max(needs)):g} serves these, too."
 
 
 def _record_more(fit: Fit) -> Iterator[Part]:

@@ -88,7 +88,9 @@ class _Chunks:
         return bisect_left(self.used, self.free[0]) - position if self.free else 0
 
 
-def count_walks(plan: Plan, requests: Requests, region: int, base: int) -> Mapping[str, NDArray[Any]]:
+def count_walks(
+    plan: Plan, requests: Requests, region: int, base: int
+) -> Mapping[str, NDArray[Any]]:
     """How many calls pass how many chunks, in the form of _engine.call_costs.
 
     What passes to the fit stands for loads, what passes to the next free chunk for stores.

@@ -70,7 +70,9 @@ def _code(row: Mapping[str, str], lines: Mapping[str, LinearCost]) -> MeasuredCo
     mean, longest = (
         _model_error(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off")
     )
-    return MeasuredCode(int(row["bytes"]) if row["bytes"] else None, InstructionModel(lines, mean, longest))
+    return MeasuredCode(
+        int(row["bytes"]) if row["bytes"] else None, InstructionModel(lines, mean, longest)
+    )
 
 
 def _model_error(mean: str, worst: str) -> ModelError | None:

@@ -40,7 +40,9 @@ class HeapCosts:
 UNKNOWN: Final = HeapCosts()
 
 
-def estimate_costs(heap: Plan | SystemHeap, recording: LoadedTrace, memory: int | None) -> HeapCosts:
+def estimate_costs(
+    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int | None
+) -> HeapCosts:
     """The costs of a heap with so much memory for a recording; bytes, None: none serves it."""
     code = find_code(heap)
     if code is None:

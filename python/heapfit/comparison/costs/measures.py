@@ -60,7 +60,9 @@ MEASURE_TEXTS: Final = {
         "of these accesses in an SRAM of the region's size, relative to the best row",
     ),
     Measure.TIME: MeasureText(
-        "instructions", "", "mean of a call as it ships, on a Cortex-M4 at -Os, modelled from its accesses"
+        "instructions",
+        "",
+        "mean of a call as it ships, on a Cortex-M4 at -Os, modelled from its accesses",
     ),
     Measure.LONGEST: MeasureText(
         "longest call", "", "instructions of the longest call of this replay, modelled; no bound"

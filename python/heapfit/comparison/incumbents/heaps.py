@@ -13,6 +13,7 @@ from heapfit.comparison.incumbents.families import (
     lwip,
     newlib,
     nuttx,
+    rt_thread,
     threadx,
     tlsf,
     umm,
@@ -34,7 +35,7 @@ SIMULATED: Final = "simulated from its algorithm"
 DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
-_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, umm, tlsf)
+_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
     {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )
@@ -93,7 +94,10 @@ def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
     name, _, values = text.partition(":")
     (info,) = find_allocators([name])
     if takes_pools(info) or (info.ships and not is_for_any_program(info)):
-        raise HeapfitError(f"{text}: heap_5 cannot have such regions")
+        raise HeapfitError(
+            f"{text}: is no heap that a program can have as it is (its blocks are counted on a "
+            "recording, or callers must know sizes or follow pieces)"
+        )
     scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
     return SystemHeap(
         name=":".join(filter(None, [info.name, values])),
@@ -102,5 +106,6 @@ def _make_allocator_heap(text: str, alignment: int) -> SystemHeap:
         setting="its region",
         plan=Plan(info.name, scalars),
         own=0,
+        refuses_zero=False,
         is_region=True,
     )

@@ -10,8 +10,15 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests, remove_objects
+from heapfit.comparison.incumbents.regions import choose_region
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    describe_zero_requests,
+    remove_objects,
+)
 from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.work import most_to_try_all
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 
@@ -34,6 +41,7 @@ class Needs:
     memories: tuple[int | None, ...]  # for each recording
     permanent: Permanent | None
     events: int  # replayed to know it
+    notes: tuple[str, ...] = ()  # what the recordings ask for that the heap refuses
 
     @property
     def most(self) -> int | None:
@@ -54,7 +62,8 @@ def measure_memory_needs(
     kept, more = None, 0
     if len(known) == len(memories):
         kept, more = measure_permanent(heap, recordings, bases, known)
-    return Needs(heap, memories, kept, events + more)
+    notes = [note for one in recordings for note in describe_zero_requests(heap, one)]
+    return Needs(heap, memories, kept, events + more, tuple(dict.fromkeys(notes)))
 
 
 def measure_memories(
@@ -65,15 +74,21 @@ def measure_memories(
 ) -> tuple[SystemHeap, tuple[int | None, ...], int]:
     """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
 
-    A heap whose headers depend on its size comes back with those that it then has. Events are those
-    that were replayed for it.
+    A heap whose headers depend on its size comes back with those that it then has, heap_5 with the
+    region that is to grow. Events are those that were replayed for it.
     """
     measured = [
         _measure_memory(heap, one, base, progress)
         for one, base in zip(recordings, bases, strict=True)
     ]
     needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
-    grown = grow_headers(heap, needs)
+    known = [need for need in needs if need is not None]
+    if heap.typed and heap.grown < 0:
+        most = max(known) if len(known) == len(needs) else None
+        grown, more = choose_region(heap, recordings, bases, most)
+        events += more
+    else:
+        grown = grow_headers(heap, needs)
     if grown == heap:
         return heap, needs, events
     heap, needs, more = measure_memories(grown, recordings, bases, progress)
@@ -91,12 +106,24 @@ def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap
 def _measure_memory(
     heap: SystemHeap, requests: Requests, base: int, progress: Progress
 ) -> tuple[int | None, int]:
-    """The memory for one recording, whose largest alignment is `base`; then events replayed."""
+    """The memory for one recording, whose largest alignment is `base`; then events replayed.
+
+    Every size is tried where that is cheap, as `compare` does: heaps whose placements depend on the
+    region's end may fail in larger regions.
+    """
     step = f"compare {heap.name}"
     trial = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), base)
-    search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
+
+    def tell(done: int, total: int) -> None:
+        progress(step, done / max(total, 1))
+
+    search = trial.scan(progress=tell)
+    replayed = search.events
+    if 0 < search.events_left <= most_to_try_all(len(requests.op)):
+        search = trial.scan(progress=tell, every_size=True)
+        replayed += search.events
     progress(step, 1.0)
-    return None if search.r_safe is None else heap.memory(search.r_safe), search.events
+    return None if search.r_safe is None else heap.memory(search.r_safe), replayed
 
 
 def measure_permanent(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize

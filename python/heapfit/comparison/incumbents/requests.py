@@ -73,11 +73,23 @@ def adapt_requests(heap: SystemHeap, requests: Requests) -> Requests:
     if not heap.aligns:
         _require_unaligned(heap, requests)
     if heap.resizes is not Resizes.IN_PLACE:
-        requests = _replace_resizes(requests, may_shrink=heap.resizes is Resizes.SHRINK)
+        requests = _replace_resizes(requests, heap)
     has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
     least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
     requests = replace(requests, size=np.maximum(requests.size, least))
     return _add_region_marks(heap.regions, requests)
+
+
+def describe_zero_requests(heap: SystemHeap, requests: Requests) -> Iterator[str]:
+    """A sentence on the requests of 0 B, if there are any that the heap refuses."""
+    asks = is_allocation(requests.op)
+    zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
+    if zero and heap.refuses_zero:
+        verb = "is" if zero == 1 else "are"
+        yield (
+            f"{zero:,} of {count:,} requests {verb} of 0 B, which {heap.title} refuses (as where "
+            "memory runs out); they are replayed as its smallest block"
+        )
 
 
 def _require_no_free(heap: SystemHeap, requests: Requests) -> None:
@@ -98,15 +110,30 @@ def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
         )
 
 
-def _replace_resizes(requests: Requests, *, may_shrink: bool) -> Requests:
-    """Replaces each resize by a request, a copy and a free; with `may_shrink` only growth."""
+def _moves(
+    heap: SystemHeap, size: NDArray[np.uint64], old: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Whether the heap serves a resize from `old` to `size` by a new block."""
+    if heap.resizes is Resizes.SHRINK:
+        return size > old
+    if heap.resizes is Resizes.MOVE:
+        return np.ones(len(size), np.bool_)
+    new, own = _round_up(heap, size), _round_up(heap, np.maximum(old, np.uint64(heap.least)))
+    return np.asarray((new != own) & (new + np.uint64(heap.least_cut) > own))
+
+
+def _round_up(heap: SystemHeap, sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    unit = np.uint64(heap.plan.alignment)
+    return np.asarray((sizes + unit - np.uint64(1)) // unit * unit)
+
+
+def _replace_resizes(requests: Requests, heap: SystemHeap) -> Requests:
+    """Replaces each resize that the heap cannot serve in place by a request, a copy and a free."""
     op, size = requests.op, requests.size
     by_object = np.argsort(requests.named, kind="stable")
     last_size = np.zeros(len(op), np.uint64)
     last_size[by_object[1:]] = size[by_object[:-1]]
-    moves = (op == RESIZE) & (size > 0)
-    if may_shrink:
-        moves &= size > last_size
+    moves = (op == RESIZE) & (size > 0) & _moves(heap, size, last_size)
     begins = is_allocation(op) | moves
     ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
     now, before = _incarnations(begins[by_object], ordinal[by_object])

@@ -50,7 +50,7 @@ _PATIENCE = 50  # times all events
 _LEAST_PATIENCE = 250_000  # events
 _PAYS = 1000
 _OVERHEAD = 1000  # events' worth of making a heap
-_NEAR = 25  # a layout is skipped that needs more than the best and U_max over this
+_NEAR = 20  # a layout is skipped that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _FINEST = 2000  # what a change has to save is U_max over this
@@ -187,7 +187,7 @@ class PlacementSearch:
             for placing in near
             for high in guesses(class_lifetimes(blocks, placing.layout))
         ]
-        for placing in self._select_improving(placings)[:_REFINED]:
+        for placing in _first_of_each(self._select_improving(placings)):
             if self._has_work() and self._try(placing.layout, placing.high):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
@@ -371,6 +371,15 @@ class PlacementSearch:
         self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result
+
+
+def _first_of_each(placings: Sequence[PlacedLayout]) -> list[PlacedLayout]:
+    """The first few placings of each layout."""
+    kept: list[PlacedLayout] = []
+    for placing in placings:
+        before = sum(placing.layout == one.layout for one in kept)
+        kept += [placing] if before < _REFINED else []
+    return kept
 
 
 def _round_up(region: int) -> int:

@@ -60,6 +60,21 @@ def layouts(alignment: int) -> dict[str, Plan]:
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
+def least_layout(loaded: LoadedTrace) -> Candidate:
+    """The candidate of the bare name: the layout that serves the trace in the least region."""
+    named = layouts(loaded.alignment)
+    found = learn_placement(loaded, list(named.values()), most_events=0)
+    plan = named[ALLOCATOR] if found is None else found.plain.plan
+    replayed = 0 if found is None else found.replayed
+    return Candidate(ALLOCATOR, plan, f"as {layout_name(plan)}", False, replayed)
+
+
+def layout_name(plan: Plan) -> str | None:
+    """The name that a plain layout of `tailored` has among a fit's rows; None for other plans."""
+    named = layouts(plan.scalars.get("alignment", _COARSE))
+    return next((name for name, one in named.items() if one == plan), None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Settings:
     """The settings of each search: events it may replay, seed and progress."""

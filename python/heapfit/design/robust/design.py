@@ -22,13 +22,14 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.changed_programs import ChangedPrograms, ChangeTest
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
 from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Replays, TraceSet, make_folds
-from heapfit.design.robust.objective import LARGEST, Objective
+from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
@@ -46,7 +47,6 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.draw import is_drawn
 
-MOST_FOLDS = 8
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
 

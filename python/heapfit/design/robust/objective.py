@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from heapfit.errors import HeapfitError
 
+MOST_FOLDS = 8  # of a holdout check
+
 
 @dataclass(frozen=True, slots=True)
 class Objective:

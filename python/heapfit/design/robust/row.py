@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import TRACE_SPECIFIC, MarginBasis, MarginKind, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan

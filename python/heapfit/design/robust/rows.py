@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.changed_programs import ChangeTest
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions

@@ -261,12 +261,10 @@ def _count_events_until(subject: ReplaySubject, event: int) -> int:
 
 
 def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
-    try:
-        replay = _engine.Replay(
-            subject.plan, memory - subject.shift, base_alignment=subject.base, keep_offsets=True
-        )
-    except HeapfitError:  # the plan takes no such region
+    region = memory - subject.shift
+    if region < subject.plan.smallest_region:  # the plan takes no such region
         return RegionReplay(memory, np.zeros(0, np.uint64), FailedRequest(0, 0, 0, memory, 0))
+    replay = _engine.Replay(subject.plan, region, base_alignment=subject.base, keep_offsets=True)
     runs = replay.feed(subject.events)
     offsets = replay.offsets
     refused = None if runs else _find_failed_request(subject, replay, len(offsets))

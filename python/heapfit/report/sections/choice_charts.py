@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.row import Row
-from heapfit.plan.energy import load_sram
 from heapfit.report.case import ReportCase
 from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis
 from heapfit.report.drawing.number_text import count, figure_text, size

@@ -84,6 +84,7 @@ def heap_5(text: str, values: str) -> SystemHeap:
         title="FreeRTOS heap_5",
         setting="sizes of vPortDefineHeapRegions",
         regions=tuple(whole[:-1]),
+        typed=tuple(whole),
     )
 
 

@@ -20,6 +20,7 @@ def _nano(alignment: int) -> SystemHeap:
         own=2 * WORD,  # its list's head and where it began
         unset=2 * WORD,
         has_sentinel=False,
+        refuses_zero=False,
         tolerance=0.0,
     )
 
@@ -35,6 +36,7 @@ def _picolibc(alignment: int) -> SystemHeap:
         own=4 * WORD,  # its list's head, where it began and ends; a word to align the first block
         unset=3 * WORD,
         has_sentinel=False,
+        refuses_zero=False,
         tolerance=0.0,
     )
 

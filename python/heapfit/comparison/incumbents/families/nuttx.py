@@ -21,6 +21,7 @@ def _mm(_alignment: int) -> SystemHeap:
         setting="memory of mm_initialize",
         plan=Plan("sorted_fit", {"alignment": 8, "least_split": 16}),
         own=_CONTROL + 2 * _NODE,
+        refuses_zero=False,
         tolerance=0.0,
     )
 

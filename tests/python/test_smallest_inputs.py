@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The smallest recordings through every name of a heap: an answer or one clear line."""
+
+import sys
+
+import pytest
+
+from heapfit.cli.main import run
+from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
+
+HEADER = "# pointer_bits 32\n"
+SMALLEST = {
+    "one-event": "a 0 64\n",
+    "1-B": "a 0 1\n",
+    "16-B": "a 0 16\n",
+    "freed": "a 0 8\nf 0\n",
+    "zero-B": "a 0 0\na 1 100\nf 0\nf 1\n",
+    "only-zero-B": "a 0 0\n",
+}
+HUGE = {"4-GiB": 2**32 - 1, "above": 5 * 2**30}
+NAMES = ["heap_5:16K,8K" if name == "heap_5" else name for name in list_heap_names()]
+FITTED = [name for name in NAMES if is_simulated(name)] + ["tlsf", "dlmalloc"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("smallest")
+    for name, text in SMALLEST.items():
+        (made / f"{name}.heap").write_text(HEADER + text)
+    for name, size in HUGE.items():
+        (made / f"{name}.heap").write_text(f"{HEADER}a 0 100\na 1 {size}\nf 1\nf 0\n")
+    (made / "empty.heap").write_text("")
+    return made
+
+
+@pytest.fixture
+def heapfit(folder, monkeypatch, capsys):
+    """Runs the command line in this process: its status, output and lines of stderr."""
+    monkeypatch.chdir(folder)
+
+    def command(*words: str) -> tuple[int, str, list[str]]:
+        monkeypatch.setattr(sys, "argv", ["heapfit", *words])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err.splitlines()
+
+    return command
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("recording", SMALLEST)
+def test_compare_ranks_each_heap_or_says_why_not(heapfit, name, recording):
+    status, out, errors = heapfit("compare", f"{recording}.heap", name)
+    if status == 0:
+        assert name.partition(":")[0] in out or name == "dlmalloc"
+    else:
+        assert name == "heap_1", errors
+        assert len(errors) == 1
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("recording", ["1-B", "zero-B"])
+@pytest.mark.usefixtures("unmeasured")
+def test_fit_compares_with_each_heap_and_draws_its_page(heapfit, name, recording):
+    status, out, errors = heapfit("fit", f"{recording}.heap", "--now", name, "-o", "out")
+    if name == "heap_1" and recording == "zero-B":
+        assert (status, len(errors)) == (1, 1)
+    else:
+        assert status == 0, errors
+        assert "report" in out
+
+
+@pytest.mark.parametrize("command", [("fit", "--now"), ("compare", "--allocators")])
+@pytest.mark.parametrize("name", ["heap_4", "newlib-nano", "static_pools", "tlsf"])
+@pytest.mark.parametrize("recording", HUGE)
+def test_a_request_that_no_heap_serves_is_named(heapfit, command, name, recording):
+    words, option = command
+    if words == "fit" and name == "static_pools":
+        name = "lea"
+    status, _, errors = heapfit(words, f"{recording}.heap", option, name)
+    size = HUGE[recording]
+    assert (status, len(errors)) == (1, 1)
+    assert f"{recording}: event 2: asks for {size:,} B (-1 as a size?)" in errors[0]
+    assert errors[0].endswith("the rest has 100 B live at most")
+
+
+def test_an_empty_recording_is_one_line(heapfit):
+    for words in (("fit", "empty.heap", "--now", "heap_4"), ("compare", "empty.heap", "heap_4")):
+        assert heapfit(*words) == (1, "", ["heapfit: empty.heap: is empty"])
+
+
+def test_requests_of_0_bytes_are_counted_where_the_heap_refuses_them(heapfit):
+    refused = "1 of 2 requests is of 0 B, which FreeRTOS heap_4 refuses"
+    out = heapfit("compare", "zero-B.heap", "heap_4", "newlib-nano")[1]
+    assert f"heap_4: {refused}" in " ".join(out.split())
+    assert "newlib-nano: " not in out
+    out = heapfit("fit", "zero-B.heap", "--now", "heap_4", "-o", "zero")[1]
+    assert refused in " ".join(out.split())
