@@ -67,7 +67,14 @@ def rows() -> Iterator[list[object]]:
                 figures = measure(Workbench(Path(scratch)), plan, loaded)
             counted, modelled, longest, longest_modelled = figures
             print(f"{name:18} {label:26} {counted:7.1f} {modelled:7.1f}", flush=True)
-            yield [name, label, f"{counted:.1f}", f"{modelled:.1f}", longest, round(longest_modelled)]
+            yield [
+                name,
+                label,
+                f"{counted:.1f}",
+                f"{modelled:.1f}",
+                longest,
+                round(longest_modelled),
+            ]
 
 
 def main() -> None:
