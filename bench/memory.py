@@ -21,7 +21,8 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan.allocators import find_allocators, serving_region
+from heapfit.plan.allocators import find_allocators
+from heapfit.plan.serving_region import serving_region
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload

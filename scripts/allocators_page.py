@@ -4,11 +4,10 @@
 from heapfit import _engine
 from heapfit.plan.allocators import (
     ALIGNMENTS,
-    SMALL_REQUEST,
     UNKNOWN,
     find_allocators,
-    serving_region,
 )
+from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 
 HEAD = f"""\
 <!-- SPDX-License-Identifier: Apache-2.0 -->

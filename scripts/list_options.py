@@ -42,7 +42,7 @@ class OptionCounts:
 def list_entries() -> Iterator[Entry]:
     """The options of all commands, without help."""
     group = CommandGroup()
-    for command in group.modules:
+    for command in group.declared:
         for param in group.get_command(None, command).params:
             name = max((*param.opts, *param.secondary_opts), key=len)
             if param.param_type_name == "option" and name not in HELP:
@@ -76,7 +76,7 @@ def count_options() -> OptionCounts:
     meanings = _list_meanings()
     ambiguous = sorted(name for name, several in meanings.items() if len(several) > 1)
     entries = sum(len(commands) for several in meanings.values() for commands in several.values())
-    return OptionCounts(len(CommandGroup().modules), entries, len(meanings), tuple(ambiguous))
+    return OptionCounts(len(CommandGroup().declared), entries, len(meanings), tuple(ambiguous))
 
 
 def describe() -> Iterator[str]:

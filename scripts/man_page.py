@@ -8,8 +8,8 @@ import typer
 from typer.core import TyperCommand
 
 from heapfit import _engine
+from heapfit.cli.commands.pools import System
 from heapfit.cli.main import EXTERNAL_GROUP, GROUPS, CommandGroup, command_name
-from heapfit.cli.settings import System
 from heapfit.comparison.incumbents.heaps import list_heap_names
 from heapfit.plan.allocators import find_allocators
 
@@ -60,9 +60,9 @@ def command_lines(name: str, command: TyperCommand) -> Iterator[str]:
 
 def groups() -> Iterator[tuple[str, list[str]]]:
     """The titles of --help, with the commands under each."""
-    left = list(CommandGroup().modules)
-    for title, modules in GROUPS.items():
-        names = [command_name(module) for module in modules]
+    left = list(CommandGroup().declared)
+    for title, commands in GROUPS.items():
+        names = [command_name(one) for one in commands]
         left = [name for name in left if name not in names]
         yield title, names
     yield EXTERNAL_GROUP, left
@@ -85,7 +85,7 @@ def manual() -> Iterator[str]:
 
 def completion() -> Iterator[str]:
     """A script for bash: commands, their options, and the names that they know."""
-    names = list(CommandGroup().modules)
+    names = list(CommandGroup().declared)
     yield "# SPDX-License-Identifier: Apache-2.0"
     yield "# bash completion of heapfit: source it."
     yield "_heapfit() {"

@@ -81,8 +81,8 @@ if __name__ == "__main__":
 
     from heapfit.cli import main
 
-    for command in main.CommandGroup().modules.values():
-        import_module(command)
+    for command in main.CommandGroup().declared.values():
+        import_module(main.module_of(command))
     with suppress(typer.Exit, SystemExit), redirect_stdout(StringIO()):
         main.make_app()(["check", "--help"])
     gc.freeze()

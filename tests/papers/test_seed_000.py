@@ -17,9 +17,8 @@ import pytest
 
 from heapfit import _engine
 from heapfit_papers.reproduce.published import figure
+from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_MOST
 from heapfit_papers.slotbuf.benchmark import (
-    REPORT_REGION,
-    STANDARD_MOST,
     Slotbuf,
     SlotbufSpec,
     draw_sizes,

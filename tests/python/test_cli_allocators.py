@@ -5,7 +5,8 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.plan.allocators import ALIGNMENTS, serving_region, takes_pools
+from heapfit.plan.allocators import ALIGNMENTS, takes_pools
+from heapfit.plan.serving_region import serving_region
 
 ALL = {info.name: info for info in _engine.allocators()}
 OFFERED = [info for info in ALL.values() if not info.is_of_papers]

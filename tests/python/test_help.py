@@ -16,16 +16,11 @@ import small_scenarios
 from captures import ethernet, ipv4, pcap
 from small_traces import heapfit
 
-from heapfit.cli.examples import examples_of
 from heapfit.cli.main import CommandGroup
 
 ROOT = Path(__file__).parents[2]
-NAMES = list(CommandGroup().modules)
-EXAMPLES = [
-    one
-    for name in NAMES
-    for one in examples_of(name, sys.modules.get(CommandGroup().modules[name]))
-]
+NAMES = list(CommandGroup().declared)
+EXAMPLES = [one for declared in CommandGroup().declared.values() for one in declared.EXAMPLES]
 NOT_RUN = ("heapfit verify ",)  # which needs a firmware: it is parsed
 # One of a command's two examples runs, the other one the next day; all of them in `make test-long`.
 TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % 2

@@ -16,7 +16,7 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
 from list_options import count_options, list_entries, name_kind
 
-NAMES = list(CommandGroup().modules)
+NAMES = list(CommandGroup().declared)
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
 
 

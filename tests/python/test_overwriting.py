@@ -69,7 +69,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 def test_every_output_of_every_command_is_tried():
     there = {
         (name, param.name)
-        for name in CommandGroup().modules
+        for name in CommandGroup().declared
         for param in CommandGroup().get_command(None, name).params
         if param.name in _OUTPUT_PARAMETERS
     }

@@ -269,10 +269,10 @@ def test_a_count_comes_with_its_chance_in_a_time(burst, tmp_path):
     whole = settings_for("zephyr", burst, options(admission=0.65)).settings[1]
     share, day = whole.run_out.share, 99 * 1000 + 500  # microseconds of all bursts
     refused = share * 1500 * 86_400_000_000 / day
-    assert whole.run_out.refused_in(share) == (pytest.approx(refused), "day")
+    assert whole.run_out.count_refused(share) == (pytest.approx(refused), "day")
     assert f"{refused:,.0f} times a day." in describe_run_out(whole.run_out)
     sizes = [1500] * 10 + [40] * 5
     untimed = [(ALLOC, name, size, 0) for name, size in enumerate(sizes)]
     trace = trace_of(tmp_path / "untimed", untimed, kind="packets")
     alone = settings_for("zephyr", trace, options(admission=0.65)).settings[1].run_out
-    assert alone.refused_in(0.2) == (pytest.approx(3), "recording")
+    assert alone.count_refused(0.2) == (pytest.approx(3), "recording")

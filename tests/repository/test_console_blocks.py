@@ -132,7 +132,7 @@ NAMED = re.compile(r"(?:`|>|^\$ )heapfit ([a-z]+)\b", re.MULTILINE)
 
 def unknown_commands(page: str) -> set[str]:
     """Commands that a page names and that there are not."""
-    known = {"help"} | {name.split()[0] for name in CommandGroup().modules}
+    known = {"help"} | {name.split()[0] for name in CommandGroup().declared}
     return set(NAMED.findall(page)) - known
 
 

@@ -53,8 +53,6 @@ def written(folder: Path, name: str, text: str) -> Path:
         ("a.py", LONG, ["51 lines"]),
         ("a.py", LONG.replace("print(1)", "pass", 1).rpartition("    print")[0], []),
         ("a.py", WIDE, ["6 parameters"]),
-        ("cli/a.py", WIDE.replace("f(", "command("), []),
-        ("cli/a.py", WIDE, ["6 parameters"]),
         ("a.c", NATIVE_LONG, ["52 lines"]),
         ("a.cpp", NATIVE_WIDE, ["6 parameters"]),
         ("a.c", NATIVE_DEEP, ["4 blocks in one another"]),

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import AsJson, ClusterAddress, Everything, ReportPage, Workers
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -21,47 +19,29 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.sweep import Sweep
+from heapfit_papers.cli.commands import ReproduceCommand
 from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import load_published
 from heapfit_papers.reproduce.rows import reproduce, select_rows
 
-EXAMPLES = ("heapfit reproduce 000-1 --small", "heapfit reproduce 000-1 --small --report 000.html")
 _HEADINGS = ("row", "published", "found", "kind, verdict")
 
 
-def command(
-    papers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="000|001|002|003|ROW",
-            help="Papers, or single rows such as 003-9: 000 Cebeci 2019, 001 Mamagkakis et al., "
-            "002 Elsayed and Galal, 003 Lee and Yi 2008.",
-        ),
-    ] = None,
-    every: Everything = False,
-    report: ReportPage = None,
-    small: Annotated[
-        bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
-    ] = False,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    as_json: AsJson = False,
-) -> None:
-    """Measure every row of the papers again and show which published figures come out."""
-    if bool(papers) == every:
+def run(command: ReproduceCommand) -> None:
+    if bool(command.papers) == command.every:
         raise typer.BadParameter("name papers or rows, or --all")
-    identities = select_rows(papers or [])
-    with progress_bar({"rows": 1}) as progress, Sweep(workers, cluster) as sweep:
-        laboratory = Laboratory(small, sweep, progress)
+    identities = select_rows(command.papers or [])
+    with progress_bar({"rows": 1}) as progress, Sweep(command.workers, command.cluster) as sweep:
+        laboratory = Laboratory(command.small, sweep, progress)
         results = reproduce(identities, laboratory)
-        if report is not None:
+        if command.report is not None:
             # Loads jinja2, which takes longer than many a row.
             from heapfit_papers.pages.reproduce_page import write_reproduce_page
 
-            write_reproduce_page(report, results, laboratory)
-    print_result(_parts(results, report), as_json)
+            write_reproduce_page(command.report, results, laboratory)
+    print_result(_parts(results, command.report), command.as_json)
 
 
 def _parts(results: Sequence[RowResult], report: Path | None) -> Iterator[Part]:

@@ -6,20 +6,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import (
-    SEED,
-    AsJson,
-    PlanOption,
-    Region,
-    make_output_option,
-    show_in_help,
-    take_size,
-)
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -33,13 +23,11 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
+from heapfit_papers.cli.commands import STANDARD_ALLOCATOR, SlotbufCommand
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
 from heapfit_papers.reproduce.finding import Finding
 from heapfit_papers.reproduce.paper_000_second import judge
 from heapfit_papers.slotbuf.benchmark import (
-    REPORT_REGION,
-    STANDARD_LEAST,
-    STANDARD_MOST,
     Slotbuf,
     SlotbufSpec,
     plan_of,
@@ -48,71 +36,35 @@ from heapfit_papers.slotbuf.benchmark import (
 )
 from heapfit_papers.slotbuf.measures import measure_report
 
-_NAMES = ", ".join(info.name for info in _engine.allocators())
-_ALLOCATOR = "segregated_fit"
-EXAMPLES = ("heapfit slotbuf 300 1000", "heapfit slotbuf 10 10 --allocator tlsf --seed 7")
 _DISTRIBUTION, _PAGE = "dist.dat", "slotbuf.html"
-_OUTPUT = Path("out/slotbuf")
-_MOST = 2**64 - 1  # what the engine's numbers hold
 
 
-_Buffer: TypeAlias = Annotated[
-    int, typer.Argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
-]
-_Iterations: TypeAlias = Annotated[
-    int,
-    typer.Argument(
-        min=1, max=_MOST, help="Number of loops, each of which draws a slot and turns it over."
-    ),
-]
-_Allocator: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--allocator",
-        help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
-        "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes unless "
-        "header_size says otherwise.",
-    ),
-]
-_Least: TypeAlias = Annotated[
-    int, typer.Option("--min", help="Smallest request in bytes.", **take_size(1, _MOST))
-]
-_Most: TypeAlias = Annotated[
-    int, typer.Option("--max", help="Largest request in bytes.", **take_size(1, _MOST))
-]
-_Claims: TypeAlias = Annotated[
-    bool, typer.Option("--claims", help="Do the report's own runs as well and judge its claims.")
-]
-_OutputFolder: TypeAlias = Annotated[Path, make_output_option("dist.dat and slotbuf.html")]
-
-
-def command(
-    buffer: _Buffer,
-    iterations: _Iterations,
-    allocator: _Allocator = _ALLOCATOR,
-    plan: PlanOption = None,
-    least: _Least = STANDARD_LEAST,
-    most: _Most = STANDARD_MOST,
-    region: Region = REPORT_REGION,
-    seed: Annotated[int, show_in_help(SEED)] = 1,
-    claims: _Claims = False,
-    output: _OutputFolder = _OUTPUT,
-    as_json: AsJson = False,
-) -> None:
-    """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
-    if plan is not None and allocator != _ALLOCATOR:
+def run(command: SlotbufCommand) -> None:
+    if command.plan is not None and command.allocator != STANDARD_ALLOCATOR:
         raise typer.BadParameter("a plan file already names the allocator and its tunables")
-    chosen = load_plan(plan).plan if plan is not None else plan_of(allocator)
-    spec = SlotbufSpec(buffer, iterations, chosen, least, most, region, seed)
+    chosen = (
+        load_plan(command.plan).plan if command.plan is not None else plan_of(command.allocator)
+    )
+    spec = SlotbufSpec(
+        command.buffer,
+        command.iterations,
+        chosen,
+        command.least,
+        command.most,
+        command.region,
+        command.seed,
+    )
     with step_bar() as progress:
         run = run_slotbuf(spec, progress)
-        report = measure_report(progress) if claims else None
+        report = measure_report(progress) if command.claims else None
     judged = judge(report) if report is not None else ()
-    with stage_folder(output) as aside:
+    with stage_folder(command.output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
-        write_slotbuf_page(aside / _PAGE, run, _format_command(spec, plan, claims), report)
-    paths = {"distribution": output / _DISTRIBUTION, "page": output / _PAGE}
-    print_result(_parts(run, judged, paths), as_json)
+        write_slotbuf_page(
+            aside / _PAGE, run, _format_command(spec, command.plan, command.claims), report
+        )
+    paths = {"distribution": command.output / _DISTRIBUTION, "page": command.output / _PAGE}
+    print_result(_parts(run, judged, paths), command.as_json)
 
 
 def _format_command(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:

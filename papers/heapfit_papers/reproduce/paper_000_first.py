@@ -22,10 +22,8 @@ from heapfit_papers.reproduce.finding import Finding, holds, near
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.row import Row, Rows
+from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 from heapfit_papers.slotbuf.benchmark import (
-    REPORT_REGION,
-    STANDARD_LEAST,
-    STANDARD_MOST,
     Slotbuf,
     SlotbufSpec,
     draw_sizes,

@@ -13,9 +13,9 @@ from heapfit_papers.reproduce.paper_000_first import JUDGES as FIRST
 from heapfit_papers.reproduce.paper_000_first import Judge, deviating, judge_runs, report_runs
 from heapfit_papers.reproduce.published import figure
 from heapfit_papers.reproduce.row import Row, Rows
+from heapfit_papers.slotbuf import REPORT_REGION
 from heapfit_papers.slotbuf.benchmark import (
     REPORT_HEADER,
-    REPORT_REGION,
     Slotbuf,
     SlotbufSpec,
     report_version,

@@ -23,13 +23,11 @@ from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import parse_values
 from heapfit.progress import Progress, ignore_progress
+from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
-Sizes: TypeAlias = "NDArray[np.uint32]"  # as text, so that help needs no numpy
+Sizes: TypeAlias = NDArray[np.uint32]
 
 REPORT_HEADER = 24  # bytes before each block, in the report
-REPORT_REGION = 64 * 1024  # bytes, headers included
-STANDARD_LEAST = 8  # the report does not tell its sizes; with these its measurements come out
-STANDARD_MOST = 350
 
 _DENSITY = 100  # points of the series for each time that the loops grow e-fold
 

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from statistics import mean, stdev
 
 from heapfit.progress import Progress, ignore_progress
+from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 from heapfit_papers.slotbuf.benchmark import (
-    REPORT_REGION,
-    STANDARD_LEAST,
-    STANDARD_MOST,
     Slotbuf,
     SlotbufSpec,
     report_version,

@@ -5,34 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from heapfit.cli.arguments import (
-    Alignment,
-    AlignmentOption,
-    AsJson,
-    ClusterAddress,
-    DropUnknown,
-    PlanPaths,
-    PointerBitsOption,
-    Queue,
-    RegionOption,
-    Search,
-    Seed,
-    Source,
-    Workers,
-    import_options,
-    make_output_option,
-)
+from heapfit.cli.commands.comparisons import AdversaryCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import inapplicable_parts
+from heapfit.cli.running import import_options
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.plan.plan_file import load_plan
 from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
@@ -41,43 +24,29 @@ _MILLION = 1_000_000
 _WORK = {"import": 4, "profile": 25, "compare": 25, "attack": 46}  # shares of processor time
 
 
-def command(
-    source: Source,
-    allocators: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
-    ] = None,
-    plans: PlanPaths = None,
-    output: Annotated[
-        Path | None,
-        make_output_option("the requests that exhaust a plan's heap [out/NAME/adversary]"),
-    ] = None,
-    region: RegionOption = None,
-    search: Search = 20,
-    seed: Seed = 1,
-    alignment: AlignmentOption = Alignment.BYTES_8,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    as_json: AsJson = False,
-) -> None:
-    """Search for requests within a trace's limits that exhaust a plan's heap."""
-    if not allocators and not plans:
+def run(command: AdversaryCommand) -> None:
+    if not command.allocators and not command.plans:
         raise typer.BadParameter("give an allocator, or --plan")
-    plan_files = tuple(load_plan(path) for path in plans or [])
-    attacked = ComparisonRequest(tuple(allocators or []), plan_files, int(alignment))
-    name = source_name(source)
-    folder = output or Path("out") / name / "adversary"
-    options = AdversaryOptions(folder, region, search * _MILLION, seed, name)
+    plan_files = tuple(load_plan(path) for path in command.plans or [])
+    attacked = ComparisonRequest(
+        tuple(command.allocators or []), plan_files, int(command.alignment)
+    )
+    name = source_name(command.source)
+    folder = command.output or Path("out") / name / "adversary"
+    options = AdversaryOptions(
+        folder, command.region, command.search * _MILLION, command.seed, name
+    )
     with (
         progress_bar(_WORK) as progress,
-        Sweep(workers, cluster) as sweep,
-        open_trace(source, import_options(queue, drop_unknown, pointer_bits), progress) as trace,
+        Sweep(command.workers, command.cluster) as sweep,
+        open_trace(
+            command.source,
+            import_options(command.queue, command.drop_unknown, command.pointer_bits),
+            progress,
+        ) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
-    print_result(_parts(attacks, seed), as_json)
+    print_result(_parts(attacks, command.seed), command.as_json)
     if attacks.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed and stored
 

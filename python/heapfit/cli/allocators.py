@@ -6,12 +6,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import AsJson
+from heapfit.cli.commands.comparisons import AllocatorsCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import (
     Column,
@@ -28,39 +25,29 @@ from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
     ALIGNMENTS,
-    SMALL_REQUEST,
     UNKNOWN,
     find_allocators,
     list_aliases,
-    serving_region,
 )
 from heapfit.plan.plan import Plan, plan_table
+from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 
 _NAMES_WITH_REGIONS = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
 _LABELS = 17  # columns before a figure's text
 
 
-def command(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Allocators to print in full, with a drawing of their layout [a list of all]."
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the allocators: origin, tunables, worst case, overhead of a block."""
-    for name in filter(is_path, names or ()):
+def run(command: AllocatorsCommand) -> None:
+    for name in filter(is_path, command.names or ()):
         require_kind(Path(name))
     systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
-    named = [name for name in names or () if name not in systems]
-    infos = find_allocators(named) if named or not names else []
+    named = [name for name in command.names or () if name not in systems]
+    infos = find_allocators(named) if named or not command.names else []
     heaps = [
         find_heap(_NAMES_WITH_REGIONS.get(name, name), 8)
         for name in systems
-        if not names or name in names
+        if not command.names or name in command.names
     ]
-    print_result(_parts(infos, heaps, is_in_full=bool(names)), as_json)
+    print_result(_parts(infos, heaps, is_in_full=bool(command.names)), command.as_json)
 
 
 def _parts(

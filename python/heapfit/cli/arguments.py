@@ -7,22 +7,20 @@ import shlex
 import sys
 from collections.abc import Callable, Container
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 from typer.models import OptionInfo
 
-from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
-from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, Precision
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
-from heapfit.importers import ImportOptions
-from heapfit.importers.file_kind import Kind, require_kind
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
+from heapfit.trace.kinds import Kind
 
 
 class PointerBits(StrEnum):
@@ -97,7 +95,14 @@ def make_output_option(what: str) -> OptionInfo:
 
 def take_file(*wanted: Kind) -> dict[str, Any]:
     """Keyword arguments that make an option take files of these kinds, and advise on others."""
-    return {"parser": lambda text: require_kind(Path(text), *wanted)}
+
+    def parse_path(text: str) -> Path:
+        # Help needs no importers, which load pyarrow.
+        checks = import_module("heapfit.importers.file_kind")
+        path: Path = checks.require_kind(Path(text), *wanted)
+        return path
+
+    return {"parser": parse_path}
 
 
 Source: TypeAlias = Annotated[
@@ -321,21 +326,3 @@ def reject_options(context: typer.Context, names: Container[str], why: str) -> N
         source = context.get_parameter_source(param.name or "")
         if param.name in names and source is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter(f"{param.opts[-1]} has no effect here: {why}")
-
-
-def import_options(
-    queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
-) -> ImportOptions:
-    """The options of an import, from the three options above.
-
-    A queue is checked also where the source turns out not to be packets.
-    """
-    if queue is not None:
-        _engine.QueueModel(queue)
-    bits = int(pointer_bits) if pointer_bits else None
-    return ImportOptions(drop_unknown, queue, bits)
-
-
-def precision_of(exact: bool) -> Precision:
-    """The precision of region searches that --exact selects."""
-    return EXACT if exact else STANDARD_PRECISION

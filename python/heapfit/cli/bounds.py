@@ -5,28 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated
 
 from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
 from heapfit.bounds.worst_cases import Premise, WorstCase
-from heapfit.cli.arguments import (
-    Alignment,
-    AlignmentOption,
-    AsJson,
-    DropUnknown,
-    PointerBitsOption,
-    Queue,
-    Search,
-    Seed,
-    Source,
-    import_options,
-    make_output_option,
-)
+from heapfit.cli.commands.comparisons import BoundsCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.running import import_options
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
@@ -45,33 +31,19 @@ _REQUESTS = {
 }
 
 
-def command(
-    source: Source,
-    alignment: AlignmentOption = Alignment.BYTES_8,
-    search: Search = 50,
-    seed: Seed = 1,
-    output: Annotated[
-        Path | None,
-        make_output_option("the trace as a CSV file for minimalloc, times in events [nowhere]"),
-    ] = None,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the least that any heap needs for a trace, and allocators' worst cases."""
-    importing = import_options(queue, drop_unknown, pointer_bits)
+def run(command: BoundsCommand) -> None:
+    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     with (
         progress_bar(_WORK) as progress,
-        open_trace(source, importing, progress) as trace,
+        open_trace(command.source, importing, progress) as trace,
     ):
-        loaded = load_trace(trace, int(alignment), progress)
-        bounds = find_bounds(loaded, seed, search * _MILLION, progress)
-        written = None if output is None else save_lifetimes(output, loaded)
-    parts = [*_parts(bounds, int(alignment))]
+        loaded = load_trace(trace, int(command.alignment), progress)
+        bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
+        written = None if command.output is None else save_lifetimes(command.output, loaded)
+    parts = [*_parts(bounds, int(command.alignment))]
     if written is not None:
-        parts.append(Line(f"{output}: {written:,} lifetimes", is_copied=True))
-    print_result(parts, as_json)
+        parts.append(Line(f"{command.output}: {written:,} lifetimes", is_copied=True))
+    print_result(parts, command.as_json)
     if bounds.packing.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed
 

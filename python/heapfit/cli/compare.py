@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
@@ -16,43 +15,26 @@ from heapfit import _engine
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import (
-    ALIGNMENT_HELP,
-    Alignment,
-    Allocators,
-    AsJson,
-    ClusterAddress,
-    DropUnknown,
-    Exact,
-    PlanPaths,
-    PointerBits,
-    PointerBitsOption,
-    Programs,
-    Queue,
-    ReportPage,
-    Seed,
-    SramFile,
-    Workers,
     command_line,
-    import_options,
-    make_output_option,
-    precision_of,
     reject_options,
-    take_size,
 )
+from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level_parts, ranking
+from heapfit.cli.running import import_options
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, list_heap_names
+from heapfit.comparison.incumbents.heaps import is_heap, list_heap_names
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
+from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
-from heapfit.importers.file_kind import Kind, is_path, require_kind
+from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -61,18 +43,15 @@ from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
-from heapfit.trace.kinds import STANDARD_QUEUE
+from heapfit.trace.kinds import Kind
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workloads
 
-LARGEST_STEP = 1 << 30  # bytes
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
-_PLUGIN_GROUP = "Plug-ins"
-_LEAGUE_GROUP = "League"
 # Parameters that only one of the two has a use for.
 _RANKING_PARAMETERS = (
     *("workloads", "seed", "plans", "exact", "granularity"),
@@ -80,158 +59,40 @@ _RANKING_PARAMETERS = (
 )
 _LEAGUE_PARAMETERS = ("events", "has_designs")
 _MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
-_KNOWN = [info.name for info in _engine.allocators()]
 _OFFERED = [info.name for info in _engine.allocators() if not info.is_of_papers]
-_NAMES = ", ".join(_OFFERED)
-_SYSTEMS = ", ".join(name for name in SYSTEM_HEAPS if name not in _KNOWN)
-_WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
-_Words: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="TRACE|ALLOCATOR",
-        help="Recordings, captures or traces, and the allocators to rank [all that fit tries]: "
-        f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
-        f"{_SYSTEMS}. Pools are made from the trace.",
-    ),
-]
-_Workloads: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--workloads",
-        help="Synthetic workloads to compare, too, separated by commas; all: every one. "
-        f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
-    ),
-]
-_Granularity: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--granularity",
-        **take_size(1, LARGEST_STEP),
-        help="Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
-    ),
-]
-_Plugins: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--plugin",
-        help="Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
-        "a folder of these, or a Rust crate.",
-    ),
-]
-_Crates: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--crates",
-        help="Rank four Rust crates, too; needs cargo.",
-        rich_help_panel=_PLUGIN_GROUP,
-    ),
-]
-_CFlags: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--cflags",
-        help="Compiler flags for the sources of --plugin.",
-        rich_help_panel=_PLUGIN_GROUP,
-    ),
-]
-_Bits: TypeAlias = Annotated[
-    PointerBits,
-    typer.Option(
-        "--bits",
-        help="Pointer width of --plugin and --crates.",
-        rich_help_panel=_PLUGIN_GROUP,
-    ),
-]
-_Board: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--board",
-        help="Counts of `python -m harness league` on an emulated board (docs/league.md).",
-        rich_help_panel=_PLUGIN_GROUP,
-    ),
-]
-_Alignments: TypeAlias = Annotated[
-    list[Alignment] | None,
-    typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
-]
-_Output: TypeAlias = Annotated[
-    Path | None,
-    make_output_option(
-        "a league table over recordings or folders of them: page, tables and cache, in a folder "
-        "[no league; docs/league.md]"
-    ),
-]
-_Events: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--events",
-        min=1,
-        help="Only the first so many events of each recording.",
-        rich_help_panel=_LEAGUE_GROUP,
-    ),
-]
-_Designs: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--designs/--no-designs",
-        help="Rank plans learned from the recordings, too.",
-        rich_help_panel=_LEAGUE_GROUP,
-    ),
-]
-
-
-def command(
-    context: typer.Context,
-    words: _Words = None,
-    allocators: Allocators = None,
-    workloads: _Workloads = None,
-    seed: Seed = 1,
-    plans: PlanPaths = None,
-    alignments: _Alignments = None,
-    output: _Output = None,
-    exact: Exact = False,
-    granularity: _Granularity = None,
-    plugins: _Plugins = None,
-    has_crates: _Crates = False,
-    cflags: _CFlags = "",
-    bits: _Bits = PointerBits.BITS_32,
-    board: _Board = None,
-    events: _Events = None,
-    has_designs: _Designs = True,
-    sram: SramFile = None,
-    report: ReportPage = None,
-    programs: Programs = None,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    as_json: AsJson = False,
-) -> None:
-    """Rank allocators and plans by the smallest region in which each serves a trace.
-
-    Exit status 3 if a plug-in of a ranking has faults. With --output a league: all of ours and of
-    plug-ins over all recordings, designs from NAME-1 on NAME-2, too; what a run before has in the
-    same folder is not measured again.
-    """
-    sources, named = _split_words(words or [], allocators or [])
-    foreign = ForeignAllocators(plugins or [], has_crates, cflags, int(bits), board)
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    given = [int(alignment) for alignment in alignments or []]
-    if output is not None:
-        reject_options(context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
-        league = LeagueRequest(sources, named, given, foreign, has_designs, events, importing)
-        print_result(make_league(league, output, workers), as_json)
+def run(command: CompareCommand) -> None:
+    sources, named = _split_words(command.words or [], command.allocators or [])
+    foreign = ForeignAllocators(
+        command.plugins or [], command.has_crates, command.cflags, int(command.bits), command.board
+    )
+    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    given = [int(alignment) for alignment in command.alignments or []]
+    if command.output is not None:
+        reject_options(command.context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
+        league = LeagueRequest(
+            sources, named, given, foreign, command.has_designs, command.events, importing
+        )
+        print_result(make_league(league, command.output, command.workers), command.as_json)
         return
-    reject_options(context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
-    specs = parse_workloads(workloads or [], seed)
-    alignment, precision = _require_one_alignment(given), precision_of(exact)
-    request = ComparisonRequest(tuple(named), _load_plans(plans), alignment, precision)
-    asked = _RankingRequest(sources, specs, request, foreign, importing, report, programs or [])
-    options = MatrixOptions(_require_power_of_two(granularity), load_sram(sram))
-    _print(asked.rank(Sweep(workers, cluster)), options, seed if specs else None, as_json)
+    reject_options(command.context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
+    specs = parse_workloads(command.workloads or [], command.seed)
+    alignment, precision = (
+        _require_one_alignment(given),
+        EXACT if command.exact else STANDARD_PRECISION,
+    )
+    request = ComparisonRequest(tuple(named), _load_plans(command.plans), alignment, precision)
+    asked = _RankingRequest(
+        sources, specs, request, foreign, importing, command.report, command.programs or []
+    )
+    options = MatrixOptions(_require_power_of_two(command.granularity), load_sram(command.sram))
+    _print(
+        asked.rank(Sweep(command.workers, command.cluster)),
+        options,
+        command.seed if specs else None,
+        command.as_json,
+    )
 
 
 def _load_plans(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:

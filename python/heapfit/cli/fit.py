@@ -8,40 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
 from heapfit.cli.arguments import (
-    SEARCH,
-    SEARCHING,
-    WORKERS,
-    Alignment,
-    AlignmentOption,
-    Allocators,
-    AsJson,
-    CallSites,
-    ClusterAddress,
-    DropUnknown,
-    EffortOption,
-    Everything,
-    Exact,
-    Now,
-    PointerBitsOption,
-    Prefer,
-    Programs,
-    QueueOfCapture,
-    Seed,
-    Sized,
-    Sources,
-    SramFile,
-    Workers,
-    import_options,
-    make_output_option,
     reject_options,
-    take_percent,
-    take_size,
 )
+from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.incumbent import incumbent_parts
 from heapfit.cli.printing.parts import (
@@ -59,313 +32,93 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
+from heapfit.cli.running import import_options
 from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
-from heapfit.design.budgets.choice import STANDARD_SECONDS, BudgetChoice, Method
-from heapfit.design.effort import Effort, budgets_of
+from heapfit.design.budgets.choice import BudgetChoice
+from heapfit.design.effort import budgets_of
 from heapfit.design.front.design_front import ALL_MEASURES
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.design import MOST_FOLDS
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
-from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers import open_trace
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.values import expand_names
 from heapfit.progress import WeightedProgress
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
 from heapfit.workloads.drawn_set import resample_traces
 
-_CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _WORK = {"draw": 2, "fit": 98}  # of the time, where runs are resampled
 
-_Output: TypeAlias = Annotated[
-    Path | None,
-    make_output_option("plan, C code and report; with --each one folder a source [out/NAME]"),
-]
-_Peak: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--peak",
-        help="Live bytes to plan for, if the load will grow [the recorded peak].",
-        **take_size(1),
-    ),
-]
-_Margin: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--margin",
-        help="Percent to add for runs you did not record [measured: docs/margin.md].",
-        **take_percent(0, MOST_MARGIN),
-    ),
-]
-_Pools: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--pools",
-        help="Consider also pools whose counts come from these recordings.",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_Each: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--each",
-        help="Fit one heap to each source, not one heap to all.",
-        rich_help_panel=_CANDIDATE_GROUP,
-    ),
-]
-_Plans: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--plans",
-        metavar="FOLDER",
-        help="Search every candidate completely; write a plan file for each, and a page "
-        "(docs/design.md). With --each: one folder a source.",
-        rich_help_panel=_CANDIDATE_GROUP,
-    ),
-]
-_Front: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--front",
-        metavar="FOLDER",
-        help="Measure every configuration of the design space; write the plans of its Pareto "
-        "front, and a page (docs/front.md). With --each: one folder a source.",
-        rich_help_panel=_CANDIDATE_GROUP,
-    ),
-]
-_By: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        metavar="MEASURE,...",
-        help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-        rich_help_panel=_CANDIDATE_GROUP,
-    ),
-]
-_Method: TypeAlias = Annotated[
-    Method | None,
-    typer.Option(
-        "--budgets",
-        help="How the number of blocks of each pool is found [greedy and exact].",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_BudgetSeconds: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--budget-seconds",
-        min=0.1,
-        help="Time limit of the exact search of pool budgets; past it, the gap is printed.",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_Search: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--search", metavar="MILLIONS", min=0, help=SEARCH.help, rich_help_panel=SEARCHING
-    ),
-]
-_Objective: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--objective",
-        metavar="max|q90|...",
-        help="What to serve of several recordings: all (max), or a quantile.",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_Folds: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--folds",
-        min=0,
-        help="Folds of the holdout check of several recordings; 0: no check.",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_Draw: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--draw",
-        min=0,
-        max=10_000,
-        help="Resample this many runs from the one recording, and fit to all of them.",
-        rich_help_panel=SEARCHING,
-    ),
-]
-_Cache: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder that stores the results of replays for the next fit.",
-        rich_help_panel=WORKERS,
-    ),
-]
+
+def run(command: FitCommand) -> None:
+    """Runs all fits, and prints each as soon as it is done."""
+    if command.front_folder is None:
+        reject_options(command.context, ("by",), "it needs --front")
+    if len(command.sources) > 1 and not command.each:
+        _require_one(command)
+    outcomes = []
+    for outcome in _outcomes(command, _make_options(command)):
+        outcomes.append(outcome)
+        if not command.as_json:
+            print_text(outcome.parts(command.every))
+    if command.as_json:
+        console.print_json({"fits": [content_of(one.parts(command.every)) for one in outcomes]})
+    _close([one.fit for one in outcomes], command.as_json)
 
 
-def command(
-    context: typer.Context,
-    sources: Sources,
-    output: _Output = None,
-    now: Now = None,
-    peak: _Peak = None,
-    margin: _Margin = None,
-    prefer: Prefer = None,
-    alignment: AlignmentOption = Alignment.BYTES_8,
-    every: Everything = False,
-    programs: Programs = None,
-    plans_folder: _Plans = None,
-    front_folder: _Front = None,
-    allocators: Allocators = None,
-    by: _By = None,
-    sram: SramFile = None,
-    each: _Each = False,
-    pools: _Pools = False,
-    effort: EffortOption = Effort.STANDARD,
-    exact: Exact = False,
-    method: _Method = None,
-    budget_seconds: _BudgetSeconds = STANDARD_SECONDS,
-    search: _Search = None,
-    seed: Seed = 1,
-    objective: _Objective = "max",
-    folds: _Folds = MOST_FOLDS,
-    draw: _Draw = 0,
-    queue: QueueOfCapture = None,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    call_sites: CallSites = False,
-    sized: Sized = False,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    cache: _Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
-    if front_folder is None:
-        reject_options(context, ("by",), "it needs --front")
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    budgets = _budgets(effort, (method, budget_seconds, search, seed))
-    plans = PlanOptions(int(alignment), budgets, call_sites, sized, exact, effort)
-    target = _TargetOptions(prefer, pools, peak, margin, now)
-    space = _SpaceOptions(plans_folder, front_folder, allocators, by, sram)
-    several = _SeveralOptions(objective, folds, draw, seed, cache)
-    asked = _Settings(importing, plans, target, space, several, every, tuple(programs or []))
-    wanted = _FitsRequest(sources, output, each, workers, cluster)
-    _run(wanted, asked, as_json)
+def _require_one(command: FitCommand) -> None:
+    """Raises a usage error for options that take one recording alone."""
+    if command.prefer is not None and command.prefer is not Preference.RAM:
+        raise typer.BadParameter("--prefer takes one recording, or several with --each")
+    if command.front_folder is not None or command.allocators:
+        option = "--allocators" if command.front_folder is None else "--front"
+        raise typer.BadParameter(f"{option} takes one recording, or several with --each")
+    if command.draw:
+        raise typer.BadParameter("--draw takes one recording, or several with --each")
 
 
-_Budgets: TypeAlias = tuple[Method | None, float, int | None, int]
+def _make_options(command: FitCommand) -> FitOptions:
+    """Options of the fit; whole recordings are searched for candidates and resampled runs."""
+    has_candidates = command.plans_folder is not None or command.front_folder is not None
+    is_whole = has_candidates or command.draw > 0 or command.objective != "max"
+    given = command.allocators or []
+    return FitOptions(
+        alignment=int(command.alignment),
+        importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        prefer=command.prefer or Preference.RAM,
+        call_sites=command.call_sites,
+        sized=command.sized,
+        pools=command.pools,
+        peak=command.peak,
+        margin=command.margin,
+        exact=command.exact,
+        effort=command.effort,
+        whole=command.every or has_candidates,
+        now=command.now,
+        programs=tuple(command.programs or ()),
+        kept=_require_folder(command.cache),
+        most_events=sys.maxsize if is_whole else MOST_SEARCHED,
+        budgets=_choose_budgets(command),
+        objective=parse_objective(command.objective),
+        folds=command.folds,
+        front=command.front_folder is not None,
+        allocators=() if given == ["all"] else tuple(expand_names(given, ())),
+        sram=load_sram(command.sram),
+    )
 
 
-def _budgets(effort: Effort, asked: _Budgets) -> BudgetChoice:
+def _choose_budgets(command: FitCommand) -> BudgetChoice:
     """The budget search: as the options have it, else as the effort has it."""
-    method, seconds, search, seed = asked
-    usual = budgets_of(effort)
+    usual, method, search = budgets_of(command.effort), command.method, command.search
     events = usual.replayed_events if search is None else search * 1_000_000
-    return BudgetChoice(usual.methods if method is None else (method,), seconds, events, seed)
-
-
-@dataclass(frozen=True, slots=True)
-class _TargetOptions:
-    """What the heap is to be good at, its peak and margin, and the incumbent heap."""
-
-    prefer: Preference | None
-    pools: bool
-    peak: int | None
-    margin: float | None
-    now: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _SpaceOptions:
-    """The allocators to try, and the folders of candidates."""
-
-    plans: Path | None
-    front: Path | None
-    allocators: Sequence[str] | None
-    by: str | None
-    sram: Path | None
-
-    def names(self) -> tuple[str, ...]:
-        """The names of the allocators to try; empty: all."""
-        given = list(self.allocators or [])
-        return () if given == ["all"] else tuple(expand_names(given, ()))
-
-    def folders(self) -> CandidateFolders:
-        """The folders of candidates; HeapfitError if --by names no measure."""
-        by = ALL_MEASURES if self.by is None else parse_measures(self.by)
-        return CandidateFolders(self.plans, self.front, by)
-
-
-@dataclass(frozen=True, slots=True)
-class _SeveralOptions:
-    """Options for several recordings, or for those resampled from one."""
-
-    objective: str
-    folds: int
-    draw: int
-    seed: int  # of the first resampled run
-    cache: Path | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """The options of all fits of a command."""
-
-    importing: ImportOptions
-    plans: PlanOptions
-    target: _TargetOptions
-    space: _SpaceOptions
-    several: _SeveralOptions
-    every: bool
-    programs: tuple[Path, ...]
-
-    def options(self) -> FitOptions:
-        """Options of the fit; whole recordings are searched for candidates and resampled runs."""
-        plans, target, space, several = self.plans, self.target, self.space, self.several
-        has_candidates = space.plans is not None or space.front is not None
-        is_whole = has_candidates or several.draw > 0 or several.objective != "max"
-        return FitOptions(
-            alignment=plans.alignment,
-            importing=self.importing,
-            prefer=target.prefer or Preference.RAM,
-            call_sites=plans.call_sites,
-            sized=plans.sized,
-            pools=target.pools,
-            peak=target.peak,
-            margin=target.margin,
-            exact=plans.exact,
-            effort=plans.effort,
-            whole=self.every or has_candidates,
-            now=target.now,
-            programs=self.programs,
-            kept=_require_folder(several.cache),
-            most_events=sys.maxsize if is_whole else MOST_SEARCHED,
-            budgets=plans.choice,
-            objective=parse_objective(several.objective),
-            folds=several.folds,
-            front=space.front is not None,
-            allocators=space.names(),
-            sram=load_sram(space.sram),
-        )
-
-    def require_one(self) -> None:
-        """Raises a usage error for options that take one recording alone."""
-        target, space = self.target, self.space
-        if target.prefer is not None and target.prefer is not Preference.RAM:
-            raise typer.BadParameter("--prefer takes one recording, or several with --each")
-        if space.front is not None or space.allocators:
-            option = "--allocators" if space.front is None else "--front"
-            raise typer.BadParameter(f"{option} takes one recording, or several with --each")
-        if self.several.draw:
-            raise typer.BadParameter("--draw takes one recording, or several with --each")
+    methods = usual.methods if method is None else (method,)
+    return BudgetChoice(methods, command.budget_seconds, events, command.seed)
 
 
 def _require_folder(cache: Path | None) -> Path | None:
@@ -395,20 +148,6 @@ class _Outcome:
         yield from self.candidates
 
 
-def _run(wanted: _FitsRequest, asked: _Settings, as_json: bool) -> None:
-    """Runs all fits, and prints each as soon as it is done."""
-    if len(wanted.sources) > 1 and not wanted.each:
-        asked.require_one()
-    outcomes = []
-    for outcome in _outcomes(wanted, asked):
-        outcomes.append(outcome)
-        if not as_json:
-            print_text(outcome.parts(asked.every))
-    if as_json:
-        console.print_json({"fits": [content_of(one.parts(asked.every)) for one in outcomes]})
-    _close([one.fit for one in outcomes], as_json)
-
-
 def _close(outcomes: Sequence[Fit | Failure], as_json: bool) -> None:
     """Prints a line for each of several fits; exit status 1 if one of them failed."""
     if len(outcomes) > 1 and not as_json:
@@ -417,31 +156,21 @@ def _close(outcomes: Sequence[Fit | Failure], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _FitsRequest:
-    """The sources to fit, whether each apart, and the workers."""
-
-    sources: Sequence[Path]
-    output: Path | None
-    each: bool
-    workers: int | None
-    cluster: str | None
-
-
-def _outcomes(wanted: _FitsRequest, asked: _Settings) -> Iterator[_Outcome]:
+def _outcomes(command: FitCommand, options: FitOptions) -> Iterator[_Outcome]:
     """The outcome of each fit, one after the other."""
-    sources, output = wanted.sources, wanted.output
-    options, folders = asked.options(), asked.space.folders()
-    if not wanted.each or len(sources) == 1:
-        with Sweep(wanted.workers, wanted.cluster) as sweep:
-            run = _FitJob(sources, folder_for(sources, output), folders, sweep)
-            outcome = _fit_and_write(run, options, asked.several)
+    sources, output = command.sources, command.output
+    by = ALL_MEASURES if command.by is None else parse_measures(command.by)
+    folders = CandidateFolders(command.plans_folder, command.front_folder, by)
+    if not command.each or len(sources) == 1:
+        with Sweep(command.workers, command.cluster) as sweep:
+            job = _FitJob(sources, folder_for(sources, output), folders, sweep)
+            outcome = _fit_and_write(job, options, command.draw, command.seed)
         yield outcome
         return
     for source, folder in zip(sources, source_folders(sources, output), strict=True):
-        run = _FitJob([source], folder, folders.subfolders(folder.name), None)
+        job = _FitJob([source], folder, folders.subfolders(folder.name), None)
         try:
-            outcome = _fit_and_write(run, options, asked.several)
+            outcome = _fit_and_write(job, options, command.draw, command.seed)
         except HeapfitError as error:
             outcome = _Outcome(Failure(source, str(error)))
         yield outcome
@@ -457,19 +186,20 @@ class _FitJob:
     sweep: Sweep | None
 
 
-def _fit_and_write(run: _FitJob, options: FitOptions, several: _SeveralOptions) -> _Outcome:
+def _fit_and_write(job: _FitJob, options: FitOptions, draw: int, seed: int) -> _Outcome:
+    """One fit with what it writes; `draw` runs are resampled from its one recording."""
     with progress_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
         whole = WeightedProgress(progress, _WORK)
-        drawn, sources = None, list(run.sources)
-        if several.draw:
+        drawn, sources = None, list(job.sources)
+        if draw:
             (source,) = sources
-            with open_trace(source, options.importing, whole.part("draw")) as trace:
-                resampling = whole.part("draw")
-                drawn = resample_traces(trace, several.draw, several.seed, Path(made), resampling)
+            resampling = whole.part("draw")
+            with open_trace(source, options.importing, resampling) as trace:
+                drawn = resample_traces(trace, draw, seed, Path(made), resampling)
             sources += [trace.path for trace in drawn.traces]
-        resources = Resources(run.sweep, write_report)
-        fitted = fit(sources, run.folder, options, whole.part("fit"), resources)
-        return _Outcome(fitted, list(write_candidates(fitted, run.folders, drawn)))
+        resources = Resources(job.sweep, write_report)
+        fitted = fit(sources, job.folder, options, whole.part("fit"), resources)
+        return _Outcome(fitted, list(write_candidates(fitted, job.folders, drawn)))
 
 
 def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import AsJson, PlanArgument, RegionOption, make_output_option
+from heapfit.cli.commands.fitting import GenerateCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
-from heapfit.generate.languages import Language
 from heapfit.generate.options import GenerateOptions, region_warning
-from heapfit.generate.platforms import Platform
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 from heapfit.sweep import usable_cores
@@ -24,87 +21,27 @@ from heapfit.sweep import usable_cores
 CODE = "The C code"
 
 
-Prefix: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--prefix", help="Prefix of every name in the heap's C code.", rich_help_panel=CODE
-    ),
-]
-Platforms: TypeAlias = Annotated[
-    list[Platform] | None,
-    typer.Option(
-        "--for",
-        metavar="PLATFORM",
-        help=f"Add the platform's API and build files: {', '.join(Platform)}.",
-    ),
-]
-_Language: TypeAlias = Annotated[
-    Language,
-    typer.Option(
-        "--language",
-        help="Language of the program that calls the heap. The core is always C.",
-    ),
-]
-_RegionGiven: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--region-given",
-        help="The program passes the region, of any size.",
-        rich_help_panel=CODE,
-    ),
-]
-_Amalgamate: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--amalgamate",
-        help="Write all C as one file beside the header.",
-        rich_help_panel=CODE,
-    ),
-]
-_Prove: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--prove",
-        help="Verify the C code of pools formally, with Frama-C.",
-        rich_help_panel=CODE,
-    ),
-]
-
-
-def command(
-    plan: PlanArgument,
-    output: Annotated[
-        Path | None, make_output_option("the folder for the C code [code beside PLAN]")
-    ] = None,
-    prefix: Prefix = "app",
-    language: _Language = Language.C,
-    platforms: Platforms = None,
-    counts: Annotated[
-        bool,
-        typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
-    ] = False,
-    region: RegionOption = None,
-    is_region_given: _RegionGiven = False,
-    amalgamate: _Amalgamate = False,
-    prove: _Prove = False,
-    as_json: AsJson = False,
-) -> None:
-    """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
-    plan_file = load_plan(plan)
-    folder = output or plan.parent / "code"
-    if prove:
-        _require_sources(amalgamate)
+def run(command: GenerateCommand) -> None:
+    plan_file = load_plan(command.plan)
+    folder = command.output or command.plan.parent / "code"
+    if command.prove:
+        _require_sources(command.amalgamate)
         require_provers()
-    if region is not None and is_region_given:
+    if command.region is not None and command.is_region_given:
         raise typer.BadParameter("give --region or --region-given, not both")
     options = GenerateOptions(
-        tuple(platforms or ()), counts, is_region_given, amalgamate, region, usable_cores()
+        tuple(command.platforms or ()),
+        command.counts,
+        command.is_region_given,
+        command.amalgamate,
+        command.region,
+        usable_cores(),
     )
-    paths = generate(plan_file, folder, prefix, language, options)
-    proof = prove_folder(folder) if prove else None
+    paths = generate(plan_file, folder, command.prefix, command.language, options)
+    proof = prove_folder(folder) if command.prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
-    warnings = [text for text in (pointers, region_warning(plan_file, region)) if text]
-    print_result(chain(_parts(plan, paths, warnings), _proof_parts(proof)), as_json)
+    warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
+    print_result(chain(_parts(command.plan, paths, warnings), _proof_parts(proof)), command.as_json)
     if proof is not None and proof.left:
         raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
 

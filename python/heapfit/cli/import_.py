@@ -6,66 +6,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from heapfit.cli.arguments import (
-    DROP_UNKNOWN,
-    POINTER_BITS,
-    QUEUE,
-    AsJson,
-    PointerBits,
-    Workers,
-    import_options,
-    make_output_option,
-    show_in_help,
-    take_file,
-)
+from heapfit.cli.commands.recordings import ImportCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.running import import_options
 from heapfit.importers import import_file
-from heapfit.importers.file_kind import Kind
 from heapfit.importers.many import Import, import_files
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 
-def command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="The files to import; their content decides the format.",
-            **take_file(Kind.RECORDING),
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
-    ] = None,
-    workers: Workers = None,
-    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE,
-    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False,
-    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Turn recordings or packet captures into stored traces."""
-    options = import_options(queue, drop_unknown, pointer_bits)
-    if len(files) == 1:
-        target = output or Path(f"{source_name(files[0])}.parquet")
+def run(command: ImportCommand) -> None:
+    options = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    if len(command.files) == 1:
+        target = command.output or Path(f"{source_name(command.files[0])}.parquet")
         with progress_bar() as progress:
-            trace = import_file(files[0], target, options, progress)
-        print_result([Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], as_json)
+            trace = import_file(command.files[0], target, options, progress)
+        print_result(
+            [Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], command.as_json
+        )
         return
-    folder = output or Path()
-    named = zip(files, distinct_source_names(files), strict=True)
+    folder = command.output or Path()
+    named = zip(command.files, distinct_source_names(command.files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
-    with progress_bar() as progress, Sweep(workers) as sweep:
+    with progress_bar() as progress, Sweep(command.workers) as sweep:
         traces = import_files(imports, sweep, progress)
-    print_result(_trace_parts(traces), as_json)
+    print_result(_trace_parts(traces), command.as_json)
 
 
 def _trace_parts(traces: Sequence[Trace]) -> Iterator[Part]:

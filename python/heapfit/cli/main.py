@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `heapfit` program: finds its commands, and turns errors into messages and exit codes.
 
-Only the command that is asked for is imported, so that all may import what they need at their top.
-Where its help is asked for, it is imported as an outline (heapfit.cli.outline).
+heapfit.cli.commands has what commands take and say; what one does is a module of this folder, which
+is imported when it runs. So help needs none of the libraries that commands do.
 Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 a check failed,
 130 interrupted.
 """
@@ -16,31 +16,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import heapfit
-from heapfit.cli.examples import examples_of
-from heapfit.cli.outline import Outlines
+from heapfit.cli.commands import comparisons, fitting, pools, recordings
 from heapfit.cli.printing import console
 from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reword_message
 from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean
 from heapfit.outputs import ours
 
-# By task, in the order of `--help`. Each is a module of this folder with a function `command`,
-# which is called as the module; "_" follows a word of Python's own.
-GROUPS = {
-    "Fit a heap": ("fit", "check", "verify", "generate"),
-    "Get and look at recordings": ("record", "import_", "workload", "profile", "sites"),
-    "Compare and prove": ("compare", "bounds", "adversary", "allocators"),
-    "Size packet pools": ("size", "settings", "simulate"),
+# By task, in the order of `--help`.
+GROUPS: Mapping[str, Sequence[type]] = {
+    "Fit a heap": fitting.COMMANDS,
+    "Get and look at recordings": recordings.COMMANDS,
+    "Compare and prove": comparisons.COMMANDS,
+    "Size packet pools": pools.COMMANDS,
 }
-COMMANDS = tuple(module for group in GROUPS.values() for module in group)
+COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 # Commands of earlier versions, and what replaces them.
 REPLACED = {
     "design": "fit --plans FOLDER",
@@ -50,19 +48,17 @@ REPLACED = {
     "size settings": "settings",
 }
 EXTERNAL_GROUP = "The papers"
-# Other packages add theirs as entry points of this group: NAME = "MODULE:command".
+# Other packages add theirs as entry points of this group: NAME = "PACKAGE.commands:CLASS".
 ENTRY_POINT_GROUP = "heapfit.commands"
 
-_ENTRY = re.compile(r"^(\S+) *= *(\S+):command$", re.MULTILINE)
+_ENTRY = re.compile(r"^(\S+) *= *(\S+):(\w+)$", re.MULTILINE)
 
 _UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
 _CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
 
-_HELP = {"-h", "--help"}
-_ANY_HELP = _HELP | {"--help-all"}
 _STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
-    "context_settings": {"help_option_names": sorted(_HELP, key=len)},
+    "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 # Parameters that name files and folders to write.
 _OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report", "markdown"}
@@ -89,29 +85,34 @@ def _options(
 
 
 class CommandGroup(TyperGroup):
-    """The commands by name, each imported when it is asked for."""
+    """The commands by name; what one does is imported when it runs."""
 
     @cached_property
-    def modules(self) -> dict[str, str]:
-        """The module of each command, by its name on the command line."""
-        own = {command_name(module): f"heapfit.cli.{module}" for module in COMMANDS}
-        return own | dict(external_commands())
+    def declared(self) -> dict[str, type]:
+        """The class that declares each command, by its name on the command line."""
+        own = {command_name(one): one for one in COMMANDS}
+        others = {}
+        for name, module, declared in external_commands():
+            # Of which there may be none.
+            others[name] = getattr(import_module(module), declared)
+        return own | others
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands, in the order of `--help`."""
-        return list(self.modules)
+        return list(self.declared)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command, imported; None if there is none of that name."""
-        if cmd_name not in self.modules:
+        """The command; None if there is none of that name."""
+        if cmd_name not in self.declared:
             return None
         alone = typer.Typer(add_completion=False, **_STYLE)
-        module = _import(self.modules[cmd_name])
-        alone.command(cmd_name, cls=HelpCommand)(module.command)
+        declared: Any = self.declared[cmd_name]
+        alone.command(cmd_name, cls=HelpCommand)(declared)
         command = typer.main.get_command(alone)
         reword(command)
-        command.epilog = _epilog(examples_of(cmd_name, module))
-        if command.callback and _OUTPUT_PARAMETERS & {param.name for param in command.params}:
+        command.epilog = _epilog(declared.EXAMPLES)
+        command.callback = _run_with(command.callback, module_of(declared))
+        if _OUTPUT_PARAMETERS & {param.name for param in command.params}:
             command.params.append(_make_option(_force))
             command.callback = _check_outputs_before(cmd_name, command.callback)
         command.params.append(_make_option(_help_all))
@@ -125,17 +126,9 @@ class CommandGroup(TyperGroup):
         for old in (name, " ".join(args[:2])):
             if old in REPLACED:
                 return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
-        if name in self.modules:
-            return name, self._command_for(ctx, name, args[1:]), args[1:]
-        return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.modules)})")
-
-    def _command_for(self, ctx: Any, name: str, words: list[str]) -> Any:
-        """The command; only an outline of it where the words may ask for help."""
-        if not _ANY_HELP & set(words):
-            Outlines.complete()
-            return self.get_command(ctx, name)
-        with Outlines():
-            return self.get_command(ctx, name)
+        if name in self.declared:
+            return name, self.get_command(ctx, name), args[1:]
+        return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.declared)})")
 
     def _help(self, ctx: Any, words: list[str]) -> Any:
         """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
@@ -160,14 +153,24 @@ class CommandGroup(TyperGroup):
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the commands in groups by task, without importing them."""
-        left = dict(self.modules)
-        width = max(map(len, left))
-        for title, modules in GROUPS.items():
-            rows = [(command_name(module), left.pop(command_name(module))) for module in modules]
-            _write_group(formatter, title, rows, width)
-        if left:
-            _write_group(formatter, EXTERNAL_GROUP, list(left.items()), width)
+        """Writes the commands in groups by task."""
+        others = [one for one in self.declared.values() if one not in COMMANDS]
+        width = max(map(len, self.declared))
+        for title, commands in (*GROUPS.items(), (EXTERNAL_GROUP, others)):
+            rows = [(command_name(one).ljust(width), _summary(one)) for one in commands]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _run_with(declare: Any, module: str) -> Callable[..., None]:
+    """A callback that passes what was typed to the function `run` of a module."""
+
+    def run_command(**values: Any) -> None:
+        # What the command does takes the libraries that its help does without.
+        import_module(module).run(declare(**values))
+
+    return run_command
 
 
 def _epilog(examples: Sequence[str]) -> str:
@@ -209,16 +212,11 @@ def _force(
 
 
 def _print_all_options(ctx: Any, is_asked: bool) -> None:
-    """Prints all options and exits, or completes an outline: `--help` was another option's value.
-
-    As the option is eager, this is called after `--help` and before other words are parsed.
-    """
     if is_asked:
         ctx.command.shows_all = True
         for line in ctx.get_help().splitlines():
             console.print_line(line)
         ctx.exit()
-    Outlines.complete()
 
 
 def _help_all(
@@ -244,11 +242,6 @@ def _make_option(declaration: Callable[..., None]) -> Any:
     return option
 
 
-def _write_group(formatter: Any, title: str, rows: list[tuple[str, str]], width: int) -> None:
-    with formatter.section(title):
-        formatter.write_dl([(name.ljust(width), _summary(module)) for name, module in rows])
-
-
 def _add_suggestion(message: str) -> str:
     """The message with the choice that is most similar to an invalid word, if there is one.
 
@@ -261,8 +254,8 @@ def _add_suggestion(message: str) -> str:
     return f"{message.rstrip('.')}; did you mean '{similar[0]}'?" if similar else message
 
 
-def external_commands() -> Iterator[tuple[str, str]]:
-    """Name and module of each command of other packages, from their entry points.
+def external_commands() -> Iterator[tuple[str, str, str]]:
+    """Name, module and class of each command of other packages, from their entry points.
 
     importlib.metadata would do, but takes longer to load than all the rest of `--help`.
     """
@@ -273,25 +266,28 @@ def external_commands() -> Iterator[tuple[str, str]]:
             yield from _ENTRY.findall(group.partition("[")[0])
 
 
-def command_name(module: str) -> str:
-    """The name on the command line of the command in a module.
+def command_name(declared: type) -> str:
+    """The name on the command line of the command that a class declares.
 
-    >>> command_name("import_")
+    >>> command_name(recordings.ImportCommand)
     'import'
     """
-    return module.rstrip("_")
+    return declared.__name__.removesuffix("Command").lower()
 
 
-def _summary(module: str) -> str:
-    """The summary that a package gives of the command in one of its modules; "" without one."""
-    package, _, name = module.rpartition(".")
-    summaries: Mapping[str, str] = getattr(_import(package), "SUMMARIES", {})
-    return summaries.get(name, "")
+def module_of(declared: type) -> str:
+    """The module whose function `run` runs a command: its name's, beside `commands`.
+
+    >>> module_of(recordings.ImportCommand)
+    'heapfit.cli.import_'
+    """
+    package, name = declared.__module__.partition(".commands")[0], command_name(declared)
+    return f"{package}.{name}{'_' * iskeyword(name)}"
 
 
-def _import(name: str) -> ModuleType:
-    # Only one command or package: all together load every library.
-    return import_module(name)
+def _summary(declared: type) -> str:
+    """The first line of a command's help."""
+    return (declared.__doc__ or "").partition("\n")[0]
 
 
 def make_app() -> typer.Typer:

@@ -4,18 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Annotated
 
-from heapfit.cli.arguments import (
-    AsJson,
-    DropUnknown,
-    PointerBitsOption,
-    Queue,
-    Source,
-    import_options,
-    make_output_option,
-)
+from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -27,9 +17,9 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import step_bar
+from heapfit.cli.running import import_options
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import open_trace
-from heapfit.importers.source import STANDARD_QUEUE
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo
@@ -48,31 +38,18 @@ _FIGURES = (
 _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 
-def command(
-    source: Source,
-    output: Annotated[
-        Path | None,
-        make_output_option(
-            "live bytes and blocks of each size over time, a Parquet file [nowhere]"
-        ),
-    ] = None,
-    queue: Queue = STANDARD_QUEUE,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
-    importing = import_options(queue, drop_unknown, pointer_bits)
+def run(command: ProfileCommand) -> None:
+    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     with (
         step_bar() as progress,
-        open_trace(source, importing, progress) as trace,
+        open_trace(command.source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
         frequent = _frequent_sizes(profile)
-        sampled = follow_sizes(trace, sorted(frequent), progress) if as_json else ()
-        written = None if output is None else write_series(trace, output, progress)
-    print_result(_parts(trace.info, profile, frequent, sampled), as_json)
-    if written is not None and not as_json:
+        sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
+        written = None if command.output is None else write_series(trace, command.output, progress)
+    print_result(_parts(trace.info, profile, frequent, sampled), command.as_json)
+    if written is not None and not command.as_json:
         print_result(_series_parts(written, profile), as_json=False)
 
 

@@ -7,23 +7,14 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import (
-    FIRMWARE,
-    AsJson,
-    ImageOption,
-    InstructionCount,
-    Machine,
-    Seconds,
-    make_output_option,
-)
+from heapfit.cli.commands.recordings import RecordCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import import_frames, preload
-from heapfit.importers.file_kind import Kind, require_kind
+from heapfit.importers.file_kind import require_kind
 from heapfit.importers.record import ProgramRecording, record
 from heapfit.importers.target_log import (
     Emulation,
@@ -33,95 +24,42 @@ from heapfit.importers.target_log import (
 )
 from heapfit.outputs.ours import require_replaceable
 from heapfit.trace.chains import DEPTH
+from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 
-Program: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="PROGRAM",
-        help="The program to run and its arguments, after --; with --qemu the arguments alone.",
-    ),
-]
-Output: TypeAlias = Annotated[
-    Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
-]
-Children: TypeAlias = Annotated[
-    bool,
-    typer.Option("--children", help="Write also the traces of child processes, beside the output."),
-]
-Environment: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--environment",
-        metavar="FOLDER",
-        help="Print the environment variables with which a service records into FOLDER.",
-    ),
-]
-Depth: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--site-depth",
-        metavar="1|4",
-        help="Callers to record of each request (Linux programs), for fit --call-sites.",
-    ),
-]
-SerialLine: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--serial",
-        metavar="DEVICE|LOG",
-        help="Record from a serial device until Ctrl-C, or read a log of its line.",
-    ),
-]
-Baud: TypeAlias = Annotated[
-    int, typer.Option("--baud", help="Baud rate of --serial.", rich_help_panel=FIRMWARE)
-]
 
-
-def command(
-    program: Program = None,
-    output: Output = None,
-    children: Children = False,
-    environment: Environment = None,
-    site_depth: Depth = 1,
-    serial: SerialLine = None,
-    qemu: ImageOption = None,
-    baud: Baud = 115_200,
-    seconds: Seconds = None,
-    machine: Machine = None,
-    icount: InstructionCount = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run a program and record its heap requests, or read what a target recorded.
-
-    A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
-    it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
-    log, over a serial line or out of QEMU.
-    """
-    if site_depth not in (1, DEPTH):
+def run(command: RecordCommand) -> None:
+    if command.site_depth not in (1, DEPTH):
         raise typer.BadParameter("--site-depth is 1 or 4")
-    if environment is not None:
-        print_result(_environment_parts(environment, program, site_depth), as_json)
+    if command.environment is not None:
+        print_result(
+            _environment_parts(command.environment, command.program, command.site_depth),
+            command.as_json,
+        )
         return
-    words = _require_runnable(program or (), qemu)
-    source = _select_source(words, serial, qemu)
-    target = output or Path(f"{source_name(source)}.parquet")
+    words = _require_runnable(command.program or (), command.qemu)
+    source = _select_source(words, command.serial, command.qemu)
+    target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | ProgramRecording
     with step_bar() as progress:
-        if serial is not None and serial.is_file():
-            recorded = TargetRecording(import_frames(serial, target, progress), "whole")
-        elif serial is not None:
-            recorded = record_serial(serial, baud, seconds, target, progress)
-        elif qemu is not None:
-            emulation = Emulation(qemu, words, machine, seconds, icount)
+        if command.serial is not None and command.serial.is_file():
+            recorded = TargetRecording(import_frames(command.serial, target, progress), "whole")
+        elif command.serial is not None:
+            recorded = record_serial(
+                command.serial, command.baud, command.seconds, target, progress
+            )
+        elif command.qemu is not None:
+            emulation = Emulation(
+                command.qemu, words, command.machine, command.seconds, command.icount
+            )
             recorded = record_emulated(emulation, target, progress)
         else:
-            recorded = record(words, target, children, progress, site_depth)
+            recorded = record(words, target, command.children, progress, command.site_depth)
     if isinstance(recorded, TargetRecording):
-        print_result(_target_parts(recorded), as_json)
+        print_result(_target_parts(recorded), command.as_json)
     else:
-        print_result(_parts(recorded), as_json)
+        print_result(_parts(recorded), command.as_json)
     if _is_interrupted(recorded):
         raise KeyboardInterrupt  # what was recorded until then is stored
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Annotated
 
-import typer
-
-from heapfit.cli.arguments import (
-    Admission,
-    AsJson,
-    DropUnknown,
-    PointerBitsOption,
-    QueueOfCapture,
-    Sources,
-    import_options,
-)
+from heapfit.cli.commands.pools import SettingsCommand
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -30,6 +19,7 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.printing.run_out import RUN_OUT
+from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -44,32 +34,14 @@ class System(StrEnum):
     FREERTOS = "freertos"
 
 
-def command(
-    system: Annotated[System, typer.Argument(help="The system whose settings are printed.")],
-    sources: Sources,
-    admission: Admission = 0.999,
-    assume: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--assume",
-            help="NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
-            "bytes have a pool of that name.",
-        ),
-    ] = None,
-    sent: Annotated[
-        bool, typer.Option("--sent", help="The packets are sent, not received.")
-    ] = False,
-    queue: QueueOfCapture = None,
-    drop_unknown: DropUnknown = False,
-    pointer_bits: PointerBitsOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a system's settings to copy, of pools with their chance to run out."""
-    importing = import_options(queue, drop_unknown, pointer_bits)
-    options = SettingsOptions(admission, *_parse_assumptions(assume or []), sent)
+def run(command: SettingsCommand) -> None:
+    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    options = SettingsOptions(
+        command.admission, *_parse_assumptions(command.assume or []), command.sent
+    )
     with step_bar() as progress:
-        settings = settings_for(system.value, sources, options, importing, progress)
-    print_result(_parts(settings, as_text(settings)), as_json)
+        settings = settings_for(command.system.value, command.sources, options, importing, progress)
+    print_result(_parts(settings, as_text(settings)), command.as_json)
 
 
 def _parse_assumptions(given: Sequence[str]) -> tuple[dict[str, int], dict[int, str]]:

@@ -5,21 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from heapfit.cli.arguments import (
-    SEED,
-    AsJson,
-    ClosedForm,
-    ClusterAddress,
-    ReportPage,
-    Workers,
-    make_output_option,
-    show_in_help,
-    take_file,
-)
+from heapfit.cli.commands.pools import SimulateCommand
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -30,7 +17,6 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.importers.file_kind import Kind
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_settings
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
@@ -41,38 +27,12 @@ from heapfit.sweep import Sweep
 _DECIDING = "bandwidth_admission"
 
 
-def command(
-    scenario: Annotated[
-        Path,
-        typer.Argument(
-            help="A scenario file; docs/scenario-schema.md describes it.",
-            **take_file(Kind.SCENARIO),
-        ),
-    ],
-    closed_form: ClosedForm = False,
-    output: Annotated[
-        Path | None, make_output_option("the results as a Parquet table [nowhere]")
-    ] = None,
-    report: ReportPage = None,
-    workers: Workers = None,
-    cluster: ClusterAddress = None,
-    seed: Annotated[int | None, show_in_help(SEED)] = None,
-    half_width: Annotated[
-        float | None,
-        typer.Option(
-            "--half-width",
-            min=1e-9,
-            help="Simulate until every confidence interval is this narrow.",
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
-    loaded = with_settings(load_scenario(scenario), seed, half_width)
-    with progress_bar() as progress, Sweep(workers, cluster) as sweep:
-        simulated = solve(loaded) if closed_form else simulate(loaded, sweep, progress)
-    _write(simulated, output, report)
-    print_result(_parts(simulated), as_json)
+def run(command: SimulateCommand) -> None:
+    loaded = with_settings(load_scenario(command.scenario), command.seed, command.half_width)
+    with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
+        simulated = solve(loaded) if command.closed_form else simulate(loaded, sweep, progress)
+    _write(simulated, command.output, command.report)
+    print_result(_parts(simulated), command.as_json)
 
 
 def _write(simulated: SimulationResult, output: Path | None, report: Path | None) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heapfit.cli.arguments import AsJson, PlanOption, Programs, Source, import_options
+from heapfit.cli.commands.recordings import SitesCommand
 from heapfit.cli.printing.parts import Column, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.design.placement.call_sites import CallSite, call_sites
@@ -16,32 +16,27 @@ from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_with_tags
-from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.loaded import load_trace
 
 
-def command(
-    source: Source,
-    programs: Programs = None,
-    plan_file: PlanOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show the call sites of a recording: their sizes, lifetimes and source lines."""
-    plan = None if plan_file is None else load_plan(plan_file).plan
+def run(command: SitesCommand) -> None:
+    plan = None if command.plan_file is None else load_plan(command.plan_file).plan
     with (
         step_bar() as progress,
-        open_trace(source, import_options(STANDARD_QUEUE, False, None), progress) as trace,
+        open_trace(command.source, progress=progress) as trace,
     ):
         sites = call_sites(load_trace(trace, progress=progress))
         chains = trace.chains
     if not sites:
-        raise HeapfitError(f"{source}: no call sites are recorded (`heapfit record` keeps them)")
+        raise HeapfitError(
+            f"{command.source}: no call sites are recorded (`heapfit record` keeps them)"
+        )
     callers = {one.site: chains.get(one.site, (one.site,)) for one in sites}
     known = {caller for chain in callers.values() for caller in chain}
-    places = places_in(programs or [], known)
+    places = places_in(command.programs or [], known)
     if plan is not None:
         plan = replace(plan, sites=sites_with_tags(plan.sites, chains))
-    print_result(_parts(sites, _Callers(callers, places), plan), as_json)
+    print_result(_parts(sites, _Callers(callers, places), plan), command.as_json)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
 import typer
 
-from heapfit.cli.arguments import (
-    AsJson,
-    Image,
-    InstructionCount,
-    Machine,
-    Now,
-    PlanArgument,
-    Seconds,
-    make_output_option,
-    take_file,
-)
-from heapfit.cli.generate import Platforms, Prefix
+from heapfit.cli.commands.fitting import VerifyCommand
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -40,82 +28,33 @@ from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs
-from heapfit.importers.file_kind import Kind
 from heapfit.importers.target_log import Emulation
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.names import source_name
 
 _FAILED = 3
 
-_Recordings: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--recording",
-        help="A recording that the plan was made from; new plans serve it, too.",
-        **take_file(Kind.RECORDING),
-    ),
-]
-_BuildNow: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--build-now",
-        help="With --now: the command that builds the image with the incumbent heap. Once the "
-        "fitted heap passes, both are compared on the same runs.",
-    ),
-]
-_Build: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--build",
-        help="The command that builds the image. {code} is the folder of the heap's C; {record} "
-        "is 1 in a build that records, else empty.",
-    ),
-]
 
-
-def command(
-    plan: PlanArgument,
-    qemu: Image,
-    build: _Build,
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
-        ),
-    ] = None,
-    times: Annotated[
-        int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
-    ] = 10,
-    recordings: _Recordings = None,
-    now: Now = None,
-    build_now: _BuildNow = "",
-    prefix: Prefix = "app",
-    platforms: Platforms = None,
-    machine: Machine = None,
-    icount: InstructionCount = None,
-    seconds: Seconds = None,
-    output: Annotated[
-        Path | None,
-        make_output_option(
-            "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
-        ),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
-
-    Exit status 0 if the last runs all pass, 3 otherwise.
-    """
-    if bool(now) != bool(build_now):
+def run(command: VerifyCommand) -> None:
+    if bool(command.now) != bool(command.build_now):
         raise typer.BadParameter("--now and --build-now go together: give both or none")
-    folder = output or Path("out") / f"{source_name(plan.absolute().parent)}-verify"
-    emulation = Emulation(qemu, tuple(arguments or ()), machine, seconds, icount, is_heard=False)
-    firmware = Firmware(build, emulation)
-    known, forms = tuple(recordings or ()), tuple(platforms or ())
-    options = VerifyOptions(times, known, prefix, forms, now, build_now, write_report)
+    folder = command.output or Path("out") / f"{source_name(command.plan.absolute().parent)}-verify"
+    emulation = Emulation(
+        command.qemu,
+        tuple(command.arguments or ()),
+        command.machine,
+        command.seconds,
+        command.icount,
+        is_heard=False,
+    )
+    firmware = Firmware(command.build, emulation)
+    known, forms = tuple(command.recordings or ()), tuple(command.platforms or ())
+    options = VerifyOptions(
+        command.times, known, command.prefix, forms, command.now, command.build_now, write_report
+    )
     with progress_bar() as progress:
-        result = verify(plan, firmware, folder, options, progress)
-    print_result(_parts(result), as_json)
+        result = verify(command.plan, firmware, folder, options, progress)
+    print_result(_parts(result), command.as_json)
     if not result.is_settled:
         raise typer.Exit(_FAILED)
 

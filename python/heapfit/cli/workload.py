@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated
-
-import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import SEED, AsJson, make_output_option, show_in_help
+from heapfit.cli.commands.recordings import WorkloadCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import (
     Column,
@@ -27,8 +24,9 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers import open_trace
-from heapfit.importers.file_kind import Kind, is_path, require_kind
+from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.importers.source import ImportOptions
+from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 from heapfit.workloads.draw import resample_trace
 from heapfit.workloads.drawn_set import LIMITS
@@ -36,27 +34,16 @@ from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
-def command(
-    workload: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
-            help="A workload, with parameters to change; or a trace, from which a variant is "
-            "resampled in blocks of requests [a list of all].",
-        ),
-    ] = None,
-    output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None,
-    seed: Annotated[int, show_in_help(SEED)] = 1,
-    as_json: AsJson = False,
-) -> None:
-    """Write a synthetic workload as a stored trace; one seed gives one trace."""
-    if workload is None:
+def run(command: WorkloadCommand) -> None:
+    if command.workload is None:
         parts = _list()
-    elif is_path(workload):
-        parts = _write_resampled(require_kind(Path(workload), Kind.RECORDING), output, seed)
+    elif is_path(command.workload):
+        parts = _write_resampled(
+            require_kind(Path(command.workload), Kind.RECORDING), command.output, command.seed
+        )
     else:
-        parts = _write_synthetic(workload, output, seed)
-    print_result(parts, as_json)
+        parts = _write_synthetic(command.workload, command.output, command.seed)
+    print_result(parts, command.as_json)
 
 
 def _write_synthetic(workload: str, output: Path | None, seed: int) -> Iterator[Part]:

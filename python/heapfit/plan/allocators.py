@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registered allocators, their descriptors, and the one figure of them that is measured."""
+"""The registered allocators and their descriptors."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from functools import cache
 from typing import Final
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.plan import Plan
 
-SMALL_REQUEST: Final = 8  # bytes
 ALIGNMENTS: Final = (4, 8)
 UNKNOWN: Final = "unknown"  # printed for what a descriptor leaves out
 _COUNTED: Final = ("blocks", "pools")  # limits of heaps of so many blocks of a size
-_LARGEST_TRIED: Final = 1 << 20  # bytes of a region
 
 
 def list_aliases() -> dict[str, str]:
@@ -89,27 +85,3 @@ def splits_blocks(plan: Plan) -> bool:
     """True if a plan's blocks may lie in pieces; R is for callers that follow them."""
     (info,) = find_allocators([plan.allocator])
     return info.in_pieces
-
-
-@cache
-def serving_region(name: str, alignment: int) -> int | None:
-    """The smallest region, in bytes, that serves one 8 B block with the standard plan.
-
-    An allocator of pools gets one pool of one such block. None: no region up to 1 MiB does.
-    """
-    (info,) = find_allocators([name])
-    pools = [(SMALL_REQUEST, 1, True)] if takes_pools(info) else []
-    plan = _engine.Plan(name, {"alignment": alignment}, pools)
-    request = one_request(SMALL_REQUEST)
-    for size in range(plan.smallest_region, _LARGEST_TRIED + 1, min(ALIGNMENTS)):
-        replay = _engine.Replay(plan, size)
-        if replay.feed(request):
-            return size
-    return None
-
-
-def one_request(size: int) -> _engine.EventArray:
-    """The shortest trace: one block of `size` bytes."""
-    events = _engine.EventArray()
-    events.append(array("B", [0]), array("I", [0]), array("Q", [size]))
-    return events

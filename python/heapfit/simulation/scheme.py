@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import one_request
 from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
+from heapfit.plan.serving_region import one_request
 from heapfit.plan.toml_table import Table
 
 _FEW = 4  # requests

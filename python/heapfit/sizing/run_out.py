@@ -44,7 +44,7 @@ class RunOut:
     requests: float  # to the pool in a recording
     requests_a_day: float | None  # None without times
 
-    def refused_in(self, share: float) -> tuple[float, str]:
+    def count_refused(self, share: float) -> tuple[float, str]:
         """How many requests find none left at this share, and in what time: day or recording."""
         if self.requests_a_day is None:
             return share * self.requests, "recording"

@@ -129,7 +129,7 @@ def describe_run_out(run_out: RunOut) -> str:
     share, highest = share_text(run_out.share), share_text(run_out.highest)
     if run_out.share == 0:
         return f"Never ran out in what was recorded, so it does: below {highest} of requests."
-    often = _describe_frequency(*run_out.refused_in(run_out.share))
+    often = _describe_frequency(*run_out.count_refused(run_out.share))
     if run_out.is_beyond:
         return (
             f"Runs out for {share} of requests, {often}, by EXTRAPOLATION; what was recorded "

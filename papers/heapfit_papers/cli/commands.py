@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the commands that the papers add to `heapfit`, with light imports only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from heapfit import _engine
+from heapfit.cli.arguments import (
+    SEED,
+    AsJson,
+    ClusterAddress,
+    Everything,
+    PlanOption,
+    Region,
+    ReportPage,
+    Workers,
+    make_output_option,
+    show_in_help,
+    take_size,
+)
+from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
+
+STANDARD_ALLOCATOR = "segregated_fit"
+_NAMES = ", ".join(info.name for info in _engine.allocators())
+_MOST = 2**64 - 1  # what the engine's numbers hold
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceCommand:
+    """Measure every row of the papers again and show which published figures come out."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit reproduce 000-1 --small",
+        "heapfit reproduce 000-1 --small --report 000.html",
+    )
+
+    papers: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="000|001|002|003|ROW",
+            help="Papers, or single rows such as 003-9: 000 Cebeci 2019, 001 Mamagkakis et al., "
+            "002 Elsayed and Galal, 003 Lee and Yi 2008.",
+        ),
+    ] = None
+    every: Everything = False
+    report: ReportPage = None
+    small: Annotated[
+        bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
+    ] = False
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlotbufCommand:
+    """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit slotbuf 300 1000",
+        "heapfit slotbuf 10 10 --allocator tlsf --seed 7",
+    )
+
+    buffer: Annotated[
+        int, typer.Argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
+    ]
+    iterations: Annotated[
+        int,
+        typer.Argument(
+            min=1, max=_MOST, help="Number of loops, each of which draws a slot and turns it over."
+        ),
+    ]
+    allocator: Annotated[
+        str,
+        typer.Option(
+            "--allocator",
+            help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
+            "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes "
+            "unless header_size says otherwise.",
+        ),
+    ] = STANDARD_ALLOCATOR
+    plan: PlanOption = None
+    least: Annotated[
+        int, typer.Option("--min", help="Smallest request in bytes.", **take_size(1, _MOST))
+    ] = STANDARD_LEAST
+    most: Annotated[
+        int, typer.Option("--max", help="Largest request in bytes.", **take_size(1, _MOST))
+    ] = STANDARD_MOST
+    region: Region = REPORT_REGION
+    seed: Annotated[int, show_in_help(SEED)] = 1
+    claims: Annotated[
+        bool,
+        typer.Option("--claims", help="Do the report's own runs as well and judge its claims."),
+    ] = False
+    output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")
+    as_json: AsJson = False

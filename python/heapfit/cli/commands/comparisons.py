@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `compare`, `bounds`, `adversary` and `allocators`, with light imports only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from heapfit import _engine
+from heapfit.cli.arguments import (
+    ALIGNMENT_HELP,
+    Alignment,
+    AlignmentOption,
+    Allocators,
+    AsJson,
+    ClusterAddress,
+    DropUnknown,
+    Exact,
+    PlanPaths,
+    PointerBits,
+    PointerBitsOption,
+    Programs,
+    Queue,
+    RegionOption,
+    ReportPage,
+    Search,
+    Seed,
+    Source,
+    SramFile,
+    Workers,
+    make_output_option,
+    take_size,
+)
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
+from heapfit.trace.kinds import STANDARD_QUEUE
+
+_LARGEST_STEP = 1 << 30  # bytes
+_PLUGIN_GROUP = "Plug-ins"
+_LEAGUE_GROUP = "League"
+_KNOWN = [info.name for info in _engine.allocators()]
+_NAMES = ", ".join(info.name for info in _engine.allocators() if not info.is_of_papers)
+_SYSTEMS = ", ".join(name for name in SYSTEM_HEAPS if name not in _KNOWN)
+_WORKLOADS = ", ".join(info.name for info in _engine.workloads())
+
+
+@dataclass(frozen=True, slots=True)
+class CompareCommand:
+    """Rank allocators and plans by the smallest region in which each serves a trace.
+
+    Exit status 3 if a plug-in of a ranking has faults. With --output a league: all of ours and of
+    plug-ins over all recordings, designs from NAME-1 on NAME-2, too; what a run before has in the
+    same folder is not measured again.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit compare run.heap tlsf first_fit:coalesce=0",
+        "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
+    )
+
+    context: typer.Context
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TRACE|ALLOCATOR",
+            help="Recordings, captures or traces, and the allocators to rank [all that fit tries]: "
+            f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
+            f"{_SYSTEMS}. Pools are made from the trace.",
+        ),
+    ] = None
+    allocators: Allocators = None
+    workloads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workloads",
+            help="Synthetic workloads to compare, too, separated by commas; all: every one. "
+            f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
+        ),
+    ] = None
+    seed: Seed = 1
+    plans: PlanPaths = None
+    alignments: Annotated[
+        list[Alignment] | None,
+        typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
+    ] = None
+    output: Annotated[
+        Path | None,
+        make_output_option(
+            "a league table over recordings or folders of them: page, tables and cache, in a "
+            "folder [no league; docs/league.md]"
+        ),
+    ] = None
+    exact: Exact = False
+    granularity: Annotated[
+        int | None,
+        typer.Option(
+            "--granularity",
+            **take_size(1, _LARGEST_STEP),
+            help="Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
+        ),
+    ] = None
+    plugins: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plugin",
+            help="Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
+            "a folder of these, or a Rust crate.",
+        ),
+    ] = None
+    has_crates: Annotated[
+        bool,
+        typer.Option(
+            "--crates",
+            help="Rank four Rust crates, too; needs cargo.",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = False
+    cflags: Annotated[
+        str,
+        typer.Option(
+            "--cflags",
+            help="Compiler flags for the sources of --plugin.",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = ""
+    bits: Annotated[
+        PointerBits,
+        typer.Option(
+            "--bits",
+            help="Pointer width of --plugin and --crates.",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = PointerBits.BITS_32
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            "--board",
+            help="Counts of `python -m harness league` on an emulated board (docs/league.md).",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = None
+    events: Annotated[
+        int | None,
+        typer.Option(
+            "--events",
+            min=1,
+            help="Only the first so many events of each recording.",
+            rich_help_panel=_LEAGUE_GROUP,
+        ),
+    ] = None
+    has_designs: Annotated[
+        bool,
+        typer.Option(
+            "--designs/--no-designs",
+            help="Rank plans learned from the recordings, too.",
+            rich_help_panel=_LEAGUE_GROUP,
+        ),
+    ] = True
+    sram: SramFile = None
+    report: ReportPage = None
+    programs: Programs = None
+    queue: Queue = STANDARD_QUEUE
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsCommand:
+    """Show the least that any heap needs for a trace, and allocators' worst cases."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit bounds run.heap --search 0",
+        "heapfit bounds run.heap --search 1 -o run.csv",
+    )
+
+    source: Source
+    alignment: AlignmentOption = Alignment.BYTES_8
+    search: Search = 50
+    seed: Seed = 1
+    output: Annotated[
+        Path | None,
+        make_output_option("the trace as a CSV file for minimalloc, times in events [nowhere]"),
+    ] = None
+    queue: Queue = STANDARD_QUEUE
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdversaryCommand:
+    """Search for requests within a trace's limits that exhaust a plan's heap."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit adversary run.heap tlsf --search 1",
+        "heapfit adversary run.heap --plan plan.toml --search 1",
+    )
+
+    source: Source
+    allocators: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
+    ] = None
+    plans: PlanPaths = None
+    output: Annotated[
+        Path | None,
+        make_output_option("the requests that exhaust a plan's heap [out/NAME/adversary]"),
+    ] = None
+    region: RegionOption = None
+    search: Search = 20
+    seed: Seed = 1
+    alignment: AlignmentOption = Alignment.BYTES_8
+    queue: Queue = STANDARD_QUEUE
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatorsCommand:
+    """List the allocators: origin, tunables, worst case, overhead of a block."""
+
+    EXAMPLES: ClassVar = ("heapfit allocators", "heapfit allocators tlsf")
+
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Allocators to print in full, with a drawing of their layout [a list of all]."
+        ),
+    ] = None
+    as_json: AsJson = False
+
+
+COMMANDS = (CompareCommand, BoundsCommand, AdversaryCommand, AllocatorsCommand)

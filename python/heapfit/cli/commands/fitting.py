@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `fit`, `check`, `verify` and `generate`, with light imports only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar, TypeAlias
+
+import typer
+
+from heapfit.cli.arguments import (
+    OUTPUT,
+    SEARCH,
+    SEARCHING,
+    WORKERS,
+    Alignment,
+    AlignmentOption,
+    Allocators,
+    AsJson,
+    CallSites,
+    ClusterAddress,
+    DropUnknown,
+    EffortOption,
+    Everything,
+    Exact,
+    Image,
+    InstructionCount,
+    Machine,
+    Now,
+    PlanArgument,
+    PlanPath,
+    PointerBitsOption,
+    Prefer,
+    Programs,
+    Queue,
+    QueueOfCapture,
+    RegionOption,
+    ReportPage,
+    Seconds,
+    Seed,
+    Sized,
+    Sources,
+    SramFile,
+    Workers,
+    make_output_option,
+    take_file,
+    take_percent,
+    take_size,
+)
+from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
+from heapfit.design.effort import Effort
+from heapfit.design.robust.objective import MOST_FOLDS
+from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.targets import Language, Platform
+from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+
+_CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
+_CODE_GROUP = "The C code"
+
+_Prefix: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--prefix", help="Prefix of every name in the heap's C code.", rich_help_panel=_CODE_GROUP
+    ),
+]
+_Platforms: TypeAlias = Annotated[
+    list[Platform] | None,
+    typer.Option(
+        "--for",
+        metavar="PLATFORM",
+        help=f"Add the platform's API and build files: {', '.join(Platform)}.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FitCommand:
+    """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
+
+    EXAMPLES: ClassVar = ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4")
+
+    context: typer.Context
+    sources: Sources
+    output: Annotated[
+        Path | None,
+        make_output_option("plan, C code and report; with --each one folder a source [out/NAME]"),
+    ] = None
+    now: Now = None
+    peak: Annotated[
+        int | None,
+        typer.Option(
+            "--peak",
+            help="Live bytes to plan for, if the load will grow [the recorded peak].",
+            **take_size(1),
+        ),
+    ] = None
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            help="Percent to add for runs you did not record [measured: docs/margin.md].",
+            **take_percent(0, MOST_MARGIN),
+        ),
+    ] = None
+    prefer: Prefer = None
+    alignment: AlignmentOption = Alignment.BYTES_8
+    every: Everything = False
+    programs: Programs = None
+    plans_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--plans",
+            metavar="FOLDER",
+            help="Search every candidate completely; write a plan file for each, and a page "
+            "(docs/design.md). With --each: one folder a source.",
+            rich_help_panel=_CANDIDATE_GROUP,
+        ),
+    ] = None
+    front_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--front",
+            metavar="FOLDER",
+            help="Measure every configuration of the design space; write the plans of its Pareto "
+            "front, and a page (docs/front.md). With --each: one folder a source.",
+            rich_help_panel=_CANDIDATE_GROUP,
+        ),
+    ] = None
+    allocators: Allocators = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="MEASURE,...",
+            help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
+            rich_help_panel=_CANDIDATE_GROUP,
+        ),
+    ] = None
+    sram: SramFile = None
+    each: Annotated[
+        bool,
+        typer.Option(
+            "--each",
+            help="Fit one heap to each source, not one heap to all.",
+            rich_help_panel=_CANDIDATE_GROUP,
+        ),
+    ] = False
+    pools: Annotated[
+        bool,
+        typer.Option(
+            "--pools",
+            help="Consider also pools whose counts come from these recordings.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = False
+    effort: EffortOption = Effort.STANDARD
+    exact: Exact = False
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            "--budgets",
+            help="How the number of blocks of each pool is found [greedy and exact].",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = None
+    budget_seconds: Annotated[
+        float,
+        typer.Option(
+            "--budget-seconds",
+            min=0.1,
+            help="Time limit of the exact search of pool budgets; past it, the gap is printed.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = STANDARD_SECONDS
+    search: Annotated[
+        int | None,
+        typer.Option(
+            "--search", metavar="MILLIONS", min=0, help=SEARCH.help, rich_help_panel=SEARCHING
+        ),
+    ] = None
+    seed: Seed = 1
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            metavar="max|q90|...",
+            help="What to serve of several recordings: all (max), or a quantile.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = "max"
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds",
+            min=0,
+            help="Folds of the holdout check of several recordings; 0: no check.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = MOST_FOLDS
+    draw: Annotated[
+        int,
+        typer.Option(
+            "--draw",
+            min=0,
+            max=10_000,
+            help="Resample this many runs from the one recording, and fit to all of them.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = 0
+    queue: QueueOfCapture = None
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    call_sites: CallSites = False
+    sized: Sized = False
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that stores the results of replays for the next fit.",
+            rich_help_panel=WORKERS,
+        ),
+    ] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCommand:
+    """Check that new recordings still run in a plan's heap, and show what grew.
+
+    Exit status 0 if all do, 3 if one does not.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit check run2.heap --plan plan.toml",
+        "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
+    )
+
+    sources: Sources
+    plan: PlanPath
+    base: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--base", help="An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
+        ),
+    ] = None
+    growth: Annotated[
+        float | None,
+        typer.Option(
+            "--growth",
+            help="Fail if a peak exceeds the base's (without --base: the plan's) by more.",
+            **take_percent(),
+        ),
+    ] = None
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail also if a run uses part of the margin.")
+    ] = False
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Search the smallest region of recordings that pass, too.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = False
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", help="Write the result also as Markdown, for a pull request."),
+    ] = None
+    report: ReportPage = None
+    programs: Programs = None
+    base_programs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--base-program",
+            help="The program of the base recording [those of --program].",
+            rich_help_panel=OUTPUT,
+            **take_file(Kind.PROGRAM),
+        ),
+    ] = None
+    queue: Queue = STANDARD_QUEUE
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCommand:
+    """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
+
+    Exit status 0 if the last runs all pass, 3 otherwise.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit verify plan.toml --qemu firmware.elf --build 'make HEAP={code}'",
+        "heapfit verify plan.toml --qemu image.elf --build ./build --times 3 -- {run}",
+    )
+
+    plan: PlanArgument
+    qemu: Image
+    build: Annotated[
+        str,
+        typer.Option(
+            "--build",
+            help="The command that builds the image. {code} is the folder of the heap's C; "
+            "{record} is 1 in a build that records, else empty.",
+        ),
+    ]
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
+        ),
+    ] = None
+    times: Annotated[
+        int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
+    ] = 10
+    recordings: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--recording",
+            help="A recording that the plan was made from; new plans serve it, too.",
+            **take_file(Kind.RECORDING),
+        ),
+    ] = None
+    now: Now = None
+    build_now: Annotated[
+        str,
+        typer.Option(
+            "--build-now",
+            help="With --now: the command that builds the image with the incumbent heap. Once the "
+            "fitted heap passes, both are compared on the same runs.",
+        ),
+    ] = ""
+    prefix: _Prefix = "app"
+    platforms: _Platforms = None
+    machine: Machine = None
+    icount: InstructionCount = None
+    seconds: Seconds = None
+    output: Annotated[
+        Path | None,
+        make_output_option(
+            "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
+        ),
+    ] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateCommand:
+    """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit generate plan.toml",
+        "heapfit generate plan.toml --language c++ -o heap",
+    )
+
+    plan: PlanArgument
+    output: Annotated[
+        Path | None, make_output_option("the folder for the C code [code beside PLAN]")
+    ] = None
+    prefix: _Prefix = "app"
+    language: Annotated[
+        Language,
+        typer.Option(
+            "--language",
+            help="Language of the program that calls the heap. The core is always C.",
+        ),
+    ] = Language.C
+    platforms: _Platforms = None
+    counts: Annotated[
+        bool,
+        typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
+    ] = False
+    region: RegionOption = None
+    is_region_given: Annotated[
+        bool,
+        typer.Option(
+            "--region-given",
+            help="The program passes the region, of any size.",
+            rich_help_panel=_CODE_GROUP,
+        ),
+    ] = False
+    amalgamate: Annotated[
+        bool,
+        typer.Option(
+            "--amalgamate",
+            help="Write all C as one file beside the header.",
+            rich_help_panel=_CODE_GROUP,
+        ),
+    ] = False
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Verify the C code of pools formally, with Frama-C.",
+            rich_help_panel=_CODE_GROUP,
+        ),
+    ] = False
+    as_json: AsJson = False
+
+
+COMMANDS = (FitCommand, CheckCommand, VerifyCommand, GenerateCommand)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `size`, `settings` and `simulate`, with light imports only."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from heapfit.cli.arguments import (
+    SEED,
+    Admission,
+    AsJson,
+    ClosedForm,
+    ClusterAddress,
+    DropUnknown,
+    PointerBitsOption,
+    QueueOfCapture,
+    ReportPage,
+    Seed,
+    Sources,
+    Workers,
+    make_output_option,
+    show_in_help,
+    take_file,
+    take_size,
+)
+from heapfit.trace.kinds import Kind
+
+
+class Unit(StrEnum):
+    """What is counted as admitted."""
+
+    BYTES = "bytes"
+    REQUESTS = "requests"
+
+
+class System(StrEnum):
+    """Whose settings are printed."""
+
+    LWIP = "lwip"
+    ZEPHYR = "zephyr"
+    OPENTHREAD = "openthread"
+    FREERTOS = "freertos"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCommand:
+    """Size pools to serve a share of requests, and show how often they run out."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
+        "heapfit size scenario.toml --admission 0.9",
+    )
+
+    context: typer.Context
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="A stored trace, a recording or a capture to import first, or a TOML file with "
+            "the [traffic] of a scenario.",
+            **take_file(Kind.RECORDING, Kind.SCENARIO),
+        ),
+    ]
+    admission: Admission = 0.999
+    sizes: Annotated[
+        str | None,
+        typer.Option("--pool-sizes", metavar="SIZE,...", help="Sizes of the pools, as 64,512,2K."),
+    ] = None
+    overall: Annotated[
+        bool,
+        typer.Option(
+            "--overall", help="Serve the share of all requests together, not in each pool."
+        ),
+    ] = False
+    admission_by: Annotated[
+        Unit | None,
+        typer.Option("--admission-by", help="Of traffic: count bytes or requests [bytes]."),
+    ] = None
+    overhead: Annotated[
+        int,
+        typer.Option(
+            "--overhead",
+            help="Of traffic: bytes of bookkeeping that each buffer takes.",
+            **take_size(0, 4096),
+        ),
+    ] = 0
+    buffer: Annotated[
+        int | None,
+        typer.Option(
+            "--buffer",
+            help="Of traffic: bytes of each fixed buffer [the largest request].",
+            **take_size(1, 2**30),
+        ),
+    ] = None
+    closed_form: ClosedForm = False
+    replications: Annotated[
+        int | None,
+        typer.Option(
+            "--replications",
+            min=2,
+            max=10_000,
+            help="Number of simulated or resampled runs that judge the sizes.",
+        ),
+    ] = None
+    seed: Seed = 1
+    queue: QueueOfCapture = None
+    report: ReportPage = None
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsCommand:
+    """Print a system's settings to copy, of pools with their chance to run out."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit settings lwip run.heap run2.heap",
+        "heapfit settings freertos run.heap --assume alignment=4",
+    )
+
+    system: Annotated[System, typer.Argument(help="The system whose settings are printed.")]
+    sources: Sources
+    admission: Admission = 0.999
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--assume",
+            help="NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
+            "bytes have a pool of that name.",
+        ),
+    ] = None
+    sent: Annotated[bool, typer.Option("--sent", help="The packets are sent, not received.")] = (
+        False
+    )
+    queue: QueueOfCapture = None
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateCommand:
+    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit simulate scenario.toml",
+        "heapfit simulate scenario.toml --closed-form --report curves.html",
+    )
+
+    scenario: Annotated[
+        Path,
+        typer.Argument(
+            help="A scenario file; docs/scenario-schema.md describes it.",
+            **take_file(Kind.SCENARIO),
+        ),
+    ]
+    closed_form: ClosedForm = False
+    output: Annotated[
+        Path | None, make_output_option("the results as a Parquet table [nowhere]")
+    ] = None
+    report: ReportPage = None
+    workers: Workers = None
+    cluster: ClusterAddress = None
+    seed: Annotated[int | None, show_in_help(SEED)] = None
+    half_width: Annotated[
+        float | None,
+        typer.Option(
+            "--half-width",
+            min=1e-9,
+            help="Simulate until every confidence interval is this narrow.",
+        ),
+    ] = None
+    as_json: AsJson = False
+
+
+COMMANDS = (SizeCommand, SettingsCommand, SimulateCommand)

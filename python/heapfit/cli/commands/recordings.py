@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `record`, `import`, `workload`, `profile` and `sites`, with light imports only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from heapfit.cli.arguments import (
+    DROP_UNKNOWN,
+    FIRMWARE,
+    POINTER_BITS,
+    QUEUE,
+    SEED,
+    AsJson,
+    DropUnknown,
+    ImageOption,
+    InstructionCount,
+    Machine,
+    PlanOption,
+    PointerBits,
+    PointerBitsOption,
+    Programs,
+    Queue,
+    Seconds,
+    Source,
+    Workers,
+    make_output_option,
+    show_in_help,
+    take_file,
+)
+from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCommand:
+    """Run a program and record its heap requests, or read what a target recorded.
+
+    A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
+    it, and what was recorded is kept. Firmware has recorder/target in it, whose frames come from a
+    log, over a serial line or out of QEMU.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit record -o mine.parquet -- ls /",
+        "heapfit record --environment recordings",
+    )
+
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROGRAM",
+            help="The program to run and its arguments, after --; with --qemu the arguments alone.",
+        ),
+    ] = None
+    output: Annotated[
+        Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
+    ] = None
+    children: Annotated[
+        bool,
+        typer.Option(
+            "--children", help="Write also the traces of child processes, beside the output."
+        ),
+    ] = False
+    environment: Annotated[
+        Path | None,
+        typer.Option(
+            "--environment",
+            metavar="FOLDER",
+            help="Print the environment variables with which a service records into FOLDER.",
+        ),
+    ] = None
+    site_depth: Annotated[
+        int,
+        typer.Option(
+            "--site-depth",
+            metavar="1|4",
+            help="Callers to record of each request (Linux programs), for fit --call-sites.",
+        ),
+    ] = 1
+    serial: Annotated[
+        Path | None,
+        typer.Option(
+            "--serial",
+            metavar="DEVICE|LOG",
+            help="Record from a serial device until Ctrl-C, or read a log of its line.",
+        ),
+    ] = None
+    qemu: ImageOption = None
+    baud: Annotated[
+        int, typer.Option("--baud", help="Baud rate of --serial.", rich_help_panel=FIRMWARE)
+    ] = 115_200
+    seconds: Seconds = None
+    machine: Machine = None
+    icount: InstructionCount = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCommand:
+    """Turn recordings or packet captures into stored traces."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit import run.heap run2.heap -o traces",
+        "heapfit import capture.pcap --queue fifo:1000",
+    )
+
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="The files to import; their content decides the format.",
+            **take_file(Kind.RECORDING),
+        ),
+    ]
+    output: Annotated[
+        Path | None,
+        make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
+    ] = None
+    workers: Workers = None
+    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
+    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadCommand:
+    """Write a synthetic workload as a stored trace; one seed gives one trace."""
+
+    EXAMPLES: ClassVar = (
+        "heapfit workload",
+        "heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet",
+    )
+
+    workload: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
+            help="A workload, with parameters to change; or a trace, from which a variant is "
+            "resampled in blocks of requests [a list of all].",
+        ),
+    ] = None
+    output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
+    seed: Annotated[int, show_in_help(SEED)] = 1
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileCommand:
+    """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
+
+    EXAMPLES: ClassVar = ("heapfit profile run.heap", "heapfit profile run.heap -o live.parquet")
+
+    source: Source
+    output: Annotated[
+        Path | None,
+        make_output_option(
+            "live bytes and blocks of each size over time, a Parquet file [nowhere]"
+        ),
+    ] = None
+    queue: Queue = STANDARD_QUEUE
+    drop_unknown: DropUnknown = False
+    pointer_bits: PointerBitsOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
+class SitesCommand:
+    """Show the call sites of a recording: their sizes, lifetimes and source lines."""
+
+    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --json")
+
+    source: Source
+    programs: Programs = None
+    plan_file: PlanOption = None
+    as_json: AsJson = False
+
+
+COMMANDS = (RecordCommand, ImportCommand, WorkloadCommand, ProfileCommand, SitesCommand)
