@@ -174,10 +174,10 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    if not all(row.has_checks for row in fit.references):
-        marks.append("# frees unchecked")
-    marks.append("~ estimated instr.; Cortex-M4, -Os")
+    marks.append("~ estimated Cortex-M4 instr.")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
+    if not all(row.has_checks for row in fit.references):
+        yield Line(f"{_INDENT}# its frees are not checked, as the others' are (safety level 1)")
 
 
 def _describe_holdout(fit: Fit) -> str:
