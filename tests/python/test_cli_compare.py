@@ -161,3 +161,17 @@ def test_what_cannot_be_compared_is_one_line(folder, arguments, message):
 
 def test_an_alignment_no_allocator_has_is_wrong_usage(folder):
     assert heapfit("compare", "packets.heap", "--alignment", "3", folder=folder).returncode == 2
+
+
+def test_a_bare_tailored_is_its_least_layout_and_says_which(folder):
+    layouts = [f"tailored:layout={layout}" for layout in range(3)]
+    content = heapfit_json("compare", "four.heap", "tailored", *layouts, folder=folder)
+    by_name = {row["name"]: row for row in content["rows"]}
+    least = min(layouts, key=lambda name: by_name[name]["r_safe"])
+    assert least != layouts[0]
+    assert by_name["tailored"]["r_safe"] == by_name[least]["r_safe"]
+    one = heapfit("compare", "four.heap", "tailored", folder=folder).stdout
+    several = heapfit("compare", "four.heap", "packets.heap", "tailored", folder=folder).stdout
+    took = "tailored: laid out as tailored_headers, the least"
+    assert f"{took}." in one
+    assert f"{took}, on four." in several

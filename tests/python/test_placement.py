@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is learned of placement: never worse than the layouts as they are, bounded, and seeded."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +34,10 @@ from heapfit.design.placement.tailored_plans import (
     layouts,
     make_tailored_candidates,
 )
+from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
@@ -306,3 +309,20 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
         (size, 20) for size in sizes
     ]
     assert isinstance(zones["apart"], NotApplicable)
+
+
+def test_guesses_of_each_layout_are_refined_the_first_of_each_layout_alone() -> None:
+    maps = [PlacedLayout(PLAIN, high, 0) for high in range(1, 6)]
+    pairs = PlacedLayout(Plan("tailored", {"alignment": 8, "layout": 2}), 1, 0)
+    assert search._first_of_each([*maps, pairs]) == [*maps[:3], pairs]
+
+
+def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
+    shifted: LoadedTrace,
+) -> None:
+    tried = [one.plan for one in standard_portfolio(replace(shifted, alignment=4)).candidates]
+    at_8 = standard_portfolio(replace(shifted, alignment=8)).candidates
+    two_ends = next(one for one in at_8 if one.name == BY_LIFETIME)
+    assert two_ends.plan.scalars["ends"] == 2
+    for one in at_8:
+        assert one.plan in tried or counts_blocks(one.plan), one.name

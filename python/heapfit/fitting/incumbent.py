@@ -228,22 +228,20 @@ def compare_baselines(
 ) -> IncumbentVerdict | None:
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
-    Of these, one that a row of the comparison dominates is no reason to do without a new heap, and
-    one that would do is tried on changed programs first.
+    None where a row of the comparison dominates that one: then it is no reason to do without a new
+    heap. One that would do is tried on changed programs first.
     """
     judge = _Judge(recordings, searched, choice, options)
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
     offers = judge.offers(baselines.needs)
-    rows = judge.row_offers(max(one.region for one in offers))
     pairs = zip(offers, baselines.needs, strict=True)
-    for offer, needs in sorted(pairs, key=lambda pair: pair[0].figure(options.prefer) or math.inf):
-        found = judge.compare(needs, is_known=False, is_tried=False)
-        if not found.is_kept:
-            return found
-        if not is_dominated(offer, rows):
-            return judge.compare(needs, is_known=False, is_tried=True)
-    return None
+    offer, needs = min(pairs, key=lambda pair: pair[0].figure(options.prefer) or math.inf)
+    found = judge.compare(needs, is_known=False, is_tried=False)
+    if not found.is_kept:
+        return found
+    is_pointless = is_dominated(offer, judge.row_offers(offer.region))
+    return None if is_pointless else judge.compare(needs, is_known=False, is_tried=True)
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:

@@ -119,7 +119,22 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
         tlsf, more = _measure_tlsf(choice, searched, progress)
         found.append(replace(tlsf, is_in_saving=True))
         events += more
+    found = [_add_changes(one, selection) for one in found]
+    found.sort(key=lambda one: not _is_kept(one, choice))
     return [*found, *_find_counted(choice)], events
+
+
+def _is_kept(reference: _Reference, choice: Choice) -> bool:
+    kept = choice.answer.kept
+    return kept is not None and reference.title == kept.title
+
+
+def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
+    """The heap that does as well, with what it needed on changed programs."""
+    today = selection.today
+    if today is None or today.changes is None or not _is_kept(reference, selection.choice):
+        return reference
+    return replace(reference, known=replace(reference.known, changes=today.changes.needed))
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:

@@ -81,10 +81,22 @@ def _title(fit: Fit) -> str:
     if len(fit.runs) > 1:
         known = fit.answer.known.runs
         drawn = f", {len(fit.runs) - known} resampled" if known < len(fit.runs) else ""
-        return f"{_count_runs(known)}{drawn}; {fit.shown.name} needs the most"
+        return f"{_count_runs(known)}{drawn}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
+
+
+def _describe_largest(fit: Fit) -> str:
+    """The recording that decides the region, and the bytes of it that it alone needs."""
+    shown = fit.shown
+    others = max(run.r_safe or 0 for run in fit.runs if run is not shown)
+    more = (shown.r_safe or 0) - others
+    return (
+        f"{shown.name} needs {more:,} B more than the others"
+        if more
+        else (f"{shown.name} needs the most")
+    )
 
 
 def _queue_parts(fit: Fit) -> Iterator[Part]:
@@ -162,10 +174,10 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
         marks.append("* simulated from its algorithm")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
-    if not all(row.has_checks for row in fit.references):
-        marks.append("# frees unchecked")
-    marks.append("~ estimated instr.; Cortex-M4, -Os")
+    marks.append("~ estimated Cortex-M4 instr.")
     yield from paragraph("   ".join(filter(None, marks)), _INDENT)
+    if not all(row.has_checks for row in fit.references):
+        yield Line(f"{_INDENT}# its frees are not checked, as the others' are (safety level 1)")
 
 
 def _describe_holdout(fit: Fit) -> str:
