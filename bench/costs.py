@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions of a call as modelled beside those counted on an emulated Cortex-M4, as heaps ship.
 
-    python bench/costs.py            writes bench/results/costs.csv (some minutes)
+    python bench/costs.py [--write]      some minutes; --write renews bench/results/costs.csv
 
 Whole recordings that no model was fitted to, each in the region that the plan needs for it. Needs
 the cross compiler and the emulator of target/README.md. Heaps of systems are counted beside their
@@ -10,7 +10,7 @@ own sources, which are not here: docs/costs.md has their table.
 
 from __future__ import annotations
 
-import csv
+import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +18,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE / "target"))
+
+from page_tables import add_option, write_result  # noqa: E402
 
 from harness.board import BOARDS  # noqa: E402
 from harness.codes import SHIPPED_BUILD  # noqa: E402
@@ -39,7 +41,7 @@ PLANS = {
     "best_fit": Plan("best_fit"),
     "tlsf": Plan("tlsf"),
 }
-COLUMNS = ("recording", "plan", "counted", "modelled", "longest", "longest_modelled")
+COLUMNS = ("recording", "plan", "counted", "modelled", "longest", "longest, modelled")
 OPERATIONS = ("alloc", "free", "resize", "alloc_aligned")
 COPY = 4  # instructions a byte that a resize copies: they are the program's, not the heap's
 BASE = 16
@@ -67,15 +69,24 @@ def rows() -> Iterator[list[object]]:
                 figures = measure(Workbench(Path(scratch)), plan, loaded)
             counted, modelled, longest, longest_modelled = figures
             print(f"{name:18} {label:26} {counted:7.1f} {modelled:7.1f}", flush=True)
-            yield [name, label, f"{counted:.1f}", f"{modelled:.1f}", longest, round(longest_modelled)]
+            yield [
+                name,
+                label,
+                f"{counted:.1f}",
+                f"{modelled:.1f}",
+                longest,
+                round(longest_modelled),
+            ]
 
 
 def main() -> None:
-    """Counts all of them, and stores the table."""
-    with (HERE / "bench/results/costs.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows())
+    """Counts all of them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add_option(parser)
+    wish = parser.parse_args()
+    found = list(rows())
+    if wish.write:
+        write_result("costs", COLUMNS, found, keys=2)
 
 
 if __name__ == "__main__":

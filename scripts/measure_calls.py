@@ -5,8 +5,8 @@ A heap is the folder that `heapfit fit` writes: at -Os, safety level 1, with its
 left empty. Writes, in the folder of the models, instructions.csv, the coefficients fitted to the
 calls of all traces, and codes.csv, the linked bytes of each code and how far its model is off. The
 codes are those of the design space's configurations and UNTRIED; placements must equal the host's.
-Takes some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is found and keeps
-the rest; `--sizes` links the codes of the table again and keeps their coefficients.
+Takes some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is
+found and keeps the rest; `--sizes` links the codes of the table again and keeps their coefficients.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ COPY = 4  # instructions a byte, gcc -O2
 # Codes that design may choose beside those of the descriptors' grids, which front tries.
 UNTRIED = (
     "chained_pool",
+    "first_fit",
     "tailored:layout=2",
     "tailored:ends=2,layout=2",
     *(f"tailored:layout={layout},hole_limit=8" for layout in (0, 1, 2)),
@@ -172,7 +173,9 @@ def tallied(trace: str, core: Calls, shipped: Calls) -> Iterator[Tally]:
     for operation in OPERATIONS:
         records, whole = core.of(operation), shipped.of(operation)
         if len(records) != len(whole):
-            raise HeapfitError(f"{operation}: {len(records)} calls of core, {len(whole)} as it ships")
+            raise HeapfitError(
+                f"{operation}: {len(records)} calls of core, {len(whole)} as it ships"
+            )
         if len(records) > 0:
             loads, stores = (records[one].astype(np.int64) for one in ("heap_loads", "heap_stores"))
             instructions, payload = (

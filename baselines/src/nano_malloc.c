@@ -5,6 +5,12 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_nano_malloc_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
+#include "src/aligned.h"
+#include "src/cut_chunk.h"
 #include "src/grown_chunks.h"
 
 static inline uint32_t padding(const hfit_plan *plan) {

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from harness import sources
 from harness.board import Board
-from harness.image import core_objects, plan_file_of, replay_design, write_plan
+from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.code_size import measure_image
+from heapfit.generate.core_files import collect_core_files
 from heapfit.generate.linked_folder import CORTEX_M4
+from heapfit.generate.texts import allocators_of, header_name, heap_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
 from heapfit.plan.plan import Plan
@@ -58,11 +59,17 @@ def shipped_size(plan: Plan) -> int | None:
     """
     if splits_blocks(plan):
         return None
-    file = plan_file_of(plan, plan.engine().smallest_region)
+    design = replay_design(plan, plan.engine().smallest_region, counts=True)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
         folder, image = Path(scratch) / "heap", Path(scratch) / "image.elf"
-        generate(file, folder, options=GenerateOptions(counts=True))
-        CORTEX_M4.link(folder, folder / "app_heap.h", image)
+        write_plan(design, folder)
+        texts = heap_texts(design)
+        for name, text in collect_core_files(
+            allocators_of(design), "".join(texts.values())
+        ).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        CORTEX_M4.link(folder, folder / header_name(design), image)
         size = measure_image(CORTEX_M4, folder, image)
     assert size is not None
     return size.code

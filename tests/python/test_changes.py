@@ -144,3 +144,12 @@ def test_thirteen_changes_keep_a_recording_valid_and_change_it(loaded):
             assert (after["op"] == before["op"]).all()
             assert after["size"].sum() > before["size"].sum()
     assert (before["size"] == loaded.events.sizes()).all()
+
+
+def test_two_changes_that_agree_are_one(tmp_path: Path) -> None:
+    source = tmp_path / "equal.heap"
+    source.write_text("".join(f"a {i} 32\n" for i in range(9)))
+    changes = list_changes(load_trace(import_file(source, tmp_path / "equal.parquet")))
+    assert [one.name for one in changes if one.name.startswith("requests of")] == [
+        "requests of 32 B as 40 B"
+    ]

@@ -67,6 +67,7 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
         ("picolibc", True, 1_768_139_587),
         ("esp-tlsf", True, 3_617_390_045),
         ("rt-thread", False, 1_736_180_855),
+        ("newlib", True, 161_847_702),
     ],
 )
 def test_every_block_lies_where_the_source_puts_it(name, resizes, source):

@@ -6,15 +6,18 @@ A run links a third of the labels, another third each day; HEAPFIT_ALL_CODES=1 l
 
 import datetime
 import os
+import re
 import zlib
 
 import pytest
 
 from harness.code_size import shipped_size
 from harness.codes import plan_of_code
+from harness.image import plan_file_of
 from heapfit import _engine
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.code_table import read_codes
+from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 
 LABELS = sorted(read_codes())
@@ -22,6 +25,11 @@ PARTS = 3
 OTHER_COMPILER = 0.02  # of the bytes
 SAME_CODE = (32, 0.05)  # bytes, or of the bytes, that another amount may add
 
+PLANS = [
+    Plan("tailored", {"alignment": 4, "layout": 1, "ends": 2, "high_0": 4096}),
+    Plan("tlsf", {"alignment": 8, "probes": 2}),
+    Plan("first_fit", {"alignment": 4, "list": 1, "least_split": 40}),
+]
 TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % PARTS
 ALL = os.environ.get("HEAPFIT_ALL_CODES") == "1"
 CHOSEN = [label for label in LABELS if ALL or zlib.crc32(label.encode()) % PARTS == TODAY]
@@ -60,6 +68,16 @@ def test_an_amount_is_the_same_code(allocator: str, tunable: _engine.Tunable) ->
     for size in others:
         assert (size is None) == (first is None)
         assert abs((size or 0) - (first or 0)) <= max(SAME_CODE[0], SAME_CODE[1] * (first or 0))
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.allocator)
+def test_a_readme_has_what_the_screen_prints_and_a_compiler_here_agrees(tmp_path, plan) -> None:
+    generate(plan_file_of(plan, 65_536), tmp_path / "heap", options=GenerateOptions(counts=True))
+    page = (tmp_path / "heap/README.md").read_text()
+    rows = re.findall(r"ROM, code \| ([\d,]+) bytes: .*-mcpu=cortex-m4", page)
+    printed, linked = (int(row.replace(",", "")) for row in rows)
+    assert printed == read_codes()[code_label(plan)].size
+    assert abs(linked - printed) <= max(SAME_CODE[0], SAME_CODE[1] * printed)
 
 
 def test_every_allocator_that_ships_was_measured() -> None:

@@ -17,7 +17,7 @@ from heapfit.cli.printing.parts import (
     object_of,
     print_result,
 )
-from heapfit.cli.printing.progress import step_bar
+from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
@@ -39,7 +39,7 @@ def run(command: SettingsCommand) -> None:
     options = SettingsOptions(
         command.admission, *_parse_assumptions(command.assume or []), command.sent
     )
-    with step_bar() as progress:
+    with progress_bar() as progress:
         settings = settings_for(command.system.value, command.sources, options, importing, progress)
     print_result(_parts(settings, as_text(settings)), command.as_json)
 

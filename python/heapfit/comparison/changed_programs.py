@@ -76,7 +76,8 @@ class ChangedPrograms:
                     margin = max(margin, result.needed)
                     results[change.name] = _join(results.get(change.name), result)
                     events += runs.events
-                    unproven += [change] if result.is_counted and not runs.is_proven else []
+                    is_proven = not result.is_counted or runs.are_proven(tried_in)
+                    unproven += [] if is_proven else [change]
             is_lost = rival is not None and size.region_with(margin) > rival
             is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
             asked = [] if is_settled else unproven
@@ -181,10 +182,10 @@ class _ChangedRuns:
         """Events replayed so far."""
         return sum(one.events for one in self.runs)
 
-    @property
-    def is_proven(self) -> bool:
-        """True if it is known that all need no more than the region of the margin found."""
-        return all(one.need is not None for one in self.runs)
+    def are_proven(self, size: HeapSize) -> bool:
+        """True if it is known that all run in the region of `size` and in all larger ones."""
+        region = self._scale(size, size.margin)
+        return all(one.need is not None and one.need <= region for one in self.runs)
 
     def serve_in(self, size: HeapSize, margin: float) -> bool:
         """True if all run in the region of this margin for their own peak."""
@@ -194,20 +195,13 @@ class _ChangedRuns:
     def _scale(self, size: HeapSize, margin: float) -> int:
         return replace(size, peak=max(self.peak, size.u_max)).region_with(margin)
 
-    def _have_room(self, size: HeapSize, margin: float) -> bool:
-        """True if the region covers what all need, by one replay in it where that is not known."""
-        region = self._scale(size, margin)
-        return all(
-            one.runs_in(region) if one.need is None else one.need <= region for one in self.runs
-        )
-
     def find_margin(self, size: HeapSize, least: float) -> float:
         """A margin in percent that is enough, `least` or more; that of `size` is not."""
         low, high = least, float(TRACE_SPECIFIC)
-        if least > size.margin and self._have_room(size, least):
+        if least > size.margin and self.serve_in(size, least):
             return least
         high = high if low < high else 2 * low
-        while not self._have_room(size, high):
+        while not self.serve_in(size, high):
             if high >= MOST_MARGIN:
                 return MOST_MARGIN
             low, high = high, min(2 * high, MOST_MARGIN)
@@ -215,7 +209,7 @@ class _ChangedRuns:
         few, many = math.floor(_TENTHS * low), math.ceil(_TENTHS * high)
         while many - few > step:
             middle = (few + many) // 2
-            is_enough = self._have_room(size, middle / _TENTHS)
+            is_enough = self.serve_in(size, middle / _TENTHS)
             few, many = (few, middle) if is_enough else (middle, many)
         return many / _TENTHS
 

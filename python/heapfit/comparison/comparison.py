@@ -25,7 +25,7 @@ from heapfit.comparison.measuring import (
     try_limit,
 )
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
-from heapfit.comparison.work import NO_WORK, Work, most_to_try_all, total_work
+from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
@@ -215,7 +215,7 @@ def rows_to_refine(
     """
     if not precision.every_size_of_best:
         return []
-    most = most_to_try_all(events)
+    most = limit_to_try_all(events)
     kinds: dict[tuple[bool, bool], list[Row]] = {}
     for row in found.values():
         kinds.setdefault((row.is_cut_to_trace, row.is_searched_further), []).append(row)

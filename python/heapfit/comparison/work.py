@@ -19,7 +19,7 @@ TIMES_TO_TRY_ALL = 100
 EVENTS_TO_TRY_ALL = 10_000_000
 
 
-def most_to_try_all(events: int) -> int:
+def limit_to_try_all(events: int) -> int:
     """Events replayed at most to try every size of a region on a trace of `events`."""
     return max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
 

@@ -35,14 +35,13 @@ def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
     return [size for size in found if size is not None]
 
 
-def add_known_size(sizes: list[CodeSize], plan: Plan, *, counts: bool) -> list[CodeSize]:
-    """The sizes, and that of heapfit's own table for a Cortex-M4 if no compiler for it is here."""
+def known_code_size(plan: Plan) -> list[CodeSize]:
+    """The size that `fit` prints: heapfit's own measurement, with counts, for plans of a kind."""
     code = find_code(plan)
-    is_here = any(size.options == CORTEX_M4.options for size in sizes)
-    if is_here or not counts or code is None or code.size is None:
-        return sizes
+    if code is None or code.size is None:
+        return []
     about = Text(f"{COMPILER}, measured for plans of this kind")
-    return [CodeSize(about, CORTEX_M4.options, code.size), *sizes]
+    return [CodeSize(about, CORTEX_M4.options, code.size)]
 
 
 def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:

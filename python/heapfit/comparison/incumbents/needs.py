@@ -18,7 +18,7 @@ from heapfit.comparison.incumbents.requests import (
     remove_objects,
 )
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.work import most_to_try_all
+from heapfit.comparison.work import limit_to_try_all
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
 
@@ -119,7 +119,7 @@ def _measure_memory(
 
     search = trial.scan(progress=tell)
     replayed = search.events
-    if 0 < search.events_left <= most_to_try_all(len(requests.op)):
+    if 0 < search.events_left <= limit_to_try_all(len(requests.op)):
         search = trial.scan(progress=tell, every_size=True)
         replayed += search.events
     progress(step, 1.0)

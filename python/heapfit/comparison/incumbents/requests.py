@@ -113,7 +113,7 @@ def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
 def _moves(
     heap: SystemHeap, size: NDArray[np.uint64], old: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
-    """Whether the heap serves a resize from `old` to `size` by a new block."""
+    """True where the heap serves a resize from `old` to `size` by a new block."""
     if heap.resizes is Resizes.SHRINK:
         return size > old
     if heap.resizes is Resizes.MOVE:

@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
 from heapfit.importers import ImportOptions
-from heapfit.progress import Progress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import check_admission
@@ -34,6 +34,7 @@ from heapfit.sizing.systems.zephyr import ZEPHYR
 SYSTEMS: Mapping[str, System] = MappingProxyType(
     {"lwip": LWIP, "zephyr": ZEPHYR, "openthread": OPENTHREAD, "freertos": FREERTOS}
 )
+_WORK = {"import": 20, "read": 20, "size": 60}  # of the time, measured on the lwIP example
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
 
@@ -41,7 +42,7 @@ def settings_for(
     name: str,
     sources: Sequence[Path],
     options: SettingsOptions,
-    importing: ImportOptions | None = None,
+    import_options: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Settings:
     """The system's settings for all of the recordings, or all of the captures.
@@ -53,11 +54,15 @@ def settings_for(
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         place = Place(Path(folder) / "result", Path(folder))
-        fit_options = FitOptions(importing=importing or ImportOptions(), most_events=sys.maxsize)
-        workload = read_workload(sources, Request(place, fit_options), progress, progress)
+        fit_options = FitOptions(
+            importing=import_options or ImportOptions(), most_events=sys.maxsize
+        )
+        whole = WeightedProgress(progress, _WORK)
+        importing, reading = whole.part("import"), whole.part("read", steps=2)
+        workload = read_workload(sources, Request(place, fit_options), importing, reading)
         for one in workload.recordings:
             require_queue(one.source, one.trace, fit_options.importing.queue)
-        return _size(name, workload, options, progress)
+        return _size(name, workload, options, whole.part("size"))
 
 
 def _size(name: str, workload: Workload, options: SettingsOptions, progress: Progress) -> Settings:

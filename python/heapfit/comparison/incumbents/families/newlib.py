@@ -41,4 +41,23 @@ def _picolibc(alignment: int) -> SystemHeap:
     )
 
 
-HEAPS: Final[Family] = {"newlib-nano": _nano, "picolibc": _picolibc}
+# malloc_av_, five longs and struct mallinfo.
+_STATICS: Final = (2 * 128 + 2 + 5 + 10) * WORD
+
+
+def _full(alignment: int) -> SystemHeap:
+    del alignment  # MALLOC_ALIGNMENT is 8 on 32 bits
+    return SystemHeap(
+        name="newlib",
+        title="newlib's full malloc (without nano.specs)",
+        version="3.3.0",
+        setting="bytes that _sbrk gives, in pages of 4,096",
+        plan=Plan("newlib_malloc", {"alignment": 8}),
+        own=_STATICS,
+        unset=_STATICS,
+        has_sentinel=False,
+        tolerance=0.0,
+    )
+
+
+HEAPS: Final[Family] = {"newlib": _full, "newlib-nano": _nano, "picolibc": _picolibc}
