@@ -49,6 +49,12 @@
 /* A flag: sizes are those of blocks, what was asked for may be less. */
 #define HFIT_RECORD_ROUNDED 1
 
+/* The system whose heap is recorded, in three bits of the flags. */
+#define HFIT_RECORD_FREERTOS (1 << 1)
+#define HFIT_RECORD_LWIP (2 << 1)
+#define HFIT_RECORD_ZEPHYR (3 << 1)
+#define HFIT_RECORD_ESP_IDF (4 << 1)
+
 /* What does not change while a program runs; may lie in ROM. */
 typedef struct hfit_record_about {
     uint8_t *ring;         /* begins as zeros and must outlive the recorder */
@@ -57,7 +63,7 @@ typedef struct hfit_record_about {
     uint32_t heap_size;    /* bytes; 0 = unknown */
     uint32_t tick_rate;    /* ticks a second; 0 = no clock */
     uint32_t live;         /* blocks that were allocated before the recording began */
-    uint32_t flags;        /* 0 or HFIT_RECORD_ROUNDED */
+    uint32_t flags;        /* HFIT_RECORD_ROUNDED, and one of the systems; 0 = neither */
 } hfit_record_about;
 
 /* A recorder: 28 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`heapfit fit` from end to end on small made-up traces."""
 
+import re
 import shutil
 from contextlib import nullcontext
 from pathlib import Path
@@ -88,7 +89,8 @@ def test_pools_that_a_larger_request_breaks_are_not_chosen_though_asked_for(fitt
 def test_sizes_without_a_mode_are_not(tmp_path):
     outcome = fit([diverse(tmp_path / "diverse.heap")], tmp_path / "out")
     assert not outcome.winner.plan.pools
-    assert outcome.verdict.startswith(f"{outcome.winner.name} needs ")
+    assert outcome.today.is_kept
+    assert outcome.verdict.startswith("No new heap is worth it: TLSF at ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
     assert left_out["class_pools"].startswith("no size has 10% of the allocations (the most fre")
 
@@ -199,10 +201,10 @@ def test_a_large_heap_is_answered_from_one_recording(tmp_path):
     size = fitted.answer.size
     (sentence,) = fitted.answer.sentences()
     assert size.u_max >= 64 * 1024
-    assert sentence.startswith(
-        f"Set the heap to {size.region:,} bytes: your peak of {size.u_max:,}"
-    )
-    assert f"{size.margin:g} % margin; from 1 recording." in sentence
+    numbers = [int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", sentence)]
+    region, *parts = (one for one in numbers if one > 100)
+    assert region == size.region == sum(parts)
+    assert f"of margin ({size.margin:g} %); from 1 recording." in sentence
     assert any("second recording" in way for way in fitted.suggestions)
 
 
@@ -226,7 +228,7 @@ def test_a_margin_may_be_asked_for(fitted, tmp_path):
 def joint(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("joint")
     sources = [table2(folder / f"run-{seed}.heap", events=1500, seed=seed) for seed in (1, 2, 3)]
-    return fit(sources, folder / "out", resources=WITH_PAGE)
+    return fit(sources, folder / "out", FitOptions(code=True), resources=WITH_PAGE)
 
 
 def test_one_heap_serves_every_recording(joint):
@@ -243,7 +245,7 @@ def test_one_heap_serves_every_recording(joint):
 def test_workers_write_the_same_plan(joint, tmp_path):
     sources = [run.source for run in joint.runs]
     with Sweep(workers=2) as sweep:
-        shared = fit(sources, tmp_path / "out", resources=Resources(sweep))
+        shared = fit(sources, tmp_path / "out", FitOptions(code=True), resources=Resources(sweep))
     assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
     assert shared.runs == joint.runs
     assert shared.work == joint.work

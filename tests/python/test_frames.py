@@ -199,6 +199,22 @@ def test_sizes_that_were_rounded_are_told():
     ]
 
 
+@pytest.mark.parametrize(
+    ("flags", "source"),
+    [
+        (0, "recorder/target"),
+        (1 << 1 | 1, "recorder/target, FreeRTOS"),
+        (4 << 1, "recorder/target, ESP-IDF"),
+        (7 << 1, "recorder/target"),
+    ],
+)
+def test_the_system_that_is_recorded_is_in_the_source(flags, source):
+    recorder = Recorder()
+    recorder.alloc(BASE, 32)
+    reader, _, _ = read(header(flags=flags) + b"".join(recorder.finished()))
+    assert reader.source == source
+
+
 def test_more_than_65535_missing_events_are_known_by_the_next_header():
     recorder = Recorder()
     recorder.alloc(BASE, 8)

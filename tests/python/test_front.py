@@ -9,6 +9,7 @@ from small_traces import bimodal, fit_json, heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.comparison.costs.measures import Measure, Measures
+from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.measuring import EXACT
 from heapfit.comparison.verdict import select_row
 from heapfit.design.front.design_front import (
@@ -16,9 +17,10 @@ from heapfit.design.front.design_front import (
     compare_all,
     cost_of_choice,
     front_of,
-    pick_best,
+    list_offers,
     save_front,
 )
+from heapfit.design.front.offers import Offer, is_dominated, pick_offer
 from heapfit.design.front.pareto import Dominance, Rank, dominates
 from heapfit.design.front.preference import Preference
 from heapfit.design.space import configurations, configurations_by_name, drop_standard_values
@@ -51,7 +53,7 @@ def front(loaded):
 @pytest.fixture(scope="module")
 def written(folder):
     """What `heapfit fit --front` says of the same trace."""
-    asked = ("packets.heap", "-o", "fit", "--front", "out", "--prefer", "time")
+    asked = ("packets.heap", "-o", "fit", "--front", "out", "--prefer", "time", "--code")
     return fit_json(*asked, folder=folder)
 
 
@@ -152,6 +154,17 @@ def test_a_baseline_has_memory_and_energy_but_no_instructions(loaded):
     assert kingsley.place.standing is Dominance.UNKNOWN
 
 
+def pick_best(front, preference, may_count=True):
+    """The configuration that is picked, each without a margin."""
+    sizes = {one.name: sized(one.measures.memory) for one in front.configurations}
+    name = pick_offer(list_offers(front, sizes, may_count), preference).name
+    return next(one for one in front.configurations if one.name == name)
+
+
+def sized(memory):
+    return None if memory is None else HeapSize(memory, memory, memory, 0)
+
+
 def made(front, *rows):
     """A front of (memory, time, energy, size) alone, all of them members."""
     base = front.configurations[0]
@@ -184,6 +197,34 @@ def test_within_one_percent_of_the_least_memory_decides(front):
 def test_of_equal_memory_the_least_of_what_is_preferred_decides(front):
     equal = made(front, (50, 100.9, 1, 1), (50, 100.0, 1, 1))
     assert pick_best(equal, Preference.TIME).name == "c1"
+
+
+def offer(name, region, time, longest=None, size=None, is_advisable=True):
+    return Offer(name, region, Measures(region, None, None, time, longest, size), is_advisable)
+
+
+@pytest.mark.parametrize(
+    ("other", "is_beaten"),
+    [
+        (offer("all as good, one better", 100, 50, 70, 899), True),
+        (offer("alike in everything", 100, 50, 70, 900), False),
+        (offer("worse in one", 90, 40, 71, 800), False),
+        (offer("without figures that it does not have", 100, 49), True),
+        (offer("without a mean", 10, None, 1, 1), False),
+        (offer("of this trace alone", 10, 10, 10, 10, False), False),
+    ],
+    ids=lambda one: one.name if isinstance(one, Offer) else "",
+)
+def test_an_offer_is_dominated_by_what_is_nowhere_worse_and_somewhere_better(other, is_beaten):
+    ours = offer("ours", 100, 50, 70, 900)
+    assert is_dominated(ours, [ours, other]) == is_beaten
+    picked = pick_offer([ours, offer("slower", 90, 80, 70, 900)], Preference.TIME, [other])
+    assert picked.name == ("slower" if is_beaten else "ours")
+
+
+def test_if_rivals_dominate_all_the_best_of_them_is_still_named():
+    ours, rival = offer("ours", 100, 50), offer("rival", 90, 40)
+    assert pick_offer([ours], Preference.TIME, [rival]) is ours
 
 
 def test_every_preference_picks_from_the_front(front):
@@ -226,9 +267,15 @@ def test_the_command_writes_what_it_lists(written, folder, front):
         folder / "out" / f"{file_name(name)}.toml" for name in members
     ]
     assert all((folder / path).is_file() for path in [*written["plans"], written["page"]])
-    name = pick_best(front, Preference.TIME, may_count=False).name
-    assert written["chosen"] == load_plan(folder / fitted["paths"]["plan"]).name == name
-    assert fitted["verdict"].startswith(f"Least time: {name} ")
+    name = written["chosen"]
+    sizes = {one.name: one.row.heap_size for one in front.configurations}
+    offers = list_offers(front, sizes, may_count=False)
+    (chosen,) = (one for one in offers if one.name == name)
+    assert not is_dominated(chosen, offers)
+    least = min(one.costs.time for one in offers if one.is_advisable and one.costs.time)
+    assert chosen.costs.time <= 1.5 * least  # the quicker may be dominated by heaps of systems
+    assert load_plan(folder / fitted["paths"]["plan"]).name == file_name(name)
+    assert f"Least time: {name} " in fitted["verdict"]
 
 
 def test_the_table_marks_members_and_tells_who_is_better(folder):
@@ -277,10 +324,11 @@ def test_bad_words_end_with_one_line(folder, words, code, told):
 
 
 def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
-    quick = heapfit_json("fit", "packets.heap", "--prefer", "time", "-o", "quick", folder=folder)
+    asked = ("packets.heap", "--prefer", "time", "-o", "quick", "--code")
+    quick = heapfit_json("fit", *asked, folder=folder)
     (fitted,) = quick["fits"]
     best, *others = fitted["rows"]
-    assert fitted["verdict"].startswith("Least time: ")
+    assert "Least time: " in fitted["verdict"]
     assert "above the least: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
     assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]

@@ -321,6 +321,32 @@ def told(source: Path, capsys, **options) -> tuple[str, dict]:
 
 
 @pytest.mark.usefixtures("unmeasured")
+def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(tmp_path, capsys):
+    source = table2(tmp_path / "small.heap", events=60)
+    source.write_text(f"# source recorder/target, Zephyr\n{source.read_text()}")
+    text, found = told(source, capsys)
+    assert found["now"]["heap"] == "sys_heap"
+    assert "FreeRTOS" not in text
+    assert found["now"]["is_foretold"] is True
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
+    source = table2(tmp_path / "few.heap", events=400)
+    text, found = told(source, capsys)
+    baseline = found["baseline"]
+    assert baseline["is_kept"] is True
+    assert baseline["heap"] in ("heap_4", "tlsf")
+    assert "no new heap is worth it: " in text.lower()
+    assert "keep " not in text.lower()
+    assert found["paths"].plan is None
+    text, found = told(source, capsys, code=True)
+    assert found["baseline"]["is_kept"] is True
+    assert found["paths"].plan.exists()
+    assert found["paths"].code.is_dir()
+
+
+@pytest.mark.usefixtures("unmeasured")
 def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source = table2(tmp_path / "small.heap", events=60)
     text, found = told(source, capsys)
@@ -329,7 +355,7 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
     assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No plan and no code were written." in text
+    assert "No plan and no code were written: --code writes the fitted heap's." in text
     assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "report.html",

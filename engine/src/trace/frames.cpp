@@ -3,6 +3,7 @@
 #include "heapfit/trace/frames.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -24,6 +25,9 @@ constexpr std::uint8_t header_bit = 0x80;
 constexpr std::size_t longest_frame = length_at + 0x7f + crc_size;
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t flag_rounded = 1;
+constexpr unsigned system_shift = 1; // of the bits of the flags that name the system, from 1
+constexpr std::uint32_t system_mask = 7;
+constexpr std::array<std::string_view, 4> systems{"FreeRTOS", "lwIP", "Zephyr", "ESP-IDF"};
 
 // The lowest two bits of an event's first number, or the whole of it.
 enum Kind : std::uint32_t { kind_alloc, kind_free, kind_time, kind_other };
@@ -208,6 +212,10 @@ void FrameTrace::take_header(std::uint16_t number, std::string_view body) {
 void FrameTrace::begin(const About &about, std::uint32_t before) {
     about_ = about;
     header_.source = "recorder/target";
+    if (const std::uint32_t system = about.flags >> system_shift & system_mask;
+        system > 0 && system <= systems.size()) {
+        header_.source.append(", ").append(systems[system - 1]);
+    }
     header_.pointer_bits = about.pointer_bits;
     next_ = before;
     if (!waiting_.empty()) {

@@ -74,8 +74,6 @@ def run(command: FitCommand) -> None:
 
 def _require_one(command: FitCommand) -> None:
     """Raises a usage error for options that take one recording alone."""
-    if command.prefer is not None and command.prefer is not Preference.RAM:
-        raise typer.BadParameter("--prefer takes one recording, or several with --each")
     if command.front_folder is not None or command.allocators:
         option = "--allocators" if command.front_folder is None else "--front"
         raise typer.BadParameter(f"{option} takes one recording, or several with --each")
@@ -101,6 +99,7 @@ def _make_options(command: FitCommand) -> FitOptions:
         effort=command.effort,
         whole=command.every or has_candidates,
         now=command.now,
+        code=command.code,
         programs=tuple(command.programs or ()),
         kept=_require_folder(command.cache),
         most_events=sys.maxsize if is_whole else MOST_SEARCHED,

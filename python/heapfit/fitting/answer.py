@@ -17,6 +17,7 @@ class Answer:
     known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
     kept: SystemHeap | None = None  # what is set; None: the fitted heap
+    is_known: bool = True  # the program has the heap that is kept; else it is one many have
 
     @property
     def is_enough(self) -> bool:
@@ -30,23 +31,17 @@ class Answer:
 
     def sentences(self) -> list[str]:
         """Sentences for the user: the answer, then what limits it."""
-        what, region = "the heap", self.size.region
-        if self.kept is not None:
-            what, region = self.kept.setting, self.kept.set_to(region)
         size, runs = self.size, self.known.runs
         recordings = "1 recording" if runs == 1 else f"{runs} recordings"
-        peak = f"your peak of {size.u_max:,}"
-        if size.peak > size.u_max:
-            peak = f"the peak of {size.peak:,} that you expect"
-        parts = f"{peak}, {self.overhead:.1f} % for the allocator, {size.margin:g} % margin"
+        setting = self._describe_setting()
         if self.is_enough:
-            answers = [f"Set {what} to {region:,} bytes: {parts}; from {recordings}."]
+            answers = [f"{setting[0].upper()}{setting[1:]}; from {recordings}."]
         else:
             answers = [
-                f"{recordings} {'is' if runs == 1 else 'are'} too few for a heap below "
-                f"{SMALL_PEAK // 1024} KiB, where runs differ most: record "
+                f"{recordings} {'is' if runs == 1 else 'are'} too few for a heap whose peak is "
+                f"below {SMALL_PEAK // 1024} KiB, where runs differ most: record "
                 f"{ENOUGH_OF_SMALL} and fit them together.",
-                f"Until then, set {what} to {region:,} bytes: {parts}.",
+                f"Until then, {setting}.",
             ]
         if self.asked_peak is not None and self.asked_peak < size.u_max:
             answers.append(
@@ -54,3 +49,22 @@ class Answer:
                 "nothing: smaller heaps are relatively more fragmented."
             )
         return answers
+
+    def _describe_setting(self) -> str:
+        """What to set, and the three parts that add up to it, as a clause."""
+        size, kept = self.size, self.kept
+        peak = f"your peak of {size.u_max:,}"
+        if size.peak > size.u_max:
+            peak = f"the peak of {size.peak:,} that you expect"
+        needed = size.region_with(0)
+        parts = (
+            f"{peak}, {needed - size.peak:,} for the allocator, "
+            f"{size.region - needed:,} of margin ({size.margin:g} %)"
+        )
+        if kept is not None and not self.is_known:
+            return f"no new heap is worth it: {kept.title} at {size.region:,} bytes does: {parts}"
+        what = "the heap" if kept is None else kept.setting
+        region = size.region if kept is None else kept.set_to(size.region)
+        unset = size.region - region
+        beside = f" (and {unset:,} beside it)" if unset else ""
+        return f"set {what} to {region:,} bytes{beside}: {parts}"

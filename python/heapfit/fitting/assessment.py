@@ -27,7 +27,7 @@ class Assessment:
 
 def assess(selection: Selection, request: Request, progress: WeightedProgress) -> Assessment:
     """Assesses a selection, which does not change."""
-    choice, needs = selection.choice, selection.needs
+    choice = selection.choice
     recordings = selection.workload.recordings
     suggesting = progress.part("suggest")
     suggestions, suggested = suggest_next_recordings(choice, request.options, suggesting)
@@ -36,9 +36,9 @@ def assess(selection: Selection, request: Request, progress: WeightedProgress) -
     holding, searched = progress.part("hold"), selection.searched
     holdout = check_holdout(choice, recordings, searched, holding, request.threads)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
-    beside = referred + suggested + (0 if needs is None else needs.events)
-    kept = None if selection.today is None else selection.today.changes
-    changed = 0 if kept is None else kept.events
+    beside = referred + suggested + selection.baselines.events
+    tested = None if selection.today is None else selection.today.changes
+    changed = 0 if tested is None else tested.events
     assessed = Work(beside=beside, judged=holdout.events + replayed, changed=changed)
     work = choice.comparison.work + assessed
     return Assessment(selection, suggestions, rows, holdout, work)

@@ -12,7 +12,10 @@ from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size
+from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, margin_kind
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
@@ -21,9 +24,10 @@ from heapfit.design.front.design_front import (
     compare_all,
     cost_of_choice,
     front_of,
-    pick_best,
+    list_offers,
     with_choice_first,
 )
+from heapfit.design.front.offers import Offer, is_dominated, pick_offer
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import (
@@ -77,10 +81,12 @@ def choose_for_one(
     options: FitOptions,
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
+    systems: Sequence[Needs] = (),
 ) -> Choice:
     """Chooses a plan for one recording; one with counted blocks only if that is asked for.
 
-    `sweep`: where a whole design space is measured; None: in this process.
+    `sweep`: where a whole design space is measured; None: in this process. `systems`: heaps that
+    may make a plan pointless.
     """
     _require_allocations(name, loaded.profile.u_max)
     whole = WeightedProgress(progress, _WORK_FOR_ONE)
@@ -88,8 +94,10 @@ def choose_for_one(
     comparison = compared(loaded, options, whole, sweep)
     preferring = whole.part("prefer")
     trials = _make_trials(loaded, options)
+    known = MarginBasis(1, comparison.u_max, MarginKind.PLAIN)
+    rivals = list_rival_offers(systems, known, loaded, options)
     while True:
-        preferred = _apply_preference(comparison, loaded, options, preferring)
+        preferred = _apply_preference(comparison, loaded, options, rivals, preferring)
         if preferred[1].r_safe is None:
             _raise_no_region(name, comparison.u_max)
         if preferred[1].changes is not None:
@@ -148,23 +156,30 @@ def choose_for_several(
     options: FitOptions,
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
+    systems: Sequence[Needs] = (),
 ) -> Choice:
     """Chooses a plan for several recordings, and checks it on each when made without it.
 
-    `sweep`: where the work is done; None: on all cores.
+    `sweep`: where the work is done; None: on all cores. `systems`: heaps that may make a plan
+    pointless.
     """
     robust = _make_robust_options(options)
     whole = WeightedProgress(progress, _WORK_FOR_SEVERAL)
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
+    compared = whole.part("compare", len(designs.rows) + _SEARCHED_AGAIN)
     row = designs.choose(options.pools)
-    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
-    shown = recordings[most]
-    portfolio = _make_portfolio(designs)
-    compared = whole.part("compare", len(portfolio.candidates) + _SEARCHED_AGAIN)
-    comparison = compare(shown, portfolio, compared, robust.precision)
+    shown, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
+    sentence = ""
+    if options.prefer is not Preference.RAM:
+        rivals = list_rival_offers(systems, designs.basis(row), recordings[shown], options)
+        designs, row, sentence = _prefer_of_several(
+            designs, comparison, recordings, shown, options, rivals
+        )
+        shown, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
+    most, loaded = shown, recordings[shown]
     winner = next(one for one in comparison.rows if one.name == row.name)
-    comparison, winner = with_series(comparison, winner, shown)
+    comparison, winner = with_series(comparison, winner, loaded)
     row = _replace_region(row, most, winner.r_safe, options.objective)
     region = row.region
     if region is None:
@@ -173,7 +188,7 @@ def choose_for_several(
     answer = _make_answer(region, designs.basis(row), options)
     trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
     return Choice(
-        shown=shown,
+        shown=loaded,
         comparison=replace(comparison, work=comparison.work + designs.work),
         winner=winner,
         needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
@@ -182,10 +197,52 @@ def choose_for_several(
         u_max=designs.u_max,
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
-        verdict=_describe_several(row, designs),
+        verdict=sentence + _describe_several(row, designs),
         recalled=designs.recalled,
         designs=designs,
     )
+
+
+def _compare_on_worst(
+    row: RobustRow,
+    designs: RobustDesigns,
+    recordings: Sequence[LoadedTrace],
+    robust: RobustOptions,
+    progress: Progress,
+) -> tuple[int, Comparison]:
+    """The recording that needs most of a plan, and the comparison of all plans on it."""
+    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
+    return most, compare(recordings[most], _make_portfolio(designs), progress, robust.precision)
+
+
+def _prefer_of_several(
+    designs: RobustDesigns,
+    comparison: Comparison,
+    recordings: Sequence[LoadedTrace],
+    shown: int,
+    options: FitOptions,
+    rivals: Sequence[Offer],
+) -> tuple[RobustDesigns, RobustRow, str]:
+    """The preferred row, tried on changed programs like any choice; and the words for it.
+
+    Costs are those of the recording that is shown, bytes those of all recordings.
+    """
+    front = front_of(comparison, recordings[shown], sram=options.sram)
+    programs = ChangedPrograms.from_recordings(recordings)
+    while True:
+        rows = {one.name: one for one in designs.rows}
+        sizes = {
+            name: None
+            if one.is_trace_specific
+            else designs.heap_size(one, options.peak, options.margin)
+            for name, one in rows.items()
+        }
+        picked = pick_offer(list_offers(front, sizes, options.pools), options.prefer, rivals)
+        row = rows[picked.name]
+        if row.changes is not None or row.region is None or options.objective != LARGEST:
+            return designs, row, f"Least {options.prefer}: "
+        tried = replace(row, changes=programs.test(row.plan, row.region, designs.basis(row)))
+        designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
 
 
 def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
@@ -273,7 +330,8 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
         effort=options.effort,
         objective=options.objective,
         folds=options.folds,
-        is_for_choice=not options.whole,
+        is_for_choice=not options.whole and options.prefer is Preference.RAM,
+        is_of_all=options.prefer is not Preference.RAM,
         pools=options.pools,
         kept=options.kept,
     )
@@ -332,18 +390,75 @@ def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSi
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
+def list_rival_offers(
+    systems: Sequence[Needs], known: MarginBasis, shown: LoadedTrace, options: FitOptions
+) -> list[Offer]:
+    """Heaps of systems as offers, for the recordings and peak that `known` is of.
+
+    Their costs are of the recording that is shown.
+    """
+    offers = []
+    for needs in systems:
+        basis = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+        if needs.most is not None:
+            costs = estimate_costs(needs.heap, shown, needs.most)
+            figures = Measures(needs.most, None, None, costs.mean, costs.longest, costs.flash)
+            size = compute_size(needs.most, basis, options)
+            offers.append(Offer(needs.heap.title, size.region, figures))
+    return offers
+
+
 def _apply_preference(
-    comparison: Comparison, loaded: LoadedTrace, options: FitOptions, progress: Progress
+    comparison: Comparison,
+    loaded: LoadedTrace,
+    options: FitOptions,
+    rivals: Sequence[Offer],
+    progress: Progress,
 ) -> tuple[Comparison, Row, str]:
     """The comparison with what is preferred among its rows, that row, and the verdict."""
     prefer, pools = options.prefer, options.pools
-    if prefer is Preference.RAM or comparison.rows[0].r_safe is None:
-        return comparison, select_row(comparison, pools), verdict(comparison, pools)
+    winner = select_row(comparison, pools)
+    if winner.r_safe is None or comparison.rows[0].r_safe is None:
+        return comparison, winner, verdict(comparison, pools)
+    if prefer is Preference.RAM:
+        least = _choose_of_equals(winner, comparison, loaded, options)
+        if least is not winner:
+            comparison = with_choice_first(comparison, least)
+        return comparison, least, verdict(comparison, pools)
     front = front_of(comparison, loaded, sram=options.sram, progress=progress)
-    choice = pick_best(front, prefer, may_count=pools)
-    comparison = with_choice_first(comparison, choice)
+    sizes = {row.name: _size_row(row, options) for row in comparison.rows}
+    picked = pick_offer(list_offers(front, sizes, pools), prefer, rivals)
+    choice = next(one for one in front.configurations if one.name == picked.name)
+    comparison = with_choice_first(comparison, choice.row)
     sentence = describe_preference(choice.row, prefer, cost_of_choice(front, choice))
     return comparison, choice.row, sentence
+
+
+def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
+    return None if row.r_safe is None else compute_size(row.r_safe, row.known, options)
+
+
+def _choose_of_equals(
+    winner: Row, comparison: Comparison, loaded: LoadedTrace, options: FitOptions
+) -> Row:
+    """The winner, or of the rows with as large a region the first that none of them dominates."""
+    sizes = {row.name: _size_row(row, options) for row in verdict_rows(comparison)}
+    least = sizes[winner.name]
+    equal = [
+        row
+        for row in verdict_rows(comparison)
+        if row.is_cut_to_trace == winner.is_cut_to_trace
+        and (size := sizes[row.name]) is not None
+        and least is not None
+        and size.region == least.region
+    ]
+    if len(equal) < 2:
+        return winner
+    front = front_of(replace(comparison, rows=tuple(equal)), loaded, sram=options.sram)
+    offers = list_offers(front, sizes)
+    return next(
+        row for row, one in zip(equal, offers, strict=True) if not is_dominated(one, offers)
+    )
 
 
 def _make_portfolio(designs: RobustDesigns) -> Portfolio:

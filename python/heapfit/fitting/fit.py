@@ -72,7 +72,7 @@ def fit(
     with stage_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
         selection, has_page = _select(sources, request, whole), write_page is not None
-        paths = place_parts(staging, (), has_plan=selection.has_plan, has_page=has_page)
+        paths = place_parts(staging, (), has_plan=_has_plan(selection, request), has_page=has_page)
         writing = whole.part("write")
         with start_writing_code(
             selection.choice.plan_file, paths, request.threads
@@ -98,6 +98,10 @@ def fit_in_memory(
     """
     selection = _select(sources, request, progress)
     return make_result(assess(selection, request, progress), request, has_page=has_page)
+
+
+def _has_plan(selection: Selection, request: Request) -> bool:
+    return selection.choice.answer.kept is None or request.options.code
 
 
 def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:

@@ -1,45 +1,132 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fitted heap compared with the incumbent, the heap that the program has."""
+"""The fitted heap compared with its baseline: the heap that the program has, or one many have."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
-from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.incumbents.heaps import (
+    COMMON_HEAPS,
+    find_common_heap,
+    find_heap,
+    name_system_heap,
+)
+from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
+from heapfit.comparison.incumbents.replacement import (
+    LEAST_SAVED,
+    HeapCost,
+    IncumbentVerdict,
+    Pair,
+)
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
-from heapfit.comparison.row import Row
+from heapfit.design.front.offers import Offer, is_dominated
+from heapfit.design.front.preference import Preference
+from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.choice import Choice, basis_of, compute_size
+from heapfit.fitting.choice import Choice, basis_of, compute_size, list_rival_offers
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.workload import Recording
+from heapfit.fitting.workload import Recording, Request, Workload
+from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """The heaps that a fitted one has to be better than, measured on each recording."""
+
+    needs: tuple[Needs, ...] = ()  # of the incumbent alone, or of heaps that many have
+    is_known: bool = False  # it is the program's own
+
+    @property
+    def incumbent(self) -> Needs | None:
+        """The needs of the program's own heap; None if it is not known."""
+        return self.needs[0] if self.is_known else None
+
+    @property
+    def events(self) -> int:
+        """The events that were replayed to measure them."""
+        return sum(one.events for one in self.needs)
+
+
+def measure_baselines(
+    workload: Workload,
+    searched: Sequence[LoadedTrace],
+    request: Request,
+    named: SystemHeap | None,
+    progress: Progress,
+) -> Baselines:
+    """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
+
+    None where the objective leaves recordings out, or a user names the allocators to try.
+    """
+    if named is not None:
+        return Baselines((measure_incumbent(named, searched, progress),), True)
+    options = request.options
+    if options.objective != LARGEST or options.allocators:
+        return Baselines()
+    heap = _find_own_heap(workload, options)
+    own = None if heap is None else _try_needs(heap, searched, progress)
+    if own is not None and own.most is not None:
+        return Baselines((own,), True)
+    common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
+    found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
+    return Baselines(tuple(one for one in found if one is not None and one.most is not None))
+
+
+def _find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None:
+    """The heap of the one system that all recordings come from."""
+    names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
+    name = names.pop() if len(names) == 1 else None
+    return None if name is None else find_heap(name, options.alignment)
+
+
 def measure_incumbent(
-    heap: SystemHeap, searched: Sequence[LoadedTrace], progress: Progress
+    heap: SystemHeap,
+    searched: Sequence[LoadedTrace],
+    progress: Progress,
+    *,
+    has_permanent: bool = True,
 ) -> Needs:
-    """Measures what each recording needs in the incumbent heap."""
+    """Measures what each recording needs in a heap, and what of it no run ever frees."""
     requests = [requests_of(loaded) for loaded in searched]
     bases = [loaded.largest_alignment for loaded in searched]
     try:
-        return measure_memory_needs(heap, requests, bases, progress)
+        if has_permanent:
+            return measure_memory_needs(heap, requests, bases, progress)
+        grown, memories, events = measure_memories(heap, requests, bases, progress)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
+    return Needs(grown, memories, None, events)
+
+
+def _try_needs(
+    heap: SystemHeap,
+    searched: Sequence[LoadedTrace],
+    progress: Progress,
+    *,
+    has_permanent: bool = True,
+) -> Needs | None:
+    """What each recording needs in a heap; None if they ask for what it does not have."""
+    try:
+        return measure_incumbent(heap, searched, progress, has_permanent=has_permanent)
+    except HeapfitError:
+        return None
 
 
 def size_incumbent(
     needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
 ) -> tuple[Answer, ChangeTest] | None:
-    """The answer that keeps the incumbent heap, which is tried on changed programs, too.
+    """The answer that keeps a heap, which is tried on changed programs, too.
 
     `known` may be that of another heap for the same recordings. None: it serves one of them in no
     region.
@@ -54,44 +141,118 @@ def size_incumbent(
     return Answer(size, known, options.peak, needs.heap), changes
 
 
-def compare_incumbent(
-    needs: Needs,
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What baselines are compared on."""
+
+    recordings: Sequence[Recording]
+    searched: Sequence[LoadedTrace]  # the recordings, or excerpts of long ones
+    choice: Choice
+    options: FitOptions
+
+    def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
+        """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
+        choice, heap = self.choice, needs.heap
+        columns = zip(
+            [one.name for one in self.recordings],
+            choice.u_max,
+            needs.memories,
+            choice.unseen,
+            strict=True,
+        )
+        known = basis_of(choice, margin_kind(heap.plan, False))
+        size = None if needs.most is None else compute_size(needs.most, known, self.options)
+        changes = None
+        if is_tried and needs.most is not None:
+            changes = ChangedPrograms.from_recordings(self.searched).test_system(
+                heap, needs.most, known
+            )
+            tried = replace(known, changes=changes.needed)
+            size = compute_size(needs.most, tried, self.options)
+        costs = estimate_costs(heap, choice.shown, needs.most)
+        fitted = self._measure_fitted_cost()
+        return IncumbentVerdict(
+            heap,
+            tuple(Pair(*column) for column in columns),
+            (HeapCost(heap.name, size, costs.flash, costs.mean), fitted),
+            needs.permanent,
+            wanted=enough_recordings(max(choice.u_max)) if is_known else 1,
+            changes=changes,
+            is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
+            is_known=is_known,
+            is_preferred=self._is_preferred(needs),
+        )
+
+    def _measure_fitted_cost(self) -> HeapCost:
+        row, choice = self.choice.winner, self.choice
+        costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
+        return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
+
+    def _is_preferred(self, needs: Needs) -> bool | None:
+        """True if the fitted heap has clearly less of what is preferred; None for memory."""
+        prefer = self.options.prefer
+        if prefer is Preference.RAM or needs.most is None:
+            return None
+        old = self.offers([needs])[0].figure(prefer)
+        row, region = self.choice.winner, self.choice.answer.size.region
+        costs = measures_of(row, self.choice.shown, load_sram())
+        new = Offer(row.name, region, costs).figure(prefer)
+        return None if new is None or old is None else 100 * (old - new) > LEAST_SAVED * old
+
+    def offers(self, systems: Sequence[Needs]) -> list[Offer]:
+        """Heaps of systems as offers; all serve the recordings."""
+        known = self.choice.answer.known
+        return list_rival_offers(systems, known, self.choice.shown, self.options)
+
+    def row_offers(self, most: int) -> list[Offer]:
+        """The rows that need at most so many bytes, but those whose blocks were counted."""
+        choice, offers = self.choice, []
+        for row in choice.comparison.rows:
+            needed = choice.needs.get(row.name)
+            if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
+                continue
+            known = basis_of(choice, row.known.kind, row.known.changes)
+            size = compute_size(needed, known, self.options)
+            if size.region <= most:
+                measures = measures_of(row, choice.shown, load_sram())
+                offers.append(Offer(row.name, size.region, measures))
+        return offers
+
+
+def compare_baselines(
+    baselines: Baselines,
     recordings: Sequence[Recording],
     searched: Sequence[LoadedTrace],
     choice: Choice,
     options: FitOptions,
-) -> IncumbentVerdict:
-    """Compares the incumbent heap with the fitted one on each recording, and on changed programs.
+) -> IncumbentVerdict | None:
+    """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
-    `searched`: the recordings, or excerpts of long ones.
+    None where a row of the comparison dominates that one: then it is no reason to do without a new
+    heap. One that would do is tried on changed programs first.
     """
-    heap, names = needs.heap, [recording.name for recording in recordings]
-    columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
-    pairs = tuple(Pair(*column) for column in columns)
-    answer, changes = size_incumbent(needs, searched, choice.answer.known, options) or (None, None)
-    size = None if answer is None else answer.size
-    costs = estimate_costs(heap, choice.shown, needs.most)
-    today = HeapCost(heap.name, size, costs.flash, costs.mean)
-    wanted = enough_recordings(max(choice.u_max))
-    is_foretold = any(recording.trace.info.is_from_target for recording in recordings)
-    both = (today, _measure_fitted_cost(choice))
-    return IncumbentVerdict(heap, pairs, both, needs.permanent, wanted, changes, is_foretold)
-
-
-def _measure_fitted_cost(choice: Choice) -> HeapCost:
-    row: Row = choice.winner
-    costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
-    return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
+    judge = _Judge(recordings, searched, choice, options)
+    if baselines.is_known:
+        return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
+    offers = judge.offers(baselines.needs)
+    pairs = zip(offers, baselines.needs, strict=True)
+    offer, needs = min(pairs, key=lambda pair: pair[0].figure(options.prefer) or math.inf)
+    found = judge.compare(needs, is_known=False, is_tried=False)
+    if not found.is_kept:
+        return found
+    is_pointless = is_dominated(offer, judge.row_offers(offer.region))
+    return None if is_pointless else judge.compare(needs, is_known=False, is_tried=True)
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:
-    """The choice; its answer is for the incumbent heap, where that is kept."""
+    """The choice; its answer is for the baseline, where that is kept."""
+    choice = replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
     if not today.is_kept:
-        return replace(choice, verdict=f"{today.sentence()} {choice.verdict}")
+        return choice
     size = today.costs[0].size
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
     known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
-    answer = Answer(size, known, options.peak, today.heap)
-    return replace(choice, answer=answer, verdict=today.sentence())
+    answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
+    return replace(choice, answer=answer)

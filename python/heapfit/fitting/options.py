@@ -39,6 +39,7 @@ class FitOptions:
     effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
+    code: bool = False  # plan and code of the fitted heap are written even where one is kept
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched

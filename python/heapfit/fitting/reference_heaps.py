@@ -9,10 +9,7 @@ from enum import StrEnum
 
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF
-from heapfit.comparison.incumbents.needs import Needs, measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
@@ -82,9 +79,9 @@ def measure_reference_heaps(
 
     Then the events that were replayed for it: a search of each recording for each heap.
     """
-    choice, today, excerpt = selection.choice, selection.needs, selection.excerpt
-    others, events = _measure_others(choice, selection.searched, today, progress)
-    references = []
+    choice, excerpt = selection.choice, selection.excerpt
+    others, events = _measure_others(selection, progress)
+    references, today = list[_Reference](), selection.baselines.incumbent
     if today is not None:
         incumbent = _refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)
         changes = None if selection.today is None else selection.today.changes
@@ -102,24 +99,42 @@ def measure_reference_heaps(
     return tuple(rows), events
 
 
-def _measure_others(
-    choice: Choice, searched: Sequence[LoadedTrace], today: Needs | None, progress: Progress
-) -> tuple[list[_Reference], int]:
-    """Measures the heaps other than the incumbent and the fitted one; events."""
-    known = None if today is None else today.heap.name
+def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Reference], int]:
+    """Measures the heaps other than the incumbent and the fitted one; events.
+
+    Those that many have were measured before; the one that does as well comes first.
+    """
+    choice, searched, baselines = selection.choice, selection.searched, selection.baselines
+    known = "" if baselines.incumbent is None else baselines.incumbent.heap.name
     events, found = 0, list[_Reference]()
     if known != DLMALLOC:
         lea, events = _measure_allocator(DLMALLOC, "Lea (dlmalloc)", choice, searched, progress)
         found.append(lea)
-    if known != "heap_4":
-        rule, more = _measure_heap_4(choice, searched, progress)
-        found += [replace(one, is_in_saving=True) for one in rule]
-        events += more
+    for needs in () if baselines.is_known else baselines.needs:
+        if needs.heap.name == TLSF:
+            continue
+        one = _refer_to_system(choice, needs.heap, needs.most, ReferenceKind.RULE)
+        found.append(replace(one, is_in_saving=True))
     if TLSF not in (known, choice.winner.name):
         tlsf, more = _measure_tlsf(choice, searched, progress)
         found.append(replace(tlsf, is_in_saving=True))
         events += more
+    found = [_add_changes(one, selection) for one in found]
+    found.sort(key=lambda one: not _is_kept(one, choice))
     return [*found, *_find_counted(choice)], events
+
+
+def _is_kept(reference: _Reference, choice: Choice) -> bool:
+    kept = choice.answer.kept
+    return kept is not None and reference.title == kept.title
+
+
+def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
+    """The heap that does as well, with what it needed on changed programs."""
+    today = selection.today
+    if today is None or today.changes is None or not _is_kept(reference, selection.choice):
+        return reference
+    return replace(reference, known=replace(reference.known, changes=today.changes.needed))
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
@@ -132,22 +147,6 @@ def _refer_to_system(
 ) -> _Reference:
     known = basis_of(choice, margin_kind(heap.plan, False))
     return _Reference(heap.title, needed, known, heap, standing)
-
-
-def _measure_heap_4(
-    choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
-) -> tuple[list[_Reference], int]:
-    """FreeRTOS heap_4, unless the recordings ask for what it does not have; events."""
-    heap, needs, events = heap_4(), list[int | None](), 0
-    try:
-        for loaded in searched:  # the requests of one at a time are in memory
-            requests, bases = [requests_of(loaded)], [loaded.largest_alignment]
-            _, (need,), more = measure_memories(heap, requests, bases, progress)
-            needs.append(need)
-            events += more
-    except HeapfitError:
-        return [], 0
-    return [_refer_to_system(choice, heap, _find_most(needs), ReferenceKind.RULE)], events
 
 
 def _measure_tlsf(

@@ -65,7 +65,7 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
-    # The incumbent heap compared with the fitted one, where it was named.
+    # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # of all stages, without drawing the page
@@ -100,6 +100,7 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
     selection = assessment.selection
     choice, workload, searched = selection.choice, selection.workload, selection.searched
     place = request.place
+    has_plan = choice.answer.kept is None or request.options.code
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     shown = next(i for i, one in enumerate(searched) if one is choice.shown)
@@ -117,7 +118,7 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         verdict=choice.verdict,
         suggestions=assessment.suggestions,
         warnings=_list_warnings(selection),
-        paths=place_parts(place.folder, stored, has_plan=selection.has_plan, has_page=has_page),
+        paths=place_parts(place.folder, stored, has_plan=has_plan, has_page=has_page),
         options=request.options,
         references=assessment.references,
         holdout=assessment.holdout,
@@ -142,7 +143,8 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
     pools = pools_warning(choice.winner, choice.comparison)
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
-    warnings += [] if selection.needs is None else selection.needs.notes
+    incumbent = selection.baselines.incumbent
+    warnings += [] if incumbent is None else incumbent.notes
     designs = choice.designs
     if designs is not None and designs.objective != LARGEST:
         warnings.append(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan for a workload, or the incumbent heap where that does as well."""
+"""The plan for a workload, or the heap that the program or many have where that does as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
-from heapfit.fitting.incumbent import compare_incumbent, keep_incumbent, measure_incumbent
+from heapfit.fitting.incumbent import (
+    Baselines,
+    compare_baselines,
+    keep_incumbent,
+    measure_baselines,
+)
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, WeightedProgress
 from heapfit.sweep import Sweep
@@ -29,47 +34,54 @@ class Selection:
     choice: Choice
     profile: Profile  # of the whole recording that is shown
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
-    needs: Needs | None  # of the incumbent heap, where it was named
-    today: IncumbentVerdict | None  # that heap compared with the plan
-
-    @property
-    def has_plan(self) -> bool:
-        """True unless the incumbent heap is kept."""
-        return self.choice.answer.kept is None
+    baselines: Baselines
+    today: IncumbentVerdict | None  # one of them compared with the plan
 
 
 def select_plan(
-    workload: Workload,
-    request: Request,
-    incumbent: SystemHeap | None,
-    progress: WeightedProgress,
+    workload: Workload, request: Request, named: SystemHeap | None, progress: WeightedProgress
 ) -> Selection:
-    """Selects the plan that serves all recordings in the least memory, or the incumbent."""
+    """Selects the plan that serves all recordings in the least memory, or a heap there is.
+
+    `named`: the incumbent that a user names. Of excerpts no heap but the program's own is kept,
+    since others would not be tried on the whole.
+    """
+    systems: tuple[Needs, ...] = ()
 
     def search(searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
-        return _choose(workload.names, searched, request, progress)
+        return _choose(workload.names, searched, request, systems, progress)
 
-    excerpts = needs = today = None
+    excerpts = None
     searched, choosing = workload.loaded, progress.part("choose")
     if len(searched) < len(workload.recordings):
         excerpts = choose_by_excerpts(workload, request, search, choosing)
         searched = excerpts.searched
-    if incumbent is not None:
-        needs = measure_incumbent(incumbent, searched, progress.part("now"))
+    baselines = measure_baselines(workload, searched, request, named, progress.part("now"))
+    systems = baselines.needs
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
-    if needs is not None:
-        today = compare_incumbent(needs, workload.recordings, searched, choice, request.options)
+    today = None
+    if baselines.needs and (excerpts is None or baselines.is_known):
+        recordings, options = workload.recordings, request.options
+        today = compare_baselines(baselines, recordings, searched, choice, options)
+    if today is not None:
         choice = keep_incumbent(choice, today, request.options)
     if excerpts is None:
-        return Selection(workload, searched, choice, choice.shown.profile, None, needs, today)
-    info = replace(excerpts.info, is_kept=choice.answer.kept is not None)
-    return Selection(workload, searched, choice, excerpts.profile, info, needs, today)
+        profile, info = choice.shown.profile, None
+    else:
+        info = replace(excerpts.info, is_kept=choice.answer.kept is not None)
+        profile = excerpts.profile
+    return Selection(workload, searched, choice, profile, info, baselines, today)
 
 
 def _choose(
-    names: Sequence[str], searched: Sequence[LoadedTrace], request: Request, progress: Progress
+    names: Sequence[str],
+    searched: Sequence[LoadedTrace],
+    request: Request,
+    systems: Sequence[Needs],
+    progress: Progress,
 ) -> Choice:
+    options = request.options
     with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
         if len(searched) == 1:
-            return choose_for_one(searched[0], names[0], request.options, progress, sweep)
-        return choose_for_several(searched, names, request.options, progress, sweep)
+            return choose_for_one(searched[0], names[0], options, progress, sweep, systems)
+        return choose_for_several(searched, names, options, progress, sweep, systems)

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.result import Fit
 
 
 def describe_saving(fit: Fit) -> Iterator[str]:
     """The saving over the incumbent heap; where that is unknown, over two that many have."""
-    if fit.today is not None:
-        yield _describe_replacement(fit)
+    today = fit.today
+    if today is not None and (today.is_known or today.is_kept):
+        yield _describe_replacement(fit, today)
         return
     region = fit.answer.size.region
     is_alike = fit.excerpt is None and fit.options.objective == LARGEST
@@ -36,27 +38,43 @@ def _compare_regions(region: int, other: int, title: str) -> str:
     return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
-def _describe_replacement(fit: Fit) -> str:
-    today = fit.today
-    assert today is not None
-    now, fitted = (row.region for row in fit.references[:2])
-    name = today.heap.name
-    saved = today.saved_with_margins
+def _describe_replacement(fit: Fit, today: IncumbentVerdict) -> str:
+    now, fitted = (cost.region for cost in today.costs)
+    name, saved = today.heap.name, today.saved_with_margins
     if now is None or fitted is None or saved is None:
         return f"{name} serves these recordings in no region." if now is None else ""
-    less = sum(pair.saves for pair in today.pairs)
-    change = f"{_format_percent(saved)} {'less' if saved >= 0 else 'more'}"
-    runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
-    found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_kept:
-        why = "no reason to change" if fit.answer.is_enough else "too few recordings to change"
-        return f"The fitted heap {found}: {why}."
+        return _describe_kept(fit, today, now - fitted)
+    less = sum(pair.saves for pair in today.pairs)
+    runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
+    change = f"{_format_percent(saved)} {'less' if saved >= 0 else 'more'}"
+    found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_foretold:
         return (
             f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
             "On a device, the heap changes the timing, and the timing changes the requests."
         )
     return f"It replaces {name}: the fitted heap {found}."
+
+
+def _describe_kept(fit: Fit, today: IncumbentVerdict, saved: int) -> str:
+    """What the fitted heap would save, and cost."""
+    now, fitted = today.costs
+    if now.name == fitted.name:
+        return "The search found no heap that needs less."
+    share = _format_percent(today.saved_with_margins or 0)
+    change = f"{abs(saved):,} B ({share}) {'less' if saved >= 0 else 'more'}"
+    ratios = [
+        f"{new / old:.1f} times the {what}"
+        for new, old, what in (
+            (fitted.instructions, now.instructions, "instructions"),
+            (fitted.code, now.code, "flash"),
+        )
+        if new and old
+    ]
+    costs = f", at {' and '.join(ratios)}" if ratios else ""
+    why = "" if fit.answer.is_enough or not today.is_known else " Too few recordings to change."
+    return f"The fitted heap would need {fitted.region:,} B: {change}{costs}.{why}"
 
 
 def _format_percent(share: float) -> str:

@@ -67,7 +67,7 @@ class TraceInfo:
     """The metadata of a trace."""
 
     program: str = ""  # "" where the source does not say
-    source: str = ""  # where the events come from, in words
+    source: str = ""  # where the events come from, in words; a system's name is among them
     pointer_bits: int = 0  # 32, 64, or 0 where unknown
     kind: str = "heap"  # or "packets"
     queue: str = ""  # the queue model that turned packets into events
@@ -78,7 +78,7 @@ class TraceInfo:
     @property
     def is_from_target(self) -> bool:
         """True if the recorder for targets made it."""
-        return self.source == "recorder/target"
+        return self.source.startswith("recorder/target")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -2,6 +2,7 @@
 /*
  * Records lwIP's heap, its own mem.c or what MEM_LIBC_MALLOC puts behind it. Link with
  *   -Wl,--wrap=mem_malloc,--wrap=mem_calloc,--wrap=mem_trim,--wrap=mem_free
+ * and build one_heap.c with -DHFIT_RECORD_SYSTEM=HFIT_RECORD_LWIP where lwIP's heap is recorded.
  * With MEMP_MEM_MALLOC 1 the pools' elements are seen, too. What mem_calloc asks within mem.c is
  * told once, as zeroed.
  */

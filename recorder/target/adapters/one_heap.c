@@ -13,7 +13,7 @@ static const hfit_record_about about = {
     .heap_base = HFIT_RECORD_HEAP_BASE,
     .heap_size = HFIT_RECORD_HEAP_SIZE,
     .tick_rate = HFIT_RECORD_TICK_RATE,
-    .flags = HFIT_RECORD_FLAGS,
+    .flags = HFIT_RECORD_FLAGS | HFIT_RECORD_SYSTEM,
 };
 
 hfit_recorder hfit_one_heap = HFIT_RECORDER(about, hfit_one_heap_ring, HFIT_RECORD_HEAP_BASE);

@@ -27,6 +27,15 @@
 #ifndef HFIT_RECORD_FLAGS
 #define HFIT_RECORD_FLAGS 0 /* or HFIT_RECORD_ROUNDED */
 #endif
+#ifndef HFIT_RECORD_SYSTEM /* HFIT_RECORD_LWIP and so on; 0 = unknown */
+#if defined(__ZEPHYR__)
+#define HFIT_RECORD_SYSTEM HFIT_RECORD_ZEPHYR
+#elif defined(ESP_PLATFORM)
+#define HFIT_RECORD_SYSTEM HFIT_RECORD_ESP_IDF
+#else
+#define HFIT_RECORD_SYSTEM 0
+#endif
+#endif
 
 extern hfit_recorder hfit_one_heap;
 

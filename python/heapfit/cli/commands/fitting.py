@@ -144,6 +144,14 @@ class FitCommand:
             rich_help_panel=_CANDIDATE_GROUP,
         ),
     ] = False
+    code: Annotated[
+        bool,
+        typer.Option(
+            "--code",
+            help="Write plan and C code of the fitted heap even if it is not worth a change.",
+            rich_help_panel=_CANDIDATE_GROUP,
+        ),
+    ] = False
     pools: Annotated[
         bool,
         typer.Option(

@@ -16,9 +16,9 @@ def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
     """The comparison with the incumbent heap, its verdict first."""
     yield from paragraph(today.sentence())
     if today.is_kept:
-        yield Line("No plan and no code are written.")
+        yield Line("No plan and no code are written without --code.")
     yield Line("")
-    yield Group("now", _comparison_parts(today))
+    yield Group("now" if today.is_known else "baseline", _comparison_parts(today))
     yield Line("")
 
 
@@ -27,6 +27,7 @@ def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
     yield Fields(
         {
             "heap": heap.name,
+            "is_known": today.is_known,
             "version": heap.version,
             "is_kept": today.is_kept,
             "is_foretold": today.is_foretold,
@@ -56,7 +57,8 @@ def _is_of_one_recording(today: IncumbentVerdict) -> bool:
 
 def _cost_columns(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
     def mark_incumbent(cost: HeapCost) -> str:
-        return f"{cost.name} (incumbent)" if cost is today.costs[0] else cost.name
+        is_incumbent = today.is_known and cost is today.costs[0]
+        return f"{cost.name} (incumbent)" if is_incumbent else cost.name
 
     return (
         Column("name", "heap", shown=mark_incumbent),

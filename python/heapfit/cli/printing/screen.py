@@ -138,6 +138,9 @@ def _answer(fit: Fit) -> Iterator[str]:
 
 def _describe_setting(answer: Answer) -> str:
     sentence = f"set the heap to {_format_size(answer.size.region)}."
+    if answer.kept is not None and not answer.is_known:
+        size = _format_size(answer.size.region)
+        return f"No new heap is worth it: {answer.kept.title} at {size} does."
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
@@ -248,7 +251,7 @@ def _paths(fit: Fit) -> Iterator[Part]:
     paths = fit.paths
     yield Fields({"paths": paths})
     if paths.plan is None:
-        yield Line(f"{_INDENT}No plan and no code were written.")
+        yield Line(f"{_INDENT}No plan and no code were written: --code writes the fitted heap's.")
     for name, path in (("code", paths.code), ("plan", paths.plan), ("report", paths.report)):
         if path is not None:
             yield Line(f"{_INDENT}{name:7}{path}", is_copied=True)

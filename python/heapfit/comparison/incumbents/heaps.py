@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -39,6 +40,33 @@ _FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, u
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
     {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )
+
+# The heap of a system by the system's name, which stands in the source of a recording.
+_HEAP_OF_SYSTEM: Final = {
+    "FreeRTOS": "heap_4",
+    "lwIP": "lwip-mem",
+    "Zephyr": "sys_heap",
+    "ESP-IDF": "esp-tlsf",
+}
+COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can write
+
+
+def name_system_heap(source: str) -> str | None:
+    """The heap of the system that a recording comes from; None if its source names none.
+
+    A source of one word is a tool, or the name of a file.
+
+    >>> name_system_heap("recorder/target, lwIP"), name_system_heap("lwIP.heap")
+    ('lwip-mem', None)
+    """
+    words = source if " " in source else ""
+    return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in words), None)
+
+
+def find_common_heap(name: str, alignment: int) -> SystemHeap:
+    """One of COMMON_HEAPS, under the title that readers know."""
+    heap = find_heap(name, alignment)
+    return replace(heap, title="TLSF") if name == TLSF else heap
 
 
 def list_heap_names() -> list[str]:

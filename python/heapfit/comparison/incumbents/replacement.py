@@ -67,6 +67,8 @@ class IncumbentVerdict:
     wanted: int  # recordings that carry an answer for heaps of this size
     changes: ChangeTest | None = None  # the heap tried on changed programs; None: no size serves
     is_foretold: bool = False  # of a target: over another heap its requests come otherwise
+    is_known: bool = True  # the program has it; else many do
+    is_preferred: bool | None = None  # the fitted heap has less of what a user prefers to memory
 
     @property
     def needed(self) -> int | None:
@@ -89,12 +91,15 @@ class IncumbentVerdict:
     def is_kept(self) -> bool:
         """True unless the fitted heap needs less on all recordings but one, and for all of them.
 
-        Of one or two recordings it has to need less on each. Too few change nothing.
+        Of one or two recordings it has to need less on each. Too few change nothing. If a user
+        prefers another measure to memory, that decides.
         """
         if self.saved is None:
             return self.needed is not None
         if len(self.pairs) < self.wanted:
             return True
+        if self.is_preferred is not None:
+            return not self.is_preferred
         wanted = len(self.pairs) if len(self.pairs) <= _FEW else len(self.pairs) - 1
         return sum(pair.saves for pair in self.pairs) < wanted or not self._saves_enough()
 
@@ -116,6 +121,8 @@ class IncumbentVerdict:
             f"{fitted.name} needs less on {self._count_wins()}, and {fitted.memory:,} B for all, "
             f"{change} than {self.needed:,} B"
         )
+        if not self.is_known:
+            return self._describe_choice(found)
         if not self.is_kept:
             bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
             return f"Replace {now.name}{bar}: {found}."
@@ -123,11 +130,20 @@ class IncumbentVerdict:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
 
+    def _describe_choice(self, found: str) -> str:
+        """The verdict where the program's own heap is not known."""
+        if not self.is_kept:
+            return f"A new heap is worth it: {found} of {self.heap.title}."
+        region = self.costs[0].region
+        return f"No new heap is worth it: {self.heap.title} at {region:,} B does; {self._bar()}."
+
     def _count_wins(self) -> str:
         less = sum(pair.saves for pair in self.pairs)
         return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
 
     def _bar(self) -> str:
+        if self.is_preferred is not None:
+            return f"a replacement has to save more than {LEAST_SAVED} % of what is preferred"
         where = " and need less on all recordings but one" if len(self.pairs) > _FEW else ""
         return (
             f"a replacement has to save more than {LEAST_SAVED} % with and without margins{where}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,15 +16,15 @@ from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
 from heapfit.comparison.costs.code_label import code_label
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, Measures, measures_of
 from heapfit.comparison.jobs import PreparedTrace, measure_rows, prepare_trace
+from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import select_row
 from heapfit.design.front.axes import design_axes
+from heapfit.design.front.offers import Offer, is_near
 from heapfit.design.front.pareto import Dominance, Rank, rank_points
-from heapfit.design.front.preference import Preference
 from heapfit.design.front.pruning import Rivals
 from heapfit.design.plan_files import plan_file_of
-from heapfit.errors import HeapfitError
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import TrainingRecord, save_plan
 from heapfit.progress import Progress, ignore_progress
@@ -32,7 +32,6 @@ from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.tabular import Tabular, arrow_table
 
-NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 ALL_MEASURES: Final = tuple(Measure)
 
 
@@ -188,36 +187,26 @@ def front_of(
     return Front(comparison, tuple(by), configurations)
 
 
-def pick_best(front: Front, preference: Preference, may_count: bool = True) -> Configuration:
-    """The member with the least of a preferred measure; within 1 % of it that of least memory.
+def list_offers(
+    front: Front, sizes: Mapping[str, HeapSize | None], may_count: bool = True
+) -> list[Offer]:
+    """The configurations that have a size, with their costs.
 
-    `may_count`: also one whose blocks were counted on the trace, whose figures are of this run
-    alone; else of the configurations that hold on another run, the front's own or not.
+    `may_count`: also those whose blocks were counted on the trace may be advised.
     """
-    measure = Measure(preference.value)
-    members = front.members
-    if not may_count:
-        members = tuple(one for one in front.configurations if not one.row.is_cut_to_trace)
-    members = tuple(one for one in members if not one.row.known.is_trace_specific) or members
-    known = [(value, one) for one in members if (value := one.measures.figure(measure)) is not None]
-    if not known:
-        raise HeapfitError(
-            f"--prefer {preference}: no candidate has a figure for it "
-            "(scripts/measure_calls.py measures allocators that ship)"
-        )
-    least = min(value for value, _ in known)
-    near = [pair for pair in known if _is_near(pair[0], least)]
-    return min(near, key=lambda pair: (pair[1].measures.memory or 0, pair[0], pair[1].name))[1]
+    offers = []
+    for one in front.configurations:
+        size, row = sizes.get(one.name), one.row
+        if size is not None:
+            is_lasting = not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace)
+            offers.append(Offer(one.name, size.region, one.measures, is_lasting))
+    return offers
 
 
 def verdict_of(front: Front) -> Configuration:
     """The configuration that the verdict names."""
     row = select_row(front.comparison)
     return next(one for one in front.configurations if one.row is row)
-
-
-def _is_near(value: float, least: float) -> bool:
-    return value <= least * (1 + NEAR)
 
 
 def cost_of_choice(front: Front, choice: Configuration) -> str:
@@ -227,17 +216,17 @@ def cost_of_choice(front: Front, choice: Configuration) -> str:
         known = [member.measures.figure(measure) for member in front.members]
         least = min((value for value in known if value is not None), default=None)
         value = choice.measures.figure(measure)
-        if value is not None and least and not _is_near(value, least):
+        if value is not None and least and not is_near(value, least):
             more.append(f"{MEASURE_TEXTS[measure].title} {value / least - 1:+.0%}")
     if not more:
         return "the least in every measure"
     return f"above the least: {', '.join(more)}"
 
 
-def with_choice_first(comparison: Comparison, choice: Configuration) -> Comparison:
+def with_choice_first(comparison: Comparison, choice: Row) -> Comparison:
     """The comparison with the chosen row as its winner."""
-    others = [row for row in comparison.rows if row.name != choice.name]
-    return replace(comparison, rows=(choice.row, *others))
+    others = [row for row in comparison.rows if row is not choice]
+    return replace(comparison, rows=(choice, *others))
 
 
 def save_front(front: Front, folder: Path, trained_on: TrainingRecord) -> list[Path]:

@@ -58,6 +58,7 @@ class RobustOptions(PlanOptions):
     folds: int = MOST_FOLDS  # at most one for each trace
     kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
+    is_of_all: bool = False  # candidates that cannot need the least memory are measured, too
     pools: bool = False  # plans whose blocks are counted on the traces may be chosen: `choose`
 
 
@@ -196,7 +197,9 @@ def _design_runs(
         whole, *parts = make_folds(sharing, [(every, ()), *parted], options, sweep, progress)
     is_exact = options.precision.every_size
     replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
-    candidates, hopeless = split_hopeless(whole.portfolio.candidates, replays)
+    candidates, hopeless = list(whole.portfolio.candidates), list[NotApplicable]()
+    if not options.is_of_all:
+        candidates, hopeless = split_hopeless(candidates, replays)
     recordings = sum(not is_drawn(trace) for trace in traces)
     judge = RowJudge(whole, parts, replays, options.objective, recordings)
     designs = RobustDesigns(

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many heaps that `fit` advises another row of its table dominates, on recorded programs.
+
+Each recording is fitted for memory, time and flash. Counted are answers beside which another row,
+of the comparison or of a heap that many have, is nowhere worse and somewhere better in bytes to
+set, mean, worst and flash (design/front/offers.py). Recordings need HEAPFIT_CORPUS;
+`--only WORD` keeps those in whose names the word occurs. Nothing fails: what is found is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from memory import opened, recordings
+
+from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.costs.measures import Measures, measures_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.margin import HeapSize
+from heapfit.design.front.offers import Offer, is_dominated
+from heapfit.design.front.preference import Preference
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
+from heapfit.plan.energy import load_sram
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace, load_trace
+
+PREFERENCES = (Preference.RAM, Preference.TIME, Preference.FLASH)
+
+
+def find_dominating(fitted: Fit) -> Offer | None:
+    """A row that dominates the answer; None where there is none."""
+    loaded, kept = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.kept
+    heap: Plan | SystemHeap = kept or fitted.winner.plan
+    answer = _make_offer("the answer", heap, fitted.answer.size, loaded)
+    rows = [*_list_rows(fitted, loaded), *_list_references(fitted)]
+    return next((one for one in rows if is_dominated(answer, [one])), None)
+
+
+def _make_offer(name: str, heap: Plan | SystemHeap, size: HeapSize, loaded: LoadedTrace) -> Offer:
+    costs = estimate_costs(heap, loaded, size.r_safe)
+    return Offer(
+        name, size.region, Measures(size.r_safe, None, None, costs.mean, costs.longest, costs.flash)
+    )
+
+
+def _list_rows(fitted: Fit, loaded: LoadedTrace) -> Iterator[Offer]:
+    """The rows of the comparison that hold on other runs."""
+    sram = load_sram()
+    for row in fitted.comparison.rows:
+        size = row.heap_size
+        if size is not None and not row.is_cut_to_trace and not row.known.is_trace_specific:
+            yield Offer(row.name, size.region, measures_of(row, loaded, sram))
+
+
+def _list_references(fitted: Fit) -> Iterator[Offer]:
+    for one in fitted.references:
+        if one.size is not None and one.size.margin:
+            costs = Measures(one.size.r_safe, None, None, one.mean, one.longest, one.flash)
+            yield Offer(one.title, one.size.region, costs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", metavar="WORD")
+    only = parser.parse_args().only
+    asked = dominated = 0
+    with tempfile.TemporaryDirectory() as made:
+        for source in recordings():
+            if only not in source:
+                continue
+            trace = opened(source, Path(made))
+            for preference in PREFERENCES:
+                options = FitOptions(prefer=preference)
+                fitted = fit([trace.path], Path(made) / "out", options)
+                found = find_dominating(fitted)
+                asked, dominated = asked + 1, dominated + (found is not None)
+                title = fitted.answer.kept.title if fitted.answer.kept else fitted.winner.name
+                by = "" if found is None else f"  dominated by {found.name}"
+                print(
+                    f"{source} {preference}: {title} {fitted.answer.size.region:,}{by}",
+                    flush=True,
+                )
+    print(f"{dominated} of {asked} answers are dominated")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heaps that an answer may advise: of those that no other dominates, the best by a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from heapfit.comparison.costs.measures import Measure, Measures
+from heapfit.design.front.pareto import dominates
+from heapfit.design.front.preference import Preference
+from heapfit.errors import HeapfitError
+
+NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A heap with the bytes to set, the margin of its own kind in them, and its costs."""
+
+    name: str
+    region: int
+    costs: Measures
+    is_advisable: bool = True  # its figures hold on other runs; others neither dominate
+
+    def figure(self, preference: Preference) -> float | None:
+        """What a user prefers to be small; None if it was not measured."""
+        if preference is Preference.RAM:
+            return self.region
+        return self.costs.figure(Measure(preference.value))
+
+
+def is_dominated(offer: Offer, others: Sequence[Offer]) -> bool:
+    """True if another is nowhere worse and somewhere better: bytes, instructions, worst and code.
+
+    Compared is what both have: bytes and mean instructions always, else neither dominates.
+    """
+    return any(other.is_advisable and _beats(other, offer) for other in others)
+
+
+def _beats(one: Offer, other: Offer) -> bool:
+    ours, theirs = one.costs, other.costs
+    if ours.time is None or theirs.time is None:
+        return False
+    pairs = [(one.region, other.region), (ours.time, theirs.time)]
+    optional = [(ours.longest, theirs.longest), (ours.size, theirs.size)]
+    pairs += [(a, b) for a, b in optional if a is not None and b is not None]
+    return dominates(*zip(*pairs, strict=True))
+
+
+def pick_offer(
+    offers: Sequence[Offer], preference: Preference, rivals: Sequence[Offer] = ()
+) -> Offer:
+    """The offer with the least of a preferred measure; within 1 % of it that of least memory.
+
+    It is advisable, and no other offer dominates it, nor a rival, which itself cannot be picked.
+    If rivals dominate all, they do not count: then one of them is the answer.
+    """
+    advisable = [one for one in offers if one.is_advisable] or list(offers)
+    own = [one for one in advisable if not is_dominated(one, offers)]
+    able = [one for one in own if not is_dominated(one, rivals)] or own
+    known = [(value, one) for one in able if (value := one.figure(preference)) is not None]
+    if not known:
+        raise HeapfitError(
+            f"--prefer {preference}: no candidate has a figure for it "
+            "(scripts/measure_calls.py measures allocators that ship)"
+        )
+    least = min(value for value, _ in known)
+    near = [pair for pair in known if is_near(pair[0], least)]
+    return min(near, key=lambda pair: (pair[1].region, pair[0], pair[1].name))[1]
+
+
+def is_near(value: float, least: float) -> bool:
+    """True if a value is so close to the least that memory decides."""
+    return value <= least * (1 + NEAR)
