@@ -96,7 +96,7 @@ def test_a_request_that_no_heap_serves_is_named(heapfit, command, name, recordin
     status, _, errors = heapfit(words, f"{recording}.heap", option, name)
     size = HUGE[recording]
     assert (status, len(errors)) == (1, 1)
-    assert f"{recording}: event 2: asks for {size:,} B (-1 as a size?)" in errors[0]
+    assert f"{recording}: event 1: asks for {size:,} B (-1 as a size?)" in errors[0]
     assert errors[0].endswith("the rest has 100 B live at most")
 
 
