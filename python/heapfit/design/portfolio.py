@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import (
@@ -232,7 +233,8 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
         plan_file.name,
         plan_file.plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.has_seen(loaded.content),
+        trained_on_this_trace=trained_on.has_seen(loaded.content) and not plan_file.heap,
+        heap=heap_of_plan(plan_file),
     )
 
 

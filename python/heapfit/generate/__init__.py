@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import known_code_size, measure_code_sizes
 from heapfit.generate.core_files import collect_core_files, licence
 from heapfit.generate.folder import stage_code_folder
@@ -63,6 +65,8 @@ def generate(
     code sizes if a C compiler is there, and the header what its calls cost at worst if that for an
     Arm is.
     """
+    if plan_file.heap:
+        raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or GenerateOptions()
     require_whole_blocks(plan_file)
