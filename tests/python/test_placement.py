@@ -326,3 +326,18 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
+
+
+@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
+def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
+    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
+) -> None:
+    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
+    assert pairs is not None
+    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
+    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
+    assert found._refine(PlacedLayout(PLAIN, 0, 0))
+    plain = found.best
+    assert found._refine(pairs.climbed) == is_taken
+    assert (found.best == plain) == (not is_taken)
+    found.close()
