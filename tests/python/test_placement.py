@@ -278,7 +278,8 @@ def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
     rows = {row["name"]: row["r_safe"] for row in told["rows"]}
     assert rows[BY_LIFETIME] < 0.7 * min(rows["best_fit"], rows["tlsf"])
     (plain,) = [row for row in told["rows"] if row["name"] == "tailored"]
-    assert plain["r_safe"] is None and plain["r_safe_at_least"] > rows[BY_LIFETIME] / 1.2
+    # Changed programs break the learned plan, so the plain one is searched again to the end.
+    assert plain["r_safe"] > 1.5 * rows[BY_LIFETIME]
 
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
