@@ -139,7 +139,7 @@ def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
 
 
 def _make_coarser(brief: MakerInput) -> list[PortfolioEntry]:
-    """Below an alignment of 8 all plans that one of 8 finds, so that it never needs more.
+    """Lists all plans that an alignment of 8 finds, where less is asked, so that it needs no more.
 
     Plans with pools are left: their blocks only grow with the alignment.
     """
