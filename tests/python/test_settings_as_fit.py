@@ -42,4 +42,4 @@ def test_settings_print_the_number_of_fit(system, files, tmp_path):
     found = settings_for(system, paths, SettingsOptions())
     assert found.settings[-1].value == today.heap.set_to(size.region)
     assert found.memory == size.region
-    assert f"margin ({size.margin:g} %)" in found.settings[-1].why
+    assert f"of margin ({size.margin:g} %)" in found.settings[-1].why
