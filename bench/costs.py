@@ -23,7 +23,7 @@ from page_tables import add_option, write_result  # noqa: E402
 
 from harness.board import BOARDS  # noqa: E402
 from harness.codes import SHIPPED_BUILD  # noqa: E402
-from harness.image import replay_design, shipped_image  # noqa: E402
+from harness.image import link_shipped_image, replay_design  # noqa: E402
 from harness.packed_trace import pack  # noqa: E402
 from harness.replay import count_shipped  # noqa: E402
 from harness.workbench import Workbench  # noqa: E402
@@ -52,7 +52,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> tuple[floa
     region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
     design = replay_design(plan, region, BASE, counts=True)
-    image = shipped_image(workbench, BOARDS["cortex-m4"], SHIPPED_BUILD, design)
+    image = link_shipped_image(workbench, BOARDS["cortex-m4"], SHIPPED_BUILD, design)
     calls = count_shipped(image, pack(loaded.trace), workbench.plugin).of(*OPERATIONS)
     counted = calls["instructions"].astype(int) - COPY * calls["payload"].astype(int)
     costs = estimate_costs(plan, loaded, region)

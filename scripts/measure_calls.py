@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from harness.board import BOARDS
 from harness.calls import Calls
-from harness.code_size import shipped_size
+from harness.code_size import measure_shipped_size
 from harness.codes import SHIPPED_BUILD, plan_of_code
-from harness.image import replay_design, replay_image, shipped_image
+from harness.image import link_shipped_image, replay_design, replay_image
 from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
 from harness.replay import count_replay, count_shipped
@@ -164,7 +164,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) ->
     target, calls = count_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")
-    shipped = shipped_image(workbench, M4, SHIPPED_BUILD, design)
+    shipped = link_shipped_image(workbench, M4, SHIPPED_BUILD, design)
     yield from tallied(name, calls, count_shipped(shipped, packed, workbench.plugin))
 
 
@@ -220,7 +220,7 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
 
 def linked_bytes(code: str) -> int | None:
     """Of all functions of the generated header; None if no folder is generated for such a plan."""
-    return shipped_size(plan_of_code(code))
+    return measure_shipped_size(plan_of_code(code))
 
 
 def main() -> None:

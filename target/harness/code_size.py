@@ -52,7 +52,7 @@ def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> C
     return weigh_code(workbench, board, [*core, memory], _functions(plan.allocator))
 
 
-def shipped_size(plan: Plan) -> int | None:
+def measure_shipped_size(plan: Plan) -> int | None:
     """Bytes of code that the README of the plan's folder states, with counts, for a Cortex-M4.
 
     None if `generate` writes no folder for such a plan, since its blocks lie in pieces.

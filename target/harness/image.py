@@ -62,7 +62,9 @@ def replay_image(workbench: Workbench, board: Board, build: Build, design: HeapD
     return link_image(workbench, board, build, folder, [main, payload, *core])
 
 
-def shipped_image(workbench: Workbench, board: Board, build: Build, design: HeapDesign) -> Image:
+def link_shipped_image(
+    workbench: Workbench, board: Board, build: Build, design: HeapDesign
+) -> Image:
     """An image that replays packed traces by the calls of the generated header."""
     folder = workbench.image_folder()
     written = write_plan(design, folder)

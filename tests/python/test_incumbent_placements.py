@@ -13,6 +13,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import Requests, adapt_requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
 
@@ -73,3 +74,47 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
 def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
     offsets = offsets_of(name, walk(resizes))
     assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [
+        ("newlib", (16, 104)),  # a word before each, at multiples of 8, at least 16
+        ("picolibc", (16, 112)),  # 8 before each, at multiples of 8
+        ("esp-tlsf", (16, 108)),  # a word before 12, and before 104, the next eighth of 64 to 128
+        ("mattconte-tlsf", (16, 104)),  # a word before each, at multiples of 4
+        ("sys_heap", (8, 104)),  # 4 before each, at multiples of 8
+        ("lwip-mem", (24, 112)),  # 8 before 12, at multiples of 8
+        ("rt-thread", (32, 120)),  # 16 before 16, at multiples of 8
+    ],
+)
+def test_blocks_of_1_and_of_100_bytes_lie_so_far_apart(name, apart):
+    heap = find_heap(name, 8)
+    sizes = np.array([1, 1, 100, 100], np.uint64)
+    requests = Requests(
+        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
+    )
+    replay = _engine.Replay(heap.plan.engine(), heap.region(12_000), 8, keep_offsets=True)
+    assert replay.feed(adapt_requests(heap, requests).engine())
+    between = np.diff(replay.offsets.astype(np.int64))
+    assert (between[0], between[2]) == apart
+
+
+def test_newlib_asks_for_pages():
+    heap = find_heap("newlib", 8)
+    statics = heap.own
+    for size, pages in (
+        (100, 1),
+        (4_072, 1),
+        (4_080, 2),
+    ):  # a word, 8s, and 16 that stay at the top
+        requests = Requests(
+            np.array([ALLOC], np.uint8),
+            np.array([0], np.uint32),
+            np.array([size], np.uint64),
+            np.array([0], np.uint32),
+        )
+        _, (needed,), _ = measure_memories(heap, [requests], [8])
+        assert needed == statics + 4_096 * pages
+        assert heap.set_to(needed) == 4_096 * pages
+    assert heap.set_to(statics + 4_097) == 8_192

@@ -278,7 +278,8 @@ def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
     rows = {row["name"]: row["r_safe"] for row in told["rows"]}
     assert rows[BY_LIFETIME] < 0.7 * min(rows["best_fit"], rows["tlsf"])
     (plain,) = [row for row in told["rows"] if row["name"] == "tailored"]
-    assert plain["r_safe"] is None and plain["r_safe_at_least"] > rows[BY_LIFETIME] / 1.2
+    # Changed programs break the learned plan, so the plain one is searched again to the end.
+    assert plain["r_safe"] > 1.5 * rows[BY_LIFETIME]
 
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
@@ -326,3 +327,18 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
+
+
+@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
+def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
+    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
+) -> None:
+    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
+    assert pairs is not None
+    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
+    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
+    assert found._refine(PlacedLayout(PLAIN, 0, 0))
+    plain = found.best
+    assert found._refine(pairs.climbed) == is_taken
+    assert (found.best == plain) == (not is_taken)
+    found.close()

@@ -34,6 +34,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan_file import load_plan
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 
@@ -339,7 +340,8 @@ def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
     assert baseline["heap"] in ("heap_4", "tlsf")
     assert "no new heap is worth it: " in text.lower()
     assert "keep " not in text.lower()
-    assert found["paths"].plan is None
+    assert load_plan(found["paths"].plan).name == baseline["heap"]
+    assert found["paths"].code is None
     text, found = told(source, capsys, code=True)
     assert found["baseline"]["is_kept"] is True
     assert found["paths"].plan.exists()
@@ -347,7 +349,7 @@ def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("unmeasured")
-def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
+def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     source = table2(tmp_path / "small.heap", events=60)
     text, found = told(source, capsys)
     assert (tmp_path / "out" / "plan.toml").exists()
@@ -355,16 +357,18 @@ def test_what_is_kept_gets_no_plan_and_an_earlier_plan_goes(tmp_path, capsys):
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
     assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No plan and no code were written: --code writes the fitted heap's." in text
+    assert "No code was written: --code writes the fitted heap's." in text
     assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "plan.toml",
         "report.html",
         "small.parquet",
     ]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Your incumbent heap" in page
     assert "FreeRTOS heap_4" in page
-    assert found["paths"].plan is None
+    assert load_plan(found["paths"].plan).heap == "heap_4"
+    assert found["paths"].code is None
     assert found["now"]["is_kept"] is True
     assert found["now"]["is_foretold"] is True
     assert found["now"]["set_to"] == found["now"]["heaps"][0]["memory"]

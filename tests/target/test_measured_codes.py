@@ -11,7 +11,7 @@ import zlib
 
 import pytest
 
-from harness.code_size import shipped_size
+from harness.code_size import measure_shipped_size
 from harness.codes import plan_of_code
 from harness.image import plan_file_of
 from heapfit import _engine
@@ -50,7 +50,7 @@ def test_a_label_says_all_that_chooses_code(label: str) -> None:
 
 @pytest.mark.parametrize("label", CHOSEN)
 def test_a_code_linked_again_has_the_bytes_of_the_table(label: str) -> None:
-    linked = shipped_size(plan_of_code(label))
+    linked = measure_shipped_size(plan_of_code(label))
     size = read_codes()[label].size
     assert (size is None) if linked is None else size == pytest.approx(linked, rel=OTHER_COMPILER)
 
@@ -64,7 +64,7 @@ def test_an_amount_is_the_same_code(allocator: str, tunable: _engine.Tunable) ->
         Plan(allocator, {tunable.name: value}, standard.pools)
         for value in {tunable.lowest, min(tunable.highest, 4096) // 4 * 4} - {tunable.standard}
     ]
-    first, *others = [shipped_size(plan) for plan in (standard, *plans)]
+    first, *others = [measure_shipped_size(plan) for plan in (standard, *plans)]
     for size in others:
         assert (size is None) == (first is None)
         assert abs((size or 0) - (first or 0)) <= max(SAME_CODE[0], SAME_CODE[1] * (first or 0))

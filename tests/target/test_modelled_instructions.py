@@ -6,7 +6,7 @@ import recordings
 
 from harness.board import BOARDS
 from harness.codes import SHIPPED_BUILD
-from harness.image import replay_design, shipped_image
+from harness.image import link_shipped_image, replay_design
 from harness.packed_trace import pack
 from harness.replay import count_shipped
 from harness.workbench import Workbench
@@ -28,7 +28,9 @@ def test_what_ships_takes_as_many_instructions_as_modelled(
     loaded = load_trace(recordings.recording("packets", tmp_path, events=1500))
     region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
-    image = shipped_image(workbench, M4, SHIPPED_BUILD, replay_design(plan, region, BASE, True))
+    image = link_shipped_image(
+        workbench, M4, SHIPPED_BUILD, replay_design(plan, region, BASE, True)
+    )
     calls = count_shipped(image, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
     costs = estimate_costs(plan, loaded, region)

@@ -14,6 +14,7 @@ import pytest
 
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
@@ -24,7 +25,7 @@ from heapfit.fitting.verify.placements import find_first_difference, read_addres
 from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
-from heapfit.plan.plan_file import load_plan
+from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.progress import ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
@@ -50,7 +51,11 @@ alignment = 8
 
 
 def verify(folder, region, *options, build="", status=0):
-    (folder / "plan.toml").write_text(PLAN.format(region=region))
+    if isinstance(region, str):  # a system's heap and its size
+        plan = replace(parse_heap_size(region), pointer_bits=32)
+        save_plan(folder / "plan.toml", plan)
+    else:
+        (folder / "plan.toml").write_text(PLAN.format(region=region))
     made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
     done = subprocess.run(
         [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--for", "freertos", "--json",
@@ -145,6 +150,18 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
     assert runs_from_file(run_1, plan.plan, first["fitted"])
     assert not runs_from_file(run_1, plan.plan, first["u_max"])
+
+
+def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):
+    """12 KiB are too small, so its size is set anew; no code is written, every block is equal."""
+    result = verify(tmp_path, "heap_4:12K", "--times", "2")
+    assert result["settled"] is True
+    assert [run["passed"] for run in result["runs"]] == [False, False, True, True]
+    assert [run["elsewhere"] for run in result["runs"]] == [None] * 4
+    plan = load_plan(tmp_path / result["plan"])
+    assert (plan.heap, plan.setting) == ("heap_4", "configTOTAL_HEAP_SIZE")
+    assert 12 << 10 < plan.region < 24 << 10
+    assert not (tmp_path / "verified" / "code").exists()
 
 
 def test_on_riscv_tasks_get_every_block_where_the_replay_places_it(tmp_path):

@@ -23,7 +23,11 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
+from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
@@ -80,6 +84,7 @@ class RecordingNeeds:
     r_min: int | None  # None: none below 4 GiB that was tried
     r_safe: int | None  # smallest from which every larger one tried works
     events: int  # that the search replayed
+    regions: str = ""  # a sentence on heap_5's
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,7 @@ class CheckedRecording:
     margin_eaten: float | None  # percent of the margin; None: the plan does not say enough
     findings: tuple[CheckFinding, ...]
     changes: Changes | None  # None: nothing has failed
+    refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -276,6 +282,9 @@ def _check_recording(
         eaten,
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
         changes=_changes(loaded, request) if loaded and failures else None,
+        refusals=count_refusals(loaded, plan, options.programs)
+        if loaded and run.refusal and not plan.plan.sites
+        else None,
     )
 
 
@@ -295,6 +304,13 @@ def _search_needs(
     loaded: LoadedTrace, plan: PlanFile, run: PlanRun, progress: Progress
 ) -> RecordingNeeds:
     """Searches R, and tries the plan's region if it was too small."""
+    heap = heap_of_plan(plan)
+    if heap is not None:
+        bases = [loaded.largest_alignment]
+        heap, (memory,), events = measure_memories(heap, [requests_of(loaded)], bases, progress)
+        needed = None if memory is None else heap.set_to(memory)
+        regions = heap.describe_regions(memory) if heap.typed and memory is not None else ""
+        return RecordingNeeds(needed, needed, events, regions)
     base_alignment = loaded.trace.base_alignment_for(plan.base_alignment)
     trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
     search = trial.scan(

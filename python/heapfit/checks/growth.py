@@ -81,7 +81,9 @@ def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
     at_peak = blocks.sizes * is_there
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
-    sizes: dict[Name, LiveBytes] = dict(_sum_by_key(_classes(blocks.sizes), at_peak, mean).items())
+    sizes: dict[Name, LiveBytes] = dict(
+        _sum_by_key(size_classes(blocks.sizes), at_peak, mean).items()
+    )
     if len(loaded.sites) == 0:
         return Holdings(sizes, {})
     by_site = _sum_by_key(loaded.reduce_to_callers().sites[blocks.starts], at_peak, mean)
@@ -97,10 +99,10 @@ def changes(now: Holdings, before: Holdings | None) -> Changes:
     )
 
 
-def _classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def size_classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The largest size of each size's class.
 
-    >>> _classes(np.array([0, 8, 9, 64, 65, 80, 5000], np.uint64)).tolist()
+    >>> size_classes(np.array([0, 8, 9, 64, 65, 80, 5000], np.uint64)).tolist()
     [0, 8, 10, 64, 80, 80, 5120]
     """
     octaves = np.floor(np.log2(np.maximum(sizes, 2) - 1)).astype(np.uint64)
@@ -126,10 +128,15 @@ def _merge_by_name(
     """Merges the sites of each function: it may have several, and a build moves them."""
     named: dict[Name, LiveBytes] = {}
     for site, one in held.items():
-        place = places.get(site)
-        name = f"{site:08x}" if place is None else place.function or place.file
+        name = name_site(site, places)
         named[name] = named.get(name, NOTHING) + one
     return named
+
+
+def name_site(site: int, places: Mapping[int, SourcePlace]) -> Name:
+    """The function of a call site, or its hash where no program knows it."""
+    place = places.get(site)
+    return f"{site:08x}" if place is None else place.function or place.file
 
 
 def _find_growth(

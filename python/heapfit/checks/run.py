@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit import _engine
+from heapfit.checks.system_run import place_requests
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -39,7 +40,7 @@ class PlanRun:
 
     def is_misaligned(self, plan: PlanFile) -> bool:
         """True if the recording asks for more alignment than the start of the plan's region has."""
-        return self.trace.largest_alignment > plan.base_alignment
+        return not plan.heap and self.trace.largest_alignment > plan.base_alignment
 
 
 def run_recording(
@@ -54,11 +55,34 @@ def run_recording(
             f"{plan.name}: the plan sets no region (add `region`, or make it with heapfit fit)"
         )
     base_alignment = trace.base_alignment_for(plan.base_alignment)
+    if plan.heap:
+        return _run_system_heap(trace, plan, name, base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment)
     runs = _feed(replay, trace, plan, progress)
     result = replay.result()
     peak = result.live_peak if runs else profile_trace(trace).u_max
     return PlanRun(name, trace.info, peak, result.events, None if runs else _refusal(replay))
+
+
+def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:
+    try:
+        placed = place_requests(trace, plan, base)
+    except HeapfitError as error:
+        raise HeapfitError(f"{name}: {error}") from error
+    replay, peak = placed.make_replay(), profile_trace(trace).u_max
+    if replay is not None and replay.feed(placed.served.engine()):
+        return PlanRun(name, trace.info, peak, trace.info.events, None)
+    failed = None if replay is None else replay.result().failed_event
+    event = int(placed.asked_at[0]) if failed is None else placed.event_of(failed)
+    blocks = None if replay is None else replay.blocks()
+    refusal = Refusal(
+        event,
+        int(placed.requests.size[event]),
+        placed.live_before(event),
+        0 if blocks is None else blocks.free,
+        0 if blocks is None else blocks.largest_free,
+    )
+    return PlanRun(name, trace.info, peak, event, refusal)
 
 
 def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:

@@ -279,7 +279,6 @@ InstructionCount: TypeAlias = Annotated[
 _PLAN = typer.Option(
     "--plan", help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)
 )
-PlanPath: TypeAlias = Annotated[Path, _PLAN]
 PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
 PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
 _REGION = typer.Option(

@@ -6,6 +6,8 @@ Exit codes in addition to those of every command: 3 if a recording fails.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
 from heapfit.checks.check import CheckOptions, check_recordings
@@ -18,7 +20,8 @@ from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
-from heapfit.plan.plan_file import load_plan
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.sweep import Sweep
 
 _FAILED = 3
@@ -34,8 +37,9 @@ def run(command: CheckCommand) -> None:
         base_programs=tuple(command.base_programs or []),
         importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
     )
+    plan = _read_plan(command.plan, command.heap)
     with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
-        check = check_recordings(command.sources, load_plan(command.plan), options, progress, sweep)
+        check = check_recordings(command.sources, plan, options, progress, sweep)
     if command.markdown is not None:
         save_markdown(command.markdown, title_of(check), check_parts(check))
     if command.report is not None:
@@ -45,3 +49,10 @@ def run(command: CheckCommand) -> None:
     print_result(check_parts(check), command.as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)
+
+
+def _read_plan(plan: Path | None, heap: str | None) -> PlanFile:
+    """The plan of a file, or of a heap and its size; a usage error without exactly one of them."""
+    if (plan is None) == (heap is None):
+        raise typer.BadParameter("give --plan or --heap, one of the two")
+    return parse_heap_size(heap) if heap is not None else load_plan(plan or Path())

@@ -11,6 +11,7 @@ import typer
 
 from heapfit.cli.commands.fitting import GenerateCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
+from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.options import GenerateOptions, region_warning
@@ -23,6 +24,10 @@ CODE = "The C code"
 
 def run(command: GenerateCommand) -> None:
     plan_file = load_plan(command.plan)
+    if plan_file.heap:
+        line = Line(f"{command.plan}: {describe_own_heap(plan_file)}.", is_copied=True)
+        print_result([Fields({"plan": command.plan, "files": []}), line], command.as_json)
+        return
     folder = command.output or command.plan.parent / "code"
     if command.prove:
         _require_sources(command.amalgamate)

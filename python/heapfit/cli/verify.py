@@ -108,7 +108,8 @@ def _answer(result: Verification) -> Iterator[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
     size, share = f"{last.plan.region:,} bytes", f"{100 * (result.most_refused or 0):.1f} %"
     if result.is_settled:
-        yield f"Set the heap to {size}: {times} fresh runs passed without the recorder."
+        what = last.plan.setting or "the heap"
+        yield f"Set {what} to {size}: {times} fresh runs passed without the recorder."
         yield f"At most {share} of all runs run out of memory (95 % confidence)."
     elif result.refused is None:
         failed = sum(not run.is_passed for run in last.runs)

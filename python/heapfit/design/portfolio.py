@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.heaps import SIMULATED, find_heap, is_simulated
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import (
@@ -138,7 +139,7 @@ def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
 
 
 def _make_coarser(brief: MakerInput) -> list[PortfolioEntry]:
-    """Below an alignment of 8 all plans that one of 8 finds, so that it never needs more.
+    """Lists all plans that an alignment of 8 finds, where less is asked, so that it needs no more.
 
     Plans with pools are left: their blocks only grow with the alignment.
     """
@@ -232,7 +233,8 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
         plan_file.name,
         plan_file.plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.has_seen(loaded.content),
+        trained_on_this_trace=trained_on.has_seen(loaded.content) and not plan_file.heap,
+        heap=heap_of_plan(plan_file),
     )
 
 

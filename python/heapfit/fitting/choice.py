@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -21,6 +21,7 @@ from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import (
+    Front,
     compare_all,
     cost_of_choice,
     front_of,
@@ -75,27 +76,33 @@ class Choice:
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceInputs:
+    """The workers of a choice, and the heaps that may make a new one pointless."""
+
+    sweep: Sweep | None = None  # None: a space in this process, several recordings on all cores
+    systems: Sequence[Needs] = ()
+
+
+NO_INPUTS: Final = ChoiceInputs()
+
+
 def choose_for_one(
     loaded: LoadedTrace,
     name: str,
     options: FitOptions,
     progress: Progress = ignore_progress,
-    sweep: Sweep | None = None,
-    systems: Sequence[Needs] = (),
+    inputs: ChoiceInputs = NO_INPUTS,
 ) -> Choice:
-    """Chooses a plan for one recording; one with counted blocks only if that is asked for.
-
-    `sweep`: where a whole design space is measured; None: in this process. `systems`: heaps that
-    may make a plan pointless.
-    """
+    """Chooses a plan for one recording; one with counted blocks only if that is asked for."""
     _require_allocations(name, loaded.profile.u_max)
     whole = WeightedProgress(progress, _WORK_FOR_ONE)
     compared = _compare_space if options.front or options.allocators else _compare_candidates
-    comparison = compared(loaded, options, whole, sweep)
+    comparison = compared(loaded, options, whole, inputs.sweep)
     preferring = whole.part("prefer")
     trials = _make_trials(loaded, options)
     known = MarginBasis(1, comparison.u_max, MarginKind.PLAIN)
-    rivals = list_rival_offers(systems, known, loaded, options)
+    rivals = list_rival_offers(inputs.systems, known, loaded, options)
     while True:
         preferred = _apply_preference(comparison, loaded, options, rivals, preferring)
         if preferred[1].r_safe is None:
@@ -155,29 +162,24 @@ def choose_for_several(
     names: Sequence[str],
     options: FitOptions,
     progress: Progress = ignore_progress,
-    sweep: Sweep | None = None,
-    systems: Sequence[Needs] = (),
+    inputs: ChoiceInputs = NO_INPUTS,
 ) -> Choice:
-    """Chooses a plan for several recordings, and checks it on each when made without it.
-
-    `sweep`: where the work is done; None: on all cores. `systems`: heaps that may make a plan
-    pointless.
-    """
+    """Chooses a plan for several recordings, and checks it on each when made without it."""
     robust = _make_robust_options(options)
     whole = WeightedProgress(progress, _WORK_FOR_SEVERAL)
-    with Sweep() if sweep is None else nullcontext(sweep) as workers:
+    with Sweep() if inputs.sweep is None else nullcontext(inputs.sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     compared = whole.part("compare", len(designs.rows) + _SEARCHED_AGAIN)
     row = designs.choose(options.pools)
-    shown, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
+    most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
     sentence = ""
     if options.prefer is not Preference.RAM:
-        rivals = list_rival_offers(systems, designs.basis(row), recordings[shown], options)
-        designs, row, sentence = _prefer_of_several(
-            designs, comparison, recordings, shown, options, rivals
-        )
-        shown, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
-    most, loaded = shown, recordings[shown]
+        front = front_of(comparison, recordings[most], sram=options.sram)
+        rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
+        designs, row = _prefer_of_several(designs, front, recordings, options, rivals)
+        most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
+        sentence = f"Least {options.prefer}: "
+    loaded = recordings[most]
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, loaded)
     row = _replace_region(row, most, winner.r_safe, options.objective)
@@ -217,17 +219,15 @@ def _compare_on_worst(
 
 def _prefer_of_several(
     designs: RobustDesigns,
-    comparison: Comparison,
+    front: Front,
     recordings: Sequence[LoadedTrace],
-    shown: int,
     options: FitOptions,
     rivals: Sequence[Offer],
-) -> tuple[RobustDesigns, RobustRow, str]:
-    """The preferred row, tried on changed programs like any choice; and the words for it.
+) -> tuple[RobustDesigns, RobustRow]:
+    """The designs and the preferred row, tried on changed programs like any choice.
 
-    Costs are those of the recording that is shown, bytes those of all recordings.
+    Costs are those of the front's recording, bytes those of all recordings.
     """
-    front = front_of(comparison, recordings[shown], sram=options.sram)
     programs = ChangedPrograms.from_recordings(recordings)
     while True:
         rows = {one.name: one for one in designs.rows}
@@ -240,7 +240,7 @@ def _prefer_of_several(
         picked = pick_offer(list_offers(front, sizes, options.pools), options.prefer, rivals)
         row = rows[picked.name]
         if row.changes is not None or row.region is None or options.objective != LARGEST:
-            return designs, row, f"Least {options.prefer}: "
+            return designs, row
         tried = replace(row, changes=programs.test(row.plan, row.region, designs.basis(row)))
         designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
 

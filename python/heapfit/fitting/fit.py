@@ -17,6 +17,7 @@ from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
+from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
@@ -72,11 +73,12 @@ def fit(
     with stage_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
         selection, has_page = _select(sources, request, whole), write_page is not None
-        paths = place_parts(staging, (), has_plan=_has_plan(selection, request), has_page=has_page)
+        paths = place_parts(
+            staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
+        )
         writing = whole.part("write")
-        with start_writing_code(
-            selection.choice.plan_file, paths, request.threads
-        ) as wait_for_code:
+        plan_file = plan_to_write(selection.choice, request.options)
+        with start_writing_code(plan_file, paths, request.threads) as wait_for_code:
             fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
             writing(_WRITE, 0.0)
             if write_page is not None and paths.report is not None:
@@ -98,10 +100,6 @@ def fit_in_memory(
     """
     selection = _select(sources, request, progress)
     return make_result(assess(selection, request, progress), request, has_page=has_page)
-
-
-def _has_plan(selection: Selection, request: Request) -> bool:
-    return selection.choice.answer.kept is None or request.options.code
 
 
 def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
@@ -139,8 +137,8 @@ def write(
     fitted: Fit, folder: Path, shown: LoadedTrace, write_page: WritePage | None, progress: Progress
 ) -> None:
     """Writes plan, code and page into an existing folder; `shown` is the run they show."""
-    has_plan, has_page = fitted.paths.plan is not None, write_page is not None
-    paths = place_parts(folder, (), has_plan=has_plan, has_page=has_page)
+    has_code, has_page = fitted.paths.code is not None, write_page is not None
+    paths = place_parts(folder, (), has_code=has_code, has_page=has_page)
     progress(_WRITE, 0.0)
     with start_writing_code(fitted.plan_file, paths, usable_cores()) as wait_for_code:
         if write_page is not None and paths.report is not None:

@@ -172,7 +172,7 @@ class FittedHeap(Tabular):
             trace=replace(self.found.trace, path=move_path(self.found.trace.path)),
             searched=replace(self.found.searched, path=move_path(self.found.searched.path)),
             paths=place_parts(
-                folder, traces, has_plan=old.plan is not None, has_page=old.report is not None
+                folder, traces, has_code=old.code is not None, has_page=old.report is not None
             ),
         )
 

@@ -24,19 +24,17 @@ class FitPaths:
     folder: Path
     # Stored traces, the sources themselves where they already were; then excerpts of long ones.
     traces: tuple[Path, ...]
-    plan: Path | None  # plan.toml; None where the incumbent heap is kept
-    code: Path | None  # folder of generated C; likewise
+    plan: Path  # plan.toml, of the heap that is kept where one is
+    code: Path | None  # folder of generated C; None where a heap is kept
     report: Path | None  # report.html; None where no page is drawn
 
 
 def place_parts(
-    folder: Path, traces: tuple[Path, ...], *, has_plan: bool, has_page: bool
+    folder: Path, traces: tuple[Path, ...], *, has_code: bool, has_page: bool
 ) -> FitPaths:
-    """Where a fit's parts lie in its folder; without a plan where the incumbent heap is kept."""
-    page = folder / _PAGE if has_page else None
-    if not has_plan:
-        return FitPaths(folder, traces, None, None, page)
-    return FitPaths(folder, traces, folder / _PLAN, folder / _CODE, page)
+    """Where a fit's parts lie in its folder; without code where a heap is kept."""
+    code = folder / _CODE if has_code else None
+    return FitPaths(folder, traces, folder / _PLAN, code, folder / _PAGE if has_page else None)
 
 
 def stage_results(folder: Path) -> AbstractContextManager[Path]:
@@ -59,9 +57,9 @@ def start_writing_code(
     """
 
     def write() -> Path | None:
-        if paths.plan is None or paths.code is None:
-            return None
         save_plan(paths.plan, plan_file)
+        if paths.code is None:
+            return None
         generate(plan_file, paths.code, options=GenerateOptions(counts=True, threads=threads))
         return paths.code
 

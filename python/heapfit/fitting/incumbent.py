@@ -125,18 +125,20 @@ def _try_needs(
 
 def size_incumbent(
     needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
-) -> tuple[Answer, ChangeTest] | None:
-    """The answer that keeps a heap, which is tried on changed programs, too.
+) -> tuple[Answer, ChangeTest | None] | None:
+    """The answer that keeps a heap, tried on changes of the programs `searched`, if there are any.
 
     `known` may be that of another heap for the same recordings. None: it serves one of them in no
     region.
     """
     if needs.most is None:
         return None
+    changes = None
     known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
-    programs = ChangedPrograms.from_recordings(searched)
-    changes = programs.test_system(needs.heap, needs.most, known)
-    known = replace(known, changes=changes.needed)
+    if searched:
+        programs = ChangedPrograms.from_recordings(searched)
+        changes = programs.test_system(needs.heap, needs.most, known)
+        known = replace(known, changes=changes.needed)
     size = compute_size(needs.most, known, options)
     return Answer(size, known, options.peak, needs.heap), changes
 
@@ -160,15 +162,10 @@ class _Judge:
             choice.unseen,
             strict=True,
         )
-        known = basis_of(choice, margin_kind(heap.plan, False))
-        size = None if needs.most is None else compute_size(needs.most, known, self.options)
-        changes = None
-        if is_tried and needs.most is not None:
-            changes = ChangedPrograms.from_recordings(self.searched).test_system(
-                heap, needs.most, known
-            )
-            tried = replace(known, changes=changes.needed)
-            size = compute_size(needs.most, tried, self.options)
+        tried_on = self.searched if is_tried else ()
+        found = size_incumbent(needs, tried_on, choice.answer.known, self.options)
+        answer, changes = found or (None, None)
+        size = None if answer is None else answer.size
         costs = estimate_costs(heap, choice.shown, needs.most)
         fitted = self._measure_fitted_cost()
         return IncumbentVerdict(

@@ -20,6 +20,7 @@ from heapfit.fitting.assessment import Assessment
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
+from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
@@ -57,7 +58,7 @@ class Fit:
     comparison: Comparison  # rows ranked, measured on that trace
     winner: Row  # the plan was made from it
     answer: Answer
-    plan_file: PlanFile  # the winner's; written unless the incumbent heap is kept
+    plan_file: PlanFile  # as written: the winner's, or that of the heap that is kept
     verdict: str  # one sentence, with the figures that decided
     suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
     warnings: tuple[str, ...]  # each one sentence
@@ -100,7 +101,7 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
     selection = assessment.selection
     choice, workload, searched = selection.choice, selection.workload, selection.searched
     place = request.place
-    has_plan = choice.answer.kept is None or request.options.code
+    has_code = writes_code(choice, request.options)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     shown = next(i for i, one in enumerate(searched) if one is choice.shown)
@@ -114,11 +115,11 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         comparison=choice.comparison,
         winner=choice.winner,
         answer=choice.answer,
-        plan_file=choice.plan_file,
+        plan_file=plan_to_write(choice, request.options),
         verdict=choice.verdict,
         suggestions=assessment.suggestions,
         warnings=_list_warnings(selection),
-        paths=place_parts(place.folder, stored, has_plan=has_plan, has_page=has_page),
+        paths=place_parts(place.folder, stored, has_code=has_code, has_page=has_page),
         options=request.options,
         references=assessment.references,
         holdout=assessment.holdout,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, choose_for_several
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
     Baselines,
@@ -82,6 +82,7 @@ def _choose(
 ) -> Choice:
     options = request.options
     with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
+        inputs = ChoiceInputs(sweep, systems)
         if len(searched) == 1:
-            return choose_for_one(searched[0], names[0], options, progress, sweep, systems)
-        return choose_for_several(searched, names, options, progress, sweep, systems)
+            return choose_for_one(searched[0], names[0], options, progress, inputs)
+        return choose_for_several(searched, names, options, progress, inputs)

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from heapfit.generate.code_size import known_code_size, measure_code_sizes
+from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.errors import HeapfitError
+from heapfit.generate.code_size import measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, licence
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
@@ -63,6 +65,8 @@ def generate(
     code sizes if a C compiler is there, and the header what its calls cost at worst if that for an
     Arm is.
     """
+    if plan_file.heap:
+        raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or GenerateOptions()
     require_whole_blocks(plan_file)
@@ -87,7 +91,7 @@ def generate(
         header.write_text(header_text(design, bounds), "utf-8", newline="")
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
-        sizes = [*(known_code_size(plan_file.plan) if has_counts else ()), *measured]
+        sizes = [*(read_code_size(plan_file.plan) if has_counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)

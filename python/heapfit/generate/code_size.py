@@ -35,7 +35,7 @@ def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
     return [size for size in found if size is not None]
 
 
-def known_code_size(plan: Plan) -> list[CodeSize]:
+def read_code_size(plan: Plan) -> list[CodeSize]:
     """The size that `fit` prints: heapfit's own measurement, with counts, for plans of a kind."""
     code = find_code(plan)
     if code is None or code.size is None:

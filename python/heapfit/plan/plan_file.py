@@ -73,6 +73,8 @@ class PlanFile:
     r_safe: int | None = None  # R_safe on what it was trained on; None: unknown
     peak: int | None = None  # live bytes that `region` is for; None: u_max
     margin: float | None = None  # percent of `region` beyond what these need; None: unknown
+    heap: str = ""  # a system's own, as `fit --now` takes it, whose blocks `plan` places; "": none
+    setting: str = ""  # of that heap: `region` and R are in its bytes
 
     @property
     def runs(self) -> int:
@@ -158,6 +160,7 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
         "schema": SCHEMA,
         "name": plan_file.name,
         **({"heapfit": plan_file.heapfit_version} if plan_file.heapfit_version else {}),
+        **({"heap": plan_file.heap, "setting": plan_file.setting} if plan_file.heap else {}),
         **{key: value for key, value in found.items() if value is not None},
         "base_alignment": plan_file.base_alignment,
         "u_max": plan_file.u_max,
@@ -209,6 +212,8 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
         r_safe=whole("r_safe", 1, LARGEST_REGION),
         peak=whole("peak", 0, _LARGEST_COUNT),
         margin=top.read_or_note(None, _read_margin, top) if top.has("margin") else None,
+        heap=top.read_or_note("", top.text, "heap") if top.has("heap") else "",
+        setting=top.read_or_note("", top.text, "setting") if top.has("setting") else "",
     )
 
 
@@ -306,6 +311,8 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
     if plan_file.base_alignment < engine_plan.alignment:
         below = f"{plan_file.base_alignment} is below the plan's alignment"
         top.read_or_note(None, top.reject, "base_alignment", f"{below} of {engine_plan.alignment}")
+    if plan_file.heap:
+        return  # sizes are in bytes of its own setting
     smallest = engine_plan.smallest_region
     sizes = {"region": plan_file.region, "r_safe": plan_file.r_safe, "r_min": plan_file.r_min}
     for key, size in sizes.items():

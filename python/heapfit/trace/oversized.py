@@ -25,7 +25,7 @@ def reject_oversized(loaded: LoadedTrace, name: str) -> None:
         return
     count = f", the first of {len(events):,} such requests" if len(events) > 1 else ""
     raise HeapfitError(
-        f"{name}: event {int(events[0]) + 1}: asks for {int(sizes[events[0]]):,} B{count} (-1 as a "
+        f"{name}: event {int(events[0])}: asks for {int(sizes[events[0]]):,} B{count} (-1 as a "
         "size?): no heap below 4 GiB serves it. Leave it out of the recording: the rest has "
         f"{_peak_without(loaded):,} B live at most"
     )

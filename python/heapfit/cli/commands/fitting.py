@@ -27,7 +27,7 @@ from heapfit.cli.arguments import (
     Machine,
     Now,
     PlanArgument,
-    PlanPath,
+    PlanOption,
     PointerBitsOption,
     Prefer,
     Programs,
@@ -241,10 +241,20 @@ class CheckCommand:
     EXAMPLES: ClassVar = (
         "heapfit check run2.heap --plan plan.toml",
         "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
+        "heapfit check run2.heap --heap heap_4:64K",
     )
 
     sources: Sources
-    plan: PlanPath
+    plan: PlanOption = None
+    heap: Annotated[
+        str | None,
+        typer.Option(
+            "--heap",
+            metavar="HEAP:BYTES",
+            help="A heap instead of a plan, and its size in its own setting: heap_4:64K, "
+            "tlsf:probes=0:8K, heap_5:16K,8K (docs/check.md).",
+        ),
+    ] = None
     base: Annotated[
         list[Path] | None,
         typer.Option(

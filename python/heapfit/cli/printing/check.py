@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from heapfit.checks.check import Check, CheckedRecording, CheckFinding
-from heapfit.checks.growth import Change
+from heapfit.checks.growth import Change, Name
 from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
@@ -51,12 +52,13 @@ def describe_run(run: PlanRun, plan: PlanFile) -> Iterator[str]:
     else:
         at = f"event {run.refusal.event:,} of {run.trace.events:,}"
         yield f"{run.name}: out of memory in the {size} of {plan.name}, at {at}."
-    yield _compare_peaks(run.peak, peak_of_plan(plan))
+    yield _compare_peaks(run.peak, peak_of_plan(plan), plan)
 
 
-def _compare_peaks(peak: int, planned: int) -> str:
+def _compare_peaks(peak: int, planned: int, plan: PlanFile) -> str:
     if not planned:
-        return f"Its peak is {peak:,} live bytes; the plan states none."
+        none = "" if plan.heap else "; the plan states none"
+        return f"Its peak is {peak:,} live bytes{none}."
     if peak == planned:
         return f"Its peak of {peak:,} live bytes equals the planned peak."
     more = 100 * (peak / planned - 1)
@@ -91,6 +93,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("margin_eaten"),
     Column("sizes", value=lambda one: one.changes and one.changes.sizes),
     Column("sites", value=lambda one: one.changes and one.changes.sites),
+    Column("refusals", value=lambda one: one.refusals),
 )
 
 
@@ -99,7 +102,10 @@ def _describe_heap(check: Check) -> Iterator[Line]:
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
     peak = peak_of_plan(plan)
     planned = f" for a peak of {peak:,} bytes" if peak else ""
-    yield Line(f"Plan {plan.name}: a heap of {plan.region:,} bytes{planned}{margin}.")
+    heap = f"Plan {plan.name}: a heap of {plan.region:,} bytes"
+    if plan.heap:
+        heap = f"{plan.heap}, {plan.setting}: {plan.region:,} bytes"
+    yield Line(f"{heap}{planned}{margin}.")
     if base is not None:
         whose = base.name or "the plan"
         limit = check.options.growth
@@ -114,6 +120,8 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     yield Line("")
     yield from map(Line, describe_run(one.run, plan))
     yield from map(Line, _describe_findings(one, plan))
+    if one.refusals is not None:
+        yield from _refusal_parts(one.refusals)
     if one.changes is not None:
         yield from _change_parts("size", "size up to", one.changes.sizes)
         yield from _change_parts("call site", "call site", one.changes.sites)
@@ -126,7 +134,8 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
 def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """Sentences on the findings of a recording."""
     if one.run.refusal is not None:
-        yield from _describe_refusal(one.run.refusal, plan)
+        site = None if one.refusals is None else one.refusals.first
+        yield from _describe_refusal(one.run.refusal, plan, site)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
@@ -135,12 +144,15 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     if CheckFinding.MARGIN in one.findings:
         yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
     if one.needed is not None:
-        yield _describe_need(one.needed.r_safe, plan.region or 0)
+        yield _describe_need(one.needed.r_safe, plan)
+        if one.needed.regions:
+            yield f"heap_5: {one.needed.regions}."
 
 
-def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
+def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
     """Why a request ran out of memory: more than was planned, or a fragmented heap."""
-    asked = f"A request for {refusal.size:,} B came with {refusal.live:,} B live"
+    by = "" if site is None else f" by {site}"
+    asked = f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live"
     planned = peak_of_plan(plan)
     if not planned:
         yield f"{asked}."
@@ -153,11 +165,29 @@ def _describe_refusal(refusal: Refusal, plan: PlanFile) -> Iterator[str]:
     yield f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B."
 
 
-def _describe_need(r_safe: int | None, region: int) -> str:
+def _describe_need(r_safe: int | None, plan: PlanFile) -> str:
     if r_safe is None:
         return "It needs more than the largest region tried (just below 4 GiB)."
+    region, whose = plan.region or 0, plan.heap or "this plan"
     more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
-    return f"With this plan it needs {r_safe:,} bytes{more}."
+    return f"With {whose} it needs {r_safe:,} bytes{more}."
+
+
+def _refusal_parts(refusals: Refusals) -> Iterator[Part]:
+    """The share of requests that the heap refuses where the program runs on."""
+    yield Line(
+        f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} requests "
+        f"({100 * refusals.share:.3g} %):"
+    )
+    for heading, groups in (("size up to", refusals.sizes), ("call site", refusals.sites)):
+        columns: list[Column[RefusedGroup]] = [
+            Column(heading=heading, shown=lambda one: one.name),
+            Column(heading="refused", shown=lambda one: one.refused),
+            Column(heading="of", shown=lambda one: one.requests),
+            Column(heading="share", shown=lambda one: f"{100 * one.share:.3g} %"),
+        ]
+        if groups:
+            yield Table(columns, groups)
 
 
 def _change_parts(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
@@ -184,7 +214,7 @@ def _base_bytes(change: Change) -> tuple[int, int]:
 def _note_unchecked(check: Check) -> Iterator[Part]:
     """Notes on what was not checked, as the plan or a recording does not have it."""
     plan = check.plan
-    if plan.margin is None:
+    if plan.margin is None and not plan.heap:
         yield Note(
             f"{plan.name}: states no margin, so its use is not judged (heapfit fit writes one)."
         )

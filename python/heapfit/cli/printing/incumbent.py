@@ -16,7 +16,7 @@ def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
     """The comparison with the incumbent heap, its verdict first."""
     yield from paragraph(today.sentence())
     if today.is_kept:
-        yield Line("No plan and no code are written without --code.")
+        yield Line("No code is written without --code.")
     yield Line("")
     yield Group("now" if today.is_known else "baseline", _comparison_parts(today))
     yield Line("")

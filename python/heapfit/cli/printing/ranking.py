@@ -72,6 +72,7 @@ _ENDS = _adapt_to_row(
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
     Column("simulated", value=lambda row: row.heap and row.heap.title),
+    Column("notes"),
     Column("tolerance", value=lambda row: row.heap and row.heap.tolerance),  # percent of R
     Column("plan", value=lambda row: plan_table(row.plan)),
 )

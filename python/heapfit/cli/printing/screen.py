@@ -250,8 +250,8 @@ def _warnings(fit: Fit, is_whole: bool) -> Iterator[Part]:
 def _paths(fit: Fit) -> Iterator[Part]:
     paths = fit.paths
     yield Fields({"paths": paths})
-    if paths.plan is None:
-        yield Line(f"{_INDENT}No plan and no code were written: --code writes the fitted heap's.")
+    if paths.code is None:
+        yield Line(f"{_INDENT}No code was written: --code writes the fitted heap's.")
     for name, path in (("code", paths.code), ("plan", paths.plan), ("report", paths.report)):
         if path is not None:
             yield Line(f"{_INDENT}{name:7}{path}", is_copied=True)

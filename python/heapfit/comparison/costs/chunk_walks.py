@@ -45,7 +45,7 @@ class _Chunks:
         del self.free[place]
         self._cut(start, size)
         self.used.insert(position, start)
-        return passed + 1, self._next_free(position) if place == 0 else 0
+        return passed + 1, self._count_to_free(position) if place == 0 else 0
 
     def give(self, start: int) -> None:
         """Frees a block and joins it with free neighbours."""
@@ -56,21 +56,21 @@ class _Chunks:
     def shrink(self, start: int, size: int) -> None:
         """Makes a block shorter, where what is cut off is a chunk."""
         position = bisect_left(self.used, start)
-        rest, end = self._end(start, size), self._next(self.used, start + 1)
-        if min(end, self._next(self.free, start)) - rest >= self._least:
+        rest, end = self._end(start, size), self._find_next(self.used, start + 1)
+        if min(end, self._find_next(self.free, start)) - rest >= self._least:
             self._join(rest, position + 1)
 
     def _cut(self, start: int, size: int) -> None:
         """Frees what a block leaves of its chunk, up to the next used one."""
         rest = self._end(start, size)
-        if self._next(self.used, start) - rest >= self._least:
+        if self._find_next(self.used, start) - rest >= self._least:
             insort(self.free, rest)
 
     def _end(self, start: int, size: int) -> int:
         return start + -(-(size + self._header) // self._alignment) * self._alignment
 
     @staticmethod
-    def _next(chunks: list[int], start: int) -> int:
+    def _find_next(chunks: list[int], start: int) -> int:
         place = bisect_left(chunks, start)
         return chunks[place] if place < len(chunks) else _NOWHERE
 
@@ -84,7 +84,7 @@ class _Chunks:
         if place == 0 or self.free[place - 1] < before:
             self.free.insert(place, start)
 
-    def _next_free(self, position: int) -> int:
+    def _count_to_free(self, position: int) -> int:
         return bisect_left(self.used, self.free[0]) - position if self.free else 0
 
 

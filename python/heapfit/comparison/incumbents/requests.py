@@ -92,6 +92,12 @@ def describe_zero_requests(heap: SystemHeap, requests: Requests) -> Iterator[str
         )
 
 
+def find_placing_events(requests: Requests) -> NDArray[np.int64]:
+    """The events that ask for a block; a heap is asked the same number, in the same order."""
+    resizes = (requests.op == RESIZE) & (requests.size > 0)
+    return np.flatnonzero(is_allocation(requests.op) | resizes)
+
+
 def _require_no_free(heap: SystemHeap, requests: Requests) -> None:
     frees = (requests.op == FREE) | (requests.op == RESIZE)
     if frees.any():

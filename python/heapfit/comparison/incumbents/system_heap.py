@@ -44,6 +44,7 @@ class SystemHeap:
     plan: Plan  # places its blocks where the system does
     own: int  # of its memory that is no chunk: control, marks, statics
     unset: int = 0  # of these, what its setting does not count
+    page: int = 1  # its setting is a multiple
     resizes: Resizes = Resizes.IN_PLACE
     aligns: bool = True  # False: beyond its plan's alignment it serves no request
     frees: bool = True  # False: no recording that frees a block can be served
@@ -82,8 +83,8 @@ class SystemHeap:
         return max(region, least)
 
     def set_to(self, memory: int) -> int:
-        """The value of the heap's setting that gives it so much memory."""
-        return memory - self.unset
+        """The value of the heap's setting that gives it so much memory, in whole pages."""
+        return -((self.unset - memory) // self.page) * self.page
 
     def memory_of(self, setting: int) -> int:
         """The memory that a value of the heap's setting gives it."""

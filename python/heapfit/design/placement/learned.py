@@ -53,6 +53,7 @@ _OVERHEAD = 1000  # events' worth of making a heap
 _NEAR = 20  # a layout is skipped that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
+_LAYOUT_SAVES = 500  # another layout's guess has to save U_max over this
 _FINEST = 2000  # what a change has to save is U_max over this
 
 HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
@@ -188,7 +189,7 @@ class PlacementSearch:
             for high in guesses(class_lifetimes(blocks, placing.layout))
         ]
         for placing in _first_of_each(self._select_improving(placings)):
-            if self._has_work() and self._try(placing.layout, placing.high):
+            if self._has_work() and self._refine(placing):
                 self.by_lifetime = self.best
         self._climb(class_lifetimes(blocks, self.best.layout).classes)
 
@@ -244,6 +245,18 @@ class PlacementSearch:
             self._expect([each.plan for each in next_ones], region)
             serving += [one] if self._runs(one.plan, region) else []
         return serving
+
+    def _refine(self, placing: PlacedLayout) -> bool:
+        """Tries a guess; one of another layout than the best's has to save what others notice."""
+        before = self.best
+        if not self._try(placing.layout, placing.high):
+            return False
+        if before is None or self.best is None or placing.layout == before.layout:
+            return True
+        if before.region - self.best.region >= self._loaded.profile.u_max // _LAYOUT_SAVES:
+            return True
+        self.best = before
+        return False
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Turns over each class by itself until none helps, then several at a time."""

@@ -100,7 +100,8 @@ def attack_plans(
     Plans are shared among the workers of `sweep`, which find the same. An interrupt keeps what was
     found: of this process the worst so far, of others what they had finished.
     """
-    for name in filter(is_simulated, attacked.allocators):
+    own = [one.heap for one in attacked.plan_files if one.heap]
+    for name in [*filter(is_simulated, attacked.allocators), *own]:
         raise HeapfitError(f"{name}: is {SIMULATED}, which takes requests of its own")
     loaded = load_trace(trace, attacked.alignment, progress)
     portfolio = build_portfolio(loaded, attacked.allocators, attacked.plan_files)

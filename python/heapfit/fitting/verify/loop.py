@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_recording
-from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
@@ -118,23 +117,29 @@ class _Loop:
         """Builds the plan's heap into the firmware and records fresh runs."""
         self.runs.expect(self.options.runs_of_a_round)
         plan = load_plan(plan_path)
-        code = self.folder / "code"
-        platforms = GenerateOptions(self.options.platforms)
-        generate(plan, code, self.options.prefix, options=platforms)
+        code = self._write_code(plan)
         self.firmware.make(code, is_recorded=True)
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = [content_hash(run.trace) for run in runs]
         return Round(plan, tuple(runs), len(hashes) - len(set(hashes)))
 
+    def _write_code(self, plan: PlanFile) -> Path | None:
+        """The folder of the plan's C; None for a system's own heap, which the firmware has."""
+        if plan.heap:
+            return None
+        code = self.folder / "code"
+        options = GenerateOptions(self.options.platforms)
+        generate(plan, code, self.options.prefix, options=options)
+        return code
+
     def refit(self, done: Round) -> Path:
         """A plan for all recordings, those of the last round included."""
         self.known += [run.trace.path for run in done.runs]
-        options = FitOptions(alignment=done.plan.plan.alignment)
+        options = FitOptions(
+            alignment=done.plan.plan.alignment, now=done.plan.heap or None, code=not done.plan.heap
+        )
         resources = Resources(write_page=self.options.write_page)
-        plan = fit(self.known, self.folder / "fit", options, resources=resources).paths.plan
-        if plan is None:
-            raise HeapfitError(f"{self.folder}: no plan serves the recordings")
-        return plan
+        return fit(self.known, self.folder / "fit", options, resources=resources).paths.plan
 
     def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
         """Runs the firmware without the recorder, which takes time; the runs that did not pass.
@@ -143,7 +148,8 @@ class _Loop:
         """
         if not done.is_passed:
             return None
-        self.firmware.make(self.folder / "code", is_recorded=False)
+        code = None if done.plan.heap else self.folder / "code"
+        self.firmware.make(code, is_recorded=False)
         numbers = [self._take_number() for _ in range(self.options.times)]
         return tuple(number for number in numbers if not self._passes(number))
 

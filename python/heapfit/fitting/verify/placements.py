@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.checks.system_run import place_requests
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.operations import FREE
@@ -43,6 +44,8 @@ def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) ->
     """
     assert plan.region is not None, "whoever replays a plan has looked"
     base_alignment = trace.base_alignment_for(plan.base_alignment)
+    if plan.heap:
+        return _find_in_system_heap(trace, plan, addresses, base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment, keep_offsets=True)
     for events in trace.event_batches(plan.plan.sites):
         if not replay.feed(events):
@@ -51,6 +54,23 @@ def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) ->
     apart = addresses[: len(offsets)] - offsets
     elsewhere = np.flatnonzero(apart != apart[:1])
     return None if not len(elsewhere) else _event_of(trace, int(elsewhere[0]))
+
+
+def _find_in_system_heap(
+    trace: Trace, plan: PlanFile, addresses: Addresses, base: int
+) -> int | None:
+    placed = place_requests(trace, plan, base)
+    replay = placed.make_replay(keep_offsets=True)
+    if replay is None:
+        return int(placed.asked_at[0])
+    replay.feed(placed.served.engine())
+    offsets = replay.offsets[placed.marks :].astype(np.uint32)
+    asked_at = placed.asked_at[: len(offsets)]
+    is_block = placed.requests.size[asked_at] > 0  # a log has no addresses of others
+    asked_at, offsets = asked_at[is_block], offsets[is_block]
+    apart = addresses[: len(offsets)] - offsets
+    elsewhere = np.flatnonzero(apart != apart[:1])
+    return None if not len(elsewhere) else int(asked_at[elsewhere[0]])
 
 
 def _event_of(trace: Trace, block: int) -> int:

@@ -12,6 +12,9 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.checks.check import Check, CheckedRecording, Source
 from heapfit.checks.margin import peak_of_plan
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import least_region
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
@@ -20,7 +23,12 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import ReplaySubject, map_of, subject_from_plan
+from heapfit.report.heap_map.replays import (
+    ReplaySubject,
+    map_of,
+    subject_from_heap,
+    subject_from_plan,
+)
 from heapfit.report.sections import content
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.peak import Peak, moment_of
@@ -76,12 +84,26 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
     is_seen = plan.trained_on.has_seen(loaded.content)
     if checked.needed is not None:
         return RegionNeed(checked.needed.r_safe, is_seen)
+    heap = heap_of_plan(plan)
+    if heap is not None:
+        requests, bases = requests_of(loaded), [loaded.largest_alignment]
+        heap, (memory,), _ = measure_memories(heap, [requests], bases)
+        return RegionNeed(None if memory is None else heap.set_to(memory), is_seen)
     events, region = loaded.events_for(plan.plan), plan.region or 0
     trial = _engine.Trial(plan.plan.engine(), events, _base(loaded, plan))
     low = min(checked.run.peak, region)
     unit = _engine.REGION_UNIT
     sizes = sorted({(low + (region - low) * i // _SIZES) // unit * unit for i in range(_SIZES)})
     return RegionNeed(least_region(trial, trial.run(region), [*sizes, region]), is_seen)
+
+
+def _subject(shown: LoadedTrace, plan: PlanFile) -> ReplaySubject:
+    """The heap of the plan in its region."""
+    region, base, heap = plan.region or 0, _base(shown, plan), heap_of_plan(plan)
+    if heap is None:
+        return subject_from_plan(plan.name, plan.plan, shown, (region, base))
+    region = max(heap.region(heap.memory_of(region)), plan.plan.engine().smallest_region)
+    return subject_from_heap(plan.name, heap, shown, (region, base))
 
 
 def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
@@ -98,7 +120,7 @@ def _content(
     region = plan.region or 0
     sites = site_names(shown, check.options.programs)
     (info,) = find_allocators([plan.plan.allocator])
-    heap = subject_from_plan(plan.name, plan.plan, shown, (region, _base(shown, plan)))
+    heap = _subject(shown, plan)
     heap_map = None
     if not info.in_pieces:
         also = [one for one in [needed[place].region] if one is not None]

@@ -161,12 +161,15 @@ def _define(fit: Fit) -> str:
 
 def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
     again = PageCommand("Repeat this fit from the recording:", _write_fit_command(fit))
-    if fit.paths.plan is None:
-        return (again,)
     plan = _quote(fit.paths.plan)
+    check = PageCommand(
+        "Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"
+    )
+    if fit.paths.code is None:
+        return (again, check)
     return (
         again,
-        PageCommand("Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"),
+        check,
         PageCommand("Write the C code of the plan:", f"heapfit generate {plan}"),
     )
 

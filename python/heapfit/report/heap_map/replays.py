@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.families.freertos import heap_4
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests, requests_of
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    find_placing_events,
+    requests_of,
+)
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
@@ -24,7 +29,6 @@ from heapfit.plan.plan import Plan
 from heapfit.report.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import RESIZE, is_allocation
 
 REGIONS = 24  # that both heaps are replayed in
 _UNIT = _engine.REGION_UNIT
@@ -184,11 +188,17 @@ def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject |
     if row.replay_region is None:
         return None
     if row.heap is not None:
-        requests = requests_of(shown)
-        served = adapt_requests(row.heap, requests)
-        replayed = _Served(row.heap, requests, served, served.engine(), base)
-        return replayed.subject(row.name, row.replay_region)
+        return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
     return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
+
+
+def subject_from_heap(
+    name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
+) -> ReplaySubject:
+    """A system's heap in a region of its plan and a base alignment, both in bytes."""
+    requests, (size, base) = requests_of(shown), region
+    served = adapt_requests(heap, requests)
+    return _Served(heap, requests, served, served.engine(), base).subject(name, size)
 
 
 def subject_from_plan(
@@ -237,19 +247,13 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
 
 
 def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
-    asked_at = _find_allocations(requests)
+    asked_at = find_placing_events(requests)
     marks = 2 * len(heap.regions)
     return _BlockEvents(
         asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
-        served_at=_find_allocations(served),
+        served_at=find_placing_events(served),
         is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
     )
-
-
-def _find_allocations(requests: Requests) -> NDArray[np.int64]:
-    """The indices of the events that allocate a block."""
-    resizes = (requests.op == RESIZE) & (requests.size > 0)
-    return np.flatnonzero(is_allocation(requests.op) | resizes)
 
 
 def _count_events_until(subject: ReplaySubject, event: int) -> int:

@@ -51,10 +51,11 @@ def _full(alignment: int) -> SystemHeap:
         name="newlib",
         title="newlib's full malloc (without nano.specs)",
         version="3.3.0",
-        setting="bytes that _sbrk gives, in pages of 4,096",
+        setting="bytes that _sbrk gives",
         plan=Plan("newlib_malloc", {"alignment": 8}),
         own=_STATICS,
         unset=_STATICS,
+        page=4096,  # malloc_getpagesize
         has_sentinel=False,
         tolerance=0.0,
     )

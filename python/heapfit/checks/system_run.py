@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One recording in a system's own heap, in the memory that its setting gives: one replay.
+
+The whole recording is in memory, as the heap is asked other requests than the program made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.requests import (
+    BatchSource,
+    Requests,
+    adapt_requests,
+    find_placing_events,
+    requests_of,
+)
+from heapfit.plan.plan_file import PlanFile
+from heapfit.trace.operations import FREE
+
+_CHUNK = 256  # events that are fed at once where none is refused
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRequests:
+    """A recording's requests, and what the heap of a plan replays for them."""
+
+    requests: Requests
+    served: Requests
+    asked_at: NDArray[np.int64]  # of the recording: events that ask for a block
+    served_at: NDArray[np.int64]  # of the heap's: the same, in the same order
+    plan: _engine.Plan
+    region: int  # of the plan, in bytes
+    base: int  # alignment of its start
+    marks: int  # blocks that the heap is asked before
+
+    def make_replay(
+        self, *, keep_going: bool = False, keep_offsets: bool = False
+    ) -> _engine.Replay | None:
+        """A replay in the heap's memory; None if that holds no block."""
+        if self.region < self.plan.smallest_region:
+            return None
+        return _engine.Replay(
+            self.plan,
+            self.region,
+            base_alignment=self.base,
+            keep_going=keep_going,
+            keep_offsets=keep_offsets,
+            metered=False,
+        )
+
+    def event_of(self, served: int) -> int:
+        """The recording's event for one that the heap was asked."""
+        return int(self.asked_at[np.searchsorted(self.served_at, served)])
+
+    def live_before(self, event: int) -> int:
+        """Live bytes before an event of the recording."""
+        before = slice(event)
+        size = np.where(self.requests.op[before] == FREE, 0, self.requests.size[before])
+        last = np.zeros(int(self.requests.named.max(initial=0)) + 1, np.uint64)
+        last[self.requests.named[before]] = size  # of equal indices the last one stays
+        return int(last.sum())
+
+    def find_refused(self) -> NDArray[np.bool_]:
+        """True for each block that is refused where the replay goes on.
+
+        Frees and resizes of refused blocks are dropped.
+        """
+        counting, again = (self.make_replay(keep_going=True) for _ in range(2))
+        if counting is None or again is None:
+            return np.ones(len(self.asked_at), np.bool_)
+        refused, count = list[int](), 0
+        for first in range(0, len(self.served.op), _CHUNK):
+            last = min(first + _CHUNK, len(self.served.op))
+            counting.feed(self.served.engine(first, last))
+            now = counting.result().refusals
+            if now == count:
+                again.feed(self.served.engine(first, last))
+            else:
+                refused += _feed_each(again, self.served, range(first, last))
+            count = now
+        return np.isin(self.served_at, np.array(refused, np.int64))
+
+
+def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequests:
+    """The requests of a recording for a plan's heap in its region, which starts at `base`."""
+    heap, requests, region = heap_of_plan(plan), requests_of(source), plan.region or 0
+    served, marks = requests, 0
+    if heap is not None:
+        served, marks = adapt_requests(heap, requests), 2 * len(heap.regions)
+        region = heap.region(heap.memory_of(region))
+    return PlacedRequests(
+        requests,
+        served,
+        find_placing_events(requests),
+        find_placing_events(served)[marks:],
+        plan.plan.engine(),
+        region,
+        base,
+        marks,
+    )
+
+
+def _feed_each(replay: _engine.Replay, served: Requests, events: range) -> list[int]:
+    """Feeds one event after the other; those that are refused."""
+    refused, count = [], replay.result().refusals
+    for event in events:
+        replay.feed(served.engine(event, event + 1))
+        now = replay.result().refusals
+        refused += [event] * (now > count)
+        count = now
+    return refused

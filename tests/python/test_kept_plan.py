@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan file of a heap that is kept: written, read and held, but never generated."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_traces import bimodal, heapfit
+
+from heapfit.checks.check import check_recordings
+from heapfit.checks.system_run import place_requests
+from heapfit.errors import HeapfitError
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.verify.placements import find_first_difference
+from heapfit.generate import generate
+from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.trace.stored import Trace
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("kept")
+    bimodal(made / "run.heap", events=600)
+    for name in ("heap_4", "heap_5:8K,8K", "lwip-mem"):
+        options = FitOptions(now=name)
+        fit([made / "run.heap"], made / name.partition(":")[0], options)
+    return made
+
+
+@pytest.mark.parametrize("name", ["heap_4", "heap_5", "lwip-mem"])
+def test_the_plan_of_a_kept_heap_holds_its_recording(folder, name):
+    plan = load_plan(folder / name / "plan.toml")
+    assert plan.heap.partition(":")[0] == plan.name == name
+    assert plan.margin is not None
+    assert plan.region > plan.r_safe
+    assert not (folder / name / "code").exists()
+    trace = Trace.open(folder / name / "run.parquet")
+    assert check_recordings([trace], plan).holds
+    assert not check_recordings([trace], shrink(plan)).holds
+
+
+def shrink(plan):
+    """The plan with its heap a third smaller; heap_5's last region."""
+    if not plan.heap.startswith("heap_5"):
+        return replace(plan, region=plan.r_safe * 2 // 3)
+    first, last = map(int, plan.heap.removeprefix("heap_5:").split(","))
+    return replace(plan, heap=f"heap_5:{first},{last * 2 // 3}", region=first + last * 2 // 3)
+
+
+def test_the_command_line_holds_and_compares_it(folder):
+    assert heapfit("check", "run.heap", "--plan", "heap_4/plan.toml", folder=folder).returncode == 0
+    done = heapfit("compare", "run.heap", "--plan", "heap_4/plan.toml", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "heap_4^" in done.stdout
+    assert "bytes of heap_4 are enough." in done.stdout
+
+
+def test_generate_says_that_there_is_nothing_to_write(folder, tmp_path):
+    plan = load_plan(folder / "heap_4" / "plan.toml")
+    done = heapfit("generate", "heap_4/plan.toml", folder=folder)
+    line = (
+        f"heap_4 is the system's own heap: set configTOTAL_HEAP_SIZE to {plan.region:,}; "
+        "there is no code to write"
+    )
+    assert (done.returncode, done.stdout) == (0, f"heap_4/plan.toml: {line}.\n")
+    assert not (folder / "heap_4" / "code").exists()
+    with pytest.raises(HeapfitError, match="there is no code to write"):
+        generate(plan, tmp_path / "code")
+
+
+def test_a_plan_that_places_otherwise_than_its_heap_is_rejected(folder, tmp_path):
+    plan = load_plan(folder / "heap_4" / "plan.toml")
+    scalars = {**plan.plan.scalars, "header_size": 12}
+    save_plan(tmp_path / "edited.toml", replace(plan, plan=replace(plan.plan, scalars=scalars)))
+    trace = Trace.open(folder / "heap_4" / "run.parquet")
+    with pytest.raises(HeapfitError, match="does not place blocks as heap_4 does"):
+        check_recordings([trace], load_plan(tmp_path / "edited.toml"))
+
+
+def test_a_kept_allocator_of_ours_is_a_plan_to_generate(folder):
+    fitted = fit([folder / "run.heap"], folder / "ours", FitOptions(now="tlsf"))
+    assert fitted.answer.kept is not None
+    plan = load_plan(folder / "ours" / "plan.toml")
+    assert (plan.heap, plan.plan.allocator) == ("", "tlsf")
+    assert check_recordings([Trace.open(fitted.trace.path)], plan).holds
+    assert generate(plan, folder / "tlsf-code")
+
+
+@pytest.mark.parametrize("name", ["heap_4", "heap_5"])
+def test_a_boards_blocks_are_compared_with_those_of_the_kept_heap(folder, name):
+    plan = load_plan(folder / name / "plan.toml")
+    trace = Trace.open(folder / name / "run.parquet")
+    placed = place_requests(trace, plan, 8)
+    replay = placed.make_replay(keep_offsets=True)
+    replay.feed(placed.served.engine())
+    addresses = replay.offsets[placed.marks :].astype("uint32") + 0x20000000
+    assert find_first_difference(trace, plan, addresses) is None
+    addresses[7] += 8
+    assert find_first_difference(trace, plan, addresses) == placed.asked_at[7]
+
+
+def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):
+    found = fit([folder / "run.heap"], folder / "paths", FitOptions(now="heap_4"))
+    assert found.paths.plan == Path(folder / "paths" / "plan.toml")
+    assert found.paths.code is None
+    assert found.plan_file == load_plan(found.paths.plan)
