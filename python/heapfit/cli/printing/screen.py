@@ -122,7 +122,7 @@ def _answer(fit: Fit) -> Iterator[str]:
             f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
         )
         yield (
-            f"{are_few} for a heap below {SMALL_PEAK // 1024} KiB: "
+            f"{are_few} for a peak below {SMALL_PEAK // 1024} KiB: "
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
     yield _describe_setting(answer)

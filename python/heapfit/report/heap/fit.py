@@ -87,8 +87,7 @@ def _describe_opening(fit: Fit) -> PageOpening:
         PageFigure("heap", size(heap_size.region)),
         PageFigure("allocator", kept.title if kept else winner.name),
     ]
-    if kept is None:
-        lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
+    lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
     remarks = (*describe_saving(fit), changes, suggestions)
@@ -114,7 +113,7 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
 
 def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
     winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
-    saved = size(needed.r_safe - needed.u_max)
+    saved = size(needed.region - needed.peak)
     drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
         PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
