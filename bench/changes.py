@@ -6,8 +6,8 @@ Each fit is made twice: as `heapfit fit` does, and without trials on changed pro
 plan is then replayed on every counted change, in the region to set x the changed peak / the peak.
 Beside it stands what two changes need over the region itself: 8 B more a request, and 8 B more in
 each request of the heaviest size. Recorded programs and firmware need HEAPFIT_CORPUS; firmware is
-fitted to all of its recordings at once. `--only WORD` keeps the rows in whose names the word
-occurs. Nothing fails: what is not reached says so.
+fitted to all of its recordings at once. Of the folders named, each first run is added. `--only
+WORD` keeps the rows in whose names the word occurs. Nothing fails: what is not reached says so.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from heapfit.trace.stored import REPLAYED, Trace
 from heapfit.workloads.changes import Change, list_changes
 
 FIRMWARE = ("lwip-httpd", "zephyr-kmalloc", "zephyr-listener")
-EXAMPLES = Path(__file__).parents[1] / "examples"
 LISTED = "heapfit.comparison.changed_programs.list_changes"
 COLUMNS = ("recordings", "plan without trials", "breaks", "plan with trials", "counted changes",
            "break it", "margin, %", "region, % more", "need over region, 8 B more a request",
@@ -53,7 +52,7 @@ class Promise:
     larger_blocks: float  # likewise of the heaviest size alone
 
 
-def inputs(folder: Path, word: str) -> Iterator[tuple[str, list[Trace]]]:
+def inputs(folder: Path, word: str, others: Sequence[Path]) -> Iterator[tuple[str, list[Trace]]]:
     """Names and recordings of each fit."""
     given = corpus()
     for name in FIRMWARE if given else ():
@@ -63,7 +62,7 @@ def inputs(folder: Path, word: str) -> Iterator[tuple[str, list[Trace]]]:
     for name in recordings():
         if word in name:
             yield name.removesuffix(".heap.gz"), [opened(name, folder)]
-    for path in sorted(EXAMPLES.glob("*/traces/*-1.parquet")):
+    for path in sorted(path for other in others for path in other.glob("*-1.parquet")):
         if word in path.stem:
             yield path.stem.removesuffix("-1"), [Trace.open(path)]
 
@@ -148,10 +147,15 @@ def print_trace_specific(choice: Choice) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="fits in whose names this word occurs")
+    parser.add_argument(
+        "folders", nargs="*", type=Path, help="of further recordings NAME-1.parquet"
+    )
     add_option(parser)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = [row(name, traces) for name, traces in inputs(Path(folder), asked.only)]
+        found = [
+            row(name, traces) for name, traces in inputs(Path(folder), asked.only, asked.folders)
+        ]
     rows = [cells for cells, _ in found]
     console.print_table(COLUMNS, rows, width=console.WIDE)
     before, now = (sum(int(str(one[i])) for one in rows) for i in (2, 5))

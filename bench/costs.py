@@ -60,10 +60,10 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> tuple[floa
     return counted.mean(), costs.mean, counted.max(), costs.longest
 
 
-def rows() -> Iterator[list[object]]:
-    """A line for each recording and plan."""
+def rows(folder: Path) -> Iterator[list[object]]:
+    """A line for each recording of the folder and plan."""
     for name in RECORDINGS:
-        loaded = load_trace(Trace.open(HERE / f"examples/recordings/traces/{name}.parquet"))
+        loaded = load_trace(Trace.open(folder / f"{name}.parquet"))
         for label, plan in PLANS.items():
             with tempfile.TemporaryDirectory() as scratch:
                 figures = measure(Workbench(Path(scratch)), plan, loaded)
@@ -82,9 +82,10 @@ def rows() -> Iterator[list[object]]:
 def main() -> None:
     """Counts all of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path, help=f"of {', '.join(RECORDINGS)}")
     add_option(parser)
     wish = parser.parse_args()
-    found = list(rows())
+    found = list(rows(wish.folder))
     if wish.write:
         write_result("costs", COLUMNS, found, keys=2)
 

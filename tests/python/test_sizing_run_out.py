@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
+from heapfit.progress import ignore_progress
 from heapfit.sizing.demand import measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import (
@@ -21,6 +22,7 @@ from heapfit.sizing.run_out import (
     run_out,
 )
 from heapfit.sizing.separate_pools import size_separately
+from heapfit.trace.loaded import load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POISSON = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
@@ -180,39 +182,13 @@ def test_pools_that_do_not_hold_the_largest_request_are_refused(poisson):
         size_separately(poisson, 0.99, [0, 5000])
 
 
-class Bare(SystemHeap):
-    """A plan in a region, and nothing that a system puts around it."""
-
-    def memory(self, region: int) -> int:
-        return region
-
-
-def bare(allocator: str) -> Bare:
-    return Bare(allocator, allocator, "ours", "the region", Plan(allocator), 0)
-
-
-def test_a_heap_is_as_small_as_the_refused_share_allows(tmp_path):
-    trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
-    heap = size_heap(trace, bare("tlsf"), 0.99)
-    assert heap.run_out.count < heap.r_safe
-    assert 0.005 < heap.run_out.share <= 0.01
-    assert heap.run_out.lowest < heap.run_out.share < heap.run_out.highest
-    result = replay_trace(trace, Plan("tlsf"), heap.run_out.count, keep_going=True)
-    assert result.refusals / heap.requests == heap.run_out.share
-
-
-def test_a_heap_for_what_the_trace_cannot_show_is_r_safe(tmp_path):
-    trace = generate_workload(parse_workload(POISSON.format(40_000)), tmp_path / "t")
-    heap = size_heap(trace, bare("tlsf"), 1 - 1e-6)
-    assert (heap.run_out.count, heap.run_out.share) == (heap.r_safe, 0)
-    assert heap.run_out.is_beyond
-    assert heap.run_out.highest == pytest.approx(3 / heap.looks)
-
-
 def test_sizes_that_live_elsewhere_are_left_out_of_the_heap(tmp_path):
     trace = generate_workload(parse_workload("t2_w4:events=20000"), tmp_path / "t")
-    whole = size_heap(trace, bare("best_fit"), 0.999)
-    rest = size_heap(trace, bare("best_fit"), 0.999, elsewhere=[2952, 1978])
-    assert 15_000 < rest.r_safe < 20_000 < whole.r_safe  # 10 x (1040 + 528) at most
+    loaded, heap = load_trace(trace), find_heap("best_fit", 8)
+
+    def needed(*elsewhere: int) -> int:
+        return size_heap(heap, [loaded], elsewhere, ignore_progress)[1].size.r_safe
+
+    assert 15_000 < needed(2952, 1978) < 20_000 < needed()  # 10 x (1040 + 528) at most
     with pytest.raises(HeapfitError, match="no request is left for the heap"):
-        size_heap(trace, bare("best_fit"), 0.999, elsewhere=[2952, 1978, 1040, 528])
+        needed(2952, 1978, 1040, 528)

@@ -239,7 +239,6 @@ class CheckCommand:
     """
 
     EXAMPLES: ClassVar = (
-        "heapfit check run2.heap --plan plan.toml",
         "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
         "heapfit check run2.heap --heap heap_4:64K",
     )
