@@ -140,6 +140,7 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
     assert refused, "the first needs 256 B more"
     assert f"{refused[0].name} first at event {refused[0].refusal.event:,}" in told(page)
     assert f"Out of memory: {refused[0].refusal.live:,} B live" in told(page)
+    assert '<div class="verdict failed">' in (folder / "d.html").read_text("utf-8")
 
 
 def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
@@ -154,6 +155,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
         assert trial.run(need).runs
         assert need <= loose.region
     assert "All 2 recordings pass" in told(page)
+    assert '<div class="verdict">' in (folder / "e.html").read_text("utf-8")
 
 
 def test_the_least_size_that_works_is_found_by_halving():

@@ -167,6 +167,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
             PageFigure("margin", margin, "of the region, above that peak"),
             content.pointer_figure(infos),
         ),
+        is_failed=not check.holds,
     )
 
 

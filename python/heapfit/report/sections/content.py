@@ -44,6 +44,7 @@ class PageOpening:
     define: str = ""  # a line to copy into the program
     trust: tuple[PageFigure, ...] = ()
     warnings: tuple[str, ...] = ()
+    is_failed: bool = False  # the answer is that something does not hold
 
 
 @dataclass(frozen=True, slots=True)
