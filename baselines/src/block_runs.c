@@ -191,9 +191,11 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     return block == 0 ? NULL : payload_of(heap, plan, block);
 }
 
+/* The original takes the low 16 bits of a number beyond the heap: whatever lies there. */
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    if (block != NULL) {
-        free_run(heap, plan, block_of(heap, plan, block));
+    const uint32_t run = block == NULL ? 0 : block_of(heap, plan, block);
+    if (run != 0 && run < load_word(heap, LAST)) {
+        free_run(heap, plan, run);
     }
 }
 

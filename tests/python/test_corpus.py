@@ -74,7 +74,8 @@ def made_up(tmp_path_factory) -> Path:
 
 
 def check_fit(source: Path, folder: Path) -> None:
-    fitted = fit([source], folder, resources=Resources(write_page=write_report))
+    written = Resources(write_page=write_report)
+    fitted = fit([source], folder, FitOptions(code=True), resources=written)
     plan_file = load_plan(fitted.paths.plan)
     assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
     rows = [row for row in fitted.comparison.rows if row.r_min is not None]

@@ -14,6 +14,7 @@ from small_traces import diverse, table2
 
 from chromium import Chromium
 from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.report.heap.fit import case_from_fit, write_report
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
@@ -150,6 +151,7 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
     made = fit(
         [diverse(tmp_path / "long.heap", 20_000)],
         tmp_path / "out",
+        FitOptions(allocators=("best_fit", "tailored")),
         resources=Resources(write_page=write_report),
     )
     browser.resize(1400, 900)
