@@ -151,7 +151,7 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
     made = fit(
         [diverse(tmp_path / "long.heap", 20_000)],
         tmp_path / "out",
-        FitOptions(allocators=("best_fit", "tailored")),
+        FitOptions(allocators=("tlsf",)),
         resources=Resources(write_page=write_report),
     )
     browser.resize(1400, 900)
