@@ -49,6 +49,14 @@ _TO_HOST = {
 _COPIES = {name: f"host_{name}" for name in ("memcpy", "memmove", "memset")}
 _WRITABLE = re.compile(r"^\.(data(?!\.rel\.ro)|bss|tdata|tbss)\b", re.ASCII)
 _CONSTRUCTORS = re.compile(r"^\.(?:preinit|init)_array(\..+)?$", re.ASCII)
+_DESTRUCTORS = re.compile(r"^\.fini_array(\..+)?$", re.ASCII)
+# What would run, or decide what runs, in the host itself: at its start, its end, or as it is bound.
+_AT_START = re.compile(
+    r"^\.(?:init|fini|[cd]tors|jcr|interp|dynamic|dynsym|dynstr|hash|gnu\.(?:hash|version)|relr?a?"
+    r"|i?got|i?plt|tm_clone_table|gnu\.lto_)(?:[._].*)?$",
+    re.ASCII,
+)
+_RESOLVER = re.compile(r"^\s*\d+: \S+ +\S+ +IFUNC |^\S+ +\S+ +R_\w+_IRELATIV", re.MULTILINE)
 _SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s", re.MULTILINE)
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
 
@@ -122,8 +130,26 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
         for name, _ in _sections(joined)
         if (one := _CONSTRUCTORS.match(name))
     ]
-    run(["objcopy", *calls, *moved, joined.name, settled.name], folder)
+    # The host ends without them: they would run outside the child.
+    dropped = [
+        f"--remove-section={name}" for name, _ in _sections(joined) if _DESTRUCTORS.match(name)
+    ]
+    run(["objcopy", *calls, *moved, *dropped, joined.name, settled.name], folder)
+    _require_nothing_at_start(plugin, settled)
     return settled
+
+
+def _require_nothing_at_start(plugin: Plugin, settled: Path) -> None:
+    """HeapfitError if code would run before the host's child is confined (host/host.c)."""
+    found = sorted({name for name, _ in _sections(settled) if _AT_START.match(name)})
+    listing = ["readelf", "--wide", "--syms", "--relocs", settled.name]
+    if not found and _RESOLVER.search(run(listing, settled.parent)):
+        found = ["an IFUNC resolver"]
+    if found:
+        raise HeapfitError(
+            f"{plugin.name}: has {', '.join(found)}, which would run outside the process that "
+            "confines it (leave it out; constructors may stay)"
+        )
 
 
 def join(parts: Sequence[Path], folder: Path, compiler: BinaryTools) -> Path:

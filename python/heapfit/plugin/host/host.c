@@ -19,6 +19,7 @@
 #include "replay.h"
 
 #include <inttypes.h>
+#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -78,28 +79,38 @@ static void watch(void) {
     setrlimit(RLIMIT_CPU, &most);
 }
 
+#ifdef __LP64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_I386
+#endif
+
 /* From here on the child may end, and come back from its handlers of signals; any other call of the
- * system kills it. Not seccomp's strict mode, which lets it write: a heap that prints would hang in
- * a full pipe, or answer in its host's place. */
+ * system kills it. Numbers mean nothing before the architecture is known: int 0x80 in a program of
+ * 64 bits calls by the numbers of 32, and x32 sets a bit that no allowed number has. Not seccomp's
+ * strict mode, which lets it write: a heap that prints would hang in a full pipe, or answer in its
+ * host's place. */
 static void only_compute(void) {
-    static const int allowed[] = {
+    static const uint32_t allowed[] = {
         SYS_exit,
         SYS_rt_sigreturn,
 #ifdef SYS_sigreturn
         SYS_sigreturn,
 #endif
     };
-    enum { COUNT = sizeof allowed / sizeof *allowed };
-    struct sock_filter filter[COUNT + 3] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+    enum { COUNT = sizeof allowed / sizeof *allowed, KILL = 3 + COUNT, ALLOW };
+    struct sock_filter filter[ALLOW + 1] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, KILL - 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        [KILL] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        [ALLOW] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
     for (int i = 0; i < COUNT; i++) {
-        const unsigned char to_end = (unsigned char)(COUNT - i);
-        filter[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-                                                     (uint32_t)allowed[i], to_end, 0);
+        filter[3 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i],
+                                                     (unsigned char)(COUNT - i), 0);
     }
-    filter[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-    filter[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    const struct sock_fprog program = {.len = COUNT + 3, .filter = filter};
+    const struct sock_fprog program = {.len = ALLOW + 1, .filter = filter};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
         _exit(1);
