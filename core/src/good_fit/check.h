@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `good_fit` believes of its caller and of its own words: nothing is checked at safety level
+ * 0, and from level 1 on the address, the chunk and all that the call is about to change; and
+ * whether the whole heap is sound.
+ */
+#ifndef HFIT_GOOD_FIT_CHECK_H
+#define HFIT_GOOD_FIT_CHECK_H
+
+#include "src/size.h"
+#include "src/region.h"
+#include "src/tiling/coded.h"
+#include "src/tiling/free_list.h"
+#include "src/good_fit/chunk.h"
+#include "src/good_fit/index.h"
+
+static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
+    HFIT_ON_MISUSE(heap, kind, block);
+    return false;
+}
+
+/* True if a chunk whose header stands as this word is a free one: a used one is behind it, the
+ * header stands again, and links lead to it. */
+static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, uint32_t top) {
+    const uint32_t size = free_size(word);
+    return (word & CHUNK_FREE) != 0 && size >= CHUNK_LEAST && size < top - chunk &&
+           load_word(heap, chunk + size - HEADER_SIZE) == word &&
+           do_links_hold(heap, chunk, top - LINK_NEXT);
+}
+
+/* Stores the size of what is to be a free chunk of at least `needed` bytes. From safety level 1 on
+ * false, told as damage, if there is none at this offset, which may be any number. */
+static FORCE_INLINE bool find_free(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                   uint32_t needed, uint32_t *size) {
+    const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;
+    (void)plan;
+    if (HFIT_SAFETY >= 1 && !is_word_below(chunk, top)) {
+        return refuse(heap, HFIT_MISUSE_DAMAGED, heap);
+    }
+    const uint32_t word = load_word(heap, chunk);
+    *size = free_size(word);
+    return HFIT_SAFETY < 1 || (*size >= needed && is_free_sound(heap, chunk, word, top)) ||
+           refuse(heap, HFIT_MISUSE_DAMAGED, heap);
+}
+
+/* True if what lies behind a used chunk, the top or another one, is sound. Stores whether that
+ * chunk tells that the one before it is used. */
+static inline bool is_next_sound(const hfit_heap *heap, uint32_t next, uint32_t word,
+                                 uint32_t top) {
+    if ((word & CHUNK_FREE) != 0) {
+        return is_free_sound(heap, next, word, top);
+    }
+    return chunk_size(word) >= CHUNK_LEAST && chunk_size(word) <= top - next;
+}
+
+/* True if the chunk before a used one is used, as that tells, or a sound free one. */
+static inline bool is_previous_sound(const hfit_heap *heap, uint32_t chunk, uint32_t header,
+                                     uint32_t top) {
+    if ((header & AFTER_FREE) == 0) {
+        return true;
+    }
+    const uint32_t footer = load_word(heap, chunk - HEADER_SIZE);
+    const uint32_t previous = chunk - free_size(footer);
+    return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
+           is_free_sound(heap, previous, footer, top);
+}
+
+/* True but at safety level 2; there, if a walk over the chunks comes by `chunk`. */
+static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
+    if (HFIT_SAFETY != 2) {
+        return true;
+    }
+    uint32_t walked = load_word(heap, CHUNKS_FIRST);
+    while (walked < chunk) {
+        const uint32_t word = load_word(heap, walked); /* the heap was checked before */
+        walked += (word & CHUNK_FREE) != 0 ? free_size(word) : chunk_size(word);
+    }
+    return walked == chunk;
+}
+
+/* Stores the chunk that `block` is the payload of, and its header. From safety level 1 on false,
+ * told as misuse, if it is not a live block's, or what is beside it does not hold. */
+static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                   uint32_t *chunk, uint32_t *header) {
+    const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap - HEADER_SIZE;
+    *chunk = (uint32_t)distance;
+    if (HFIT_SAFETY < 1) {
+        *header = load_word(heap, *chunk);
+        return true;
+    }
+    const uint32_t first = load_word(heap, CHUNKS_FIRST);
+    const uint32_t top = load_word(heap, TOP);
+    const uint32_t mask = plan->alignment - 1;
+    if (distance - first >= top - first || ((*chunk + HEADER_SIZE) & mask) != 0) {
+        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
+    }
+    *header = load_word(heap, *chunk);
+    if ((*header & CHUNK_FREE) != 0) {
+        return refuse(heap, HFIT_MISUSE_NOT_LIVE, block);
+    }
+    const uint32_t size = chunk_size(*header);
+    const uint32_t next = *chunk + size;
+    if (size < CHUNK_LEAST || size > top - *chunk || (size & mask) != 0) {
+        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
+    }
+    const uint32_t word = next != top ? load_word(heap, next) : CHUNK_LEAST;
+    if (is_after_free(word) || !is_walked_by(heap, *chunk)) {
+        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
+    }
+    return ((next == top || is_next_sound(heap, next, word, top)) &&
+            is_previous_sound(heap, *chunk, *header, top)) ||
+           refuse(heap, HFIT_MISUSE_DAMAGED, block);
+}
+
+/* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do
+ * not hold. At most `most` + 1 chunks are looked at, so a ring of links ends. */
+static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin,
+                          uint32_t most) {
+    const uint32_t top = load_word(heap, TOP);
+    uint32_t previous = 4 * bin - LINK_NEXT;
+    uint32_t count = 0;
+    for (uint32_t chunk = load_link(heap, 4 * bin); chunk != NO_OFFSET && count <= most; count++) {
+        if (!is_word_below(chunk, top) || chunk < load_word(heap, CHUNKS_FIRST)) {
+            return UINT32_MAX;
+        }
+        const uint32_t word = load_word(heap, chunk);
+        if (!is_free_sound(heap, chunk, word, top) || bin_of(plan, free_size(word)) != bin ||
+            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            return UINT32_MAX;
+        }
+        previous = chunk;
+        chunk = load_link_field(heap, chunk, LINK_NEXT);
+    }
+    return count;
+}
+
+/* True if the bins hold so many chunks, and the maps tell which have any. */
+static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
+    const uint32_t none = bin_of(plan, load_word(heap, CHUNKS_END)) + 1;
+    uint32_t found = 0;
+    for (uint32_t bin = 0; bin < 32 * MAP_WORDS; bin++) {
+        const bool is_bin = bin >= BINS / 4 && bin <= none;
+        const uint32_t count = is_bin ? count_bin(heap, plan, bin, free_count) : 0;
+        const bool is_marked = (load_word(heap, map_of(bin)) >> (bin & 31) & 1) != 0;
+        if (count > free_count || (bin == none && count != 0) ||
+            is_marked != (count != 0 || bin == none)) {
+            return false;
+        }
+        found += count;
+    }
+    return found == free_count;
+}
+
+/* Stores how many chunks are free. False if chunks do not tile the heap up to the top, or do not
+ * agree with their neighbours. */
+static bool are_chunks_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t first,
+                             uint32_t top, uint32_t *free_count) {
+    bool after_free = false;
+    *free_count = 0;
+    for (uint32_t chunk = first; chunk != top;) {
+        const uint32_t word = load_word(heap, chunk);
+        const bool is_free = (word & CHUNK_FREE) != 0;
+        const uint32_t size = is_free ? free_size(word) : chunk_size(word);
+        if (size < CHUNK_LEAST || size > top - chunk || (size & (plan->alignment - 1)) != 0 ||
+            is_after_free(word) != after_free ||
+            (is_free && (after_free || !is_free_sound(heap, chunk, word, top)))) {
+            return false;
+        }
+        *free_count += is_free;
+        after_free = is_free;
+        chunk += size;
+    }
+    return !after_free;
+}
+
+static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
+    const uint32_t end = load_word(heap, CHUNKS_END);
+    const uint32_t top = load_word(heap, TOP);
+    const uint32_t first = load_word(heap, CHUNKS_FIRST);
+    uint32_t free_count;
+    return end >= CHUNK_LEAST && end <= LARGEST_LIMIT &&
+           ((end + HEADER_SIZE) & (plan->alignment - 1)) == 0 && first == first_chunk(plan, end) &&
+           first <= top && top <= end && load_word(heap, FOOTPRINT) <= end &&
+           are_chunks_sound(heap, plan, first, top, &free_count) &&
+           index_check(heap, plan, free_count);
+}
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Good fit behind headers of 4 B: see hfit/good_fit.h. The words of chunks are in chunk.h, the free
+ * ones in index.h, and what is believed of them from safety level 1 on in check.h.
+ */
+#include "hfit/good_fit.h"
+
+#include "hfit/compiler.h"
+#include "hfit/descriptor.h"
+
+#define HFIT_THIS(operation) hfit_good_fit_##operation
+#include "src/size.h"
+#include "src/region.h"
+#include "src/operations/work.h"
+#include "src/operations/operations.h"
+#include "src/tiling/coded.h"
+#include "src/tiling/free_list.h"
+#include "src/good_fit/chunk.h"
+#include "src/good_fit/index.h"
+#include "src/good_fit/check.h"
+
+/* Writes a free chunk, whose neighbours are used, and puts it into the index. */
+static inline void put_free(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+    const uint32_t word = free_word(size);
+    HFIT_ASSERT(size >= CHUNK_LEAST);
+    store_word(heap, chunk, word);
+    store_word(heap, chunk + size - HEADER_SIZE, word);
+    index_insert(heap, plan, chunk, size);
+}
+
+static inline void clear_after_free(hfit_heap *heap, uint32_t chunk) {
+    store_word(heap, chunk, load_word(heap, chunk) & ~(uint32_t)AFTER_FREE);
+}
+
+/* Makes a used chunk free and joins it with what is free beside it. */
+static CALL_FOR_SIZE void release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                  uint32_t header) {
+    uint32_t size = chunk_size(header);
+    uint32_t next = chunk + size;
+    if ((header & AFTER_FREE) != 0) {
+        const uint32_t before = free_size(load_word(heap, chunk - HEADER_SIZE));
+        if (HFIT_SAFETY >= 1) {
+            store_word(heap, chunk, free_word(size)); /* tells a second free */
+        }
+        chunk -= before;
+        size += before;
+        index_remove(heap, chunk);
+    }
+    const uint32_t top = load_word(heap, TOP);
+    if (next == top) {
+        if (top > load_word(heap, FOOTPRINT)) {
+            store_word(heap, FOOTPRINT, top);
+        }
+        if (HFIT_SAFETY >= 1) {
+            store_word(heap, chunk, free_word(size)); /* likewise */
+        }
+        store_word(heap, TOP, chunk);
+        return;
+    }
+    const uint32_t word = load_word(heap, next);
+    if ((word & CHUNK_FREE) != 0) {
+        index_remove(heap, next);
+        size += free_size(word);
+    } else {
+        store_word(heap, next, word | AFTER_FREE);
+    }
+    put_free(heap, plan, chunk, size);
+}
+
+/* Makes the first `needed` bytes of a free chunk, which is out of the index, a used one. */
+static FORCE_INLINE void use(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+                             uint32_t needed) {
+    const uint32_t left = size - needed;
+    HFIT_ASSERT(needed <= size);
+    if (left >= CHUNK_LEAST) {
+        put_free(heap, plan, chunk + needed, left);
+    } else {
+        needed = size;
+        clear_after_free(heap, chunk + size);
+    }
+    store_word(heap, chunk, needed);
+}
+
+static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    uint32_t needed;
+    const uint32_t end = load_word(heap, CHUNKS_END);
+    if (!chunk_for(plan, size, end, &needed)) {
+        return NULL;
+    }
+    uint32_t chunk = index_find(heap, plan, needed, end);
+    if (chunk != NO_OFFSET) {
+        uint32_t found;
+        if (!find_free(heap, plan, chunk, needed, &found)) {
+            return NULL;
+        }
+        index_remove(heap, chunk);
+        use(heap, plan, chunk, found, needed);
+    } else {
+        chunk = load_word(heap, TOP);
+        if (end - chunk < needed) {
+            return NULL;
+        }
+        store_word(heap, TOP, chunk + needed);
+        store_word(heap, chunk, needed);
+    }
+    return block_at(heap, chunk + HEADER_SIZE);
+}
+
+static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    uint32_t chunk;
+    uint32_t header;
+    if (block != NULL && find_used(heap, plan, block, &chunk, &header)) {
+        release(heap, plan, chunk, header);
+    }
+}
+
+static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    (void)size; /* the header tells */
+    heap_free(heap, plan, block);
+}
+
+/* Bytes of free memory behind a used chunk that ends at `next`: of a chunk or the top. */
+static uint32_t free_behind(const hfit_heap *heap, uint32_t next) {
+    if (next == load_word(heap, TOP)) {
+        return load_word(heap, CHUNKS_END) - next;
+    }
+    const uint32_t word = load_word(heap, next);
+    return (word & CHUNK_FREE) != 0 ? free_size(word) : 0;
+}
+
+/* Cuts a used chunk down to `needed` bytes where what is left can be free. */
+static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t left = chunk_size(header) - needed;
+    HFIT_ASSERT(chunk_size(header) >= needed);
+    if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
+        store_word(heap, chunk, header - left);
+        release(heap, plan, chunk + needed, left);
+    }
+}
+
+/* Makes a used chunk longer by the free one behind it, or by `wanted` bytes of the top there. */
+static void absorb(hfit_heap *heap, uint32_t chunk, uint32_t wanted) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t next = chunk + chunk_size(header);
+    if (next == load_word(heap, TOP)) {
+        store_word(heap, TOP, next + wanted);
+    } else {
+        wanted = free_size(load_word(heap, next));
+        index_remove(heap, next);
+        clear_after_free(heap, next + wanted);
+    }
+    store_word(heap, chunk, header + wanted);
+}
+
+/* Makes a block longer by its free neighbours, the one before it, too, into which it then slides
+ * down. NULL, and nothing changed, if they are not enough. */
+static void *grow_down(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t needed) {
+    const uint32_t header = load_word(heap, chunk);
+    const uint32_t own = chunk_size(header);
+    if ((header & AFTER_FREE) == 0) {
+        return NULL;
+    }
+    const uint32_t before = free_size(load_word(heap, chunk - HEADER_SIZE));
+    const uint32_t joined = before + own;
+    unsigned char *moved = block_at(heap, chunk - before + HEADER_SIZE);
+    if (joined < needed && joined + free_behind(heap, chunk + own) < needed) {
+        return NULL;
+    }
+    if (joined < needed) {
+        absorb(heap, chunk, needed - joined);
+    }
+    index_remove(heap, chunk - before);
+    store_word(heap, chunk - before, before + chunk_size(load_word(heap, chunk)));
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, chunk, free_word(own)); /* tells a free of where it was */
+    }
+    slide_payload(moved, before, own - HEADER_SIZE);
+    shrink(heap, plan, chunk - before, needed);
+    return moved;
+}
+
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    uint32_t chunk;
+    uint32_t header;
+    uint32_t needed;
+    if (block == NULL) {
+        return heap_alloc(heap, plan, size);
+    }
+    if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed) ||
+        !find_used(heap, plan, block, &chunk, &header)) {
+        return NULL;
+    }
+    const uint32_t own = chunk_size(header);
+    if (needed > own) {
+        if (needed - own > free_behind(heap, chunk + own)) {
+            void *moved = move_block(heap, plan, block, own - HEADER_SIZE, size);
+            return moved != NULL ? moved : grow_down(heap, plan, chunk, needed);
+        }
+        absorb(heap, chunk, needed - own);
+    }
+    shrink(heap, plan, chunk, needed);
+    return block;
+}
+
+/* Bytes from a chunk to the first one behind it whose block is aligned: 0, or enough for a free
+ * chunk. */
+static uint32_t aligning_gap(const hfit_heap *heap, uint32_t chunk, uint32_t alignment) {
+    uint32_t gap = alignment_gap(heap, chunk + HEADER_SIZE, alignment);
+    while (gap != 0 && gap < CHUNK_LEAST) {
+        HFIT_LOOP_AT_MOST(2); /* in steps of 8 or more */
+        gap += alignment;
+    }
+    return gap;
+}
+
+/* Takes a free chunk out of which `needed` bytes behind a gap can be cut, or as much of the top;
+ * stores its header, as if it were used. NO_OFFSET if there is none. */
+static uint32_t take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
+                             uint32_t needed, uint32_t *size) {
+    const uint32_t end = load_word(heap, CHUNKS_END);
+    const uint32_t most = alignment + CHUNK_LEAST - plan->alignment; /* of a gap */
+    uint32_t chunk = NO_OFFSET;
+    if (needed < end && most < end - needed) {
+        chunk = index_find(heap, plan, needed + most, end);
+    }
+    if (chunk != NO_OFFSET) {
+        if (!find_free(heap, plan, chunk, needed + most, size)) {
+            return NO_OFFSET;
+        }
+        index_remove(heap, chunk);
+        clear_after_free(heap, chunk + *size);
+        return chunk;
+    }
+    chunk = load_word(heap, TOP);
+    *size = aligning_gap(heap, chunk, alignment);
+    if (*size > end - chunk || needed > end - chunk - *size) {
+        return NO_OFFSET;
+    }
+    *size += needed;
+    store_word(heap, TOP, chunk + *size);
+    return chunk;
+}
+
+static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                size_t size) {
+    uint32_t needed;
+    uint32_t header;
+    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
+        return NULL;
+    }
+    if (alignment <= plan->alignment) {
+        return heap_alloc(heap, plan, size);
+    }
+    if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed)) {
+        return NULL;
+    }
+    uint32_t chunk = take_aligned(heap, plan, (uint32_t)alignment, needed, &header);
+    if (chunk == NO_OFFSET) {
+        return NULL;
+    }
+    const uint32_t gap = aligning_gap(heap, chunk, (uint32_t)alignment);
+    if (gap != 0) {
+        put_free(heap, plan, chunk, gap);
+        chunk += gap;
+        header += AFTER_FREE - gap;
+    }
+    store_word(heap, chunk, header);
+    shrink(heap, plan, chunk, needed);
+    return block_at(heap, chunk + HEADER_SIZE);
+}
+
+static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
+    uint32_t chunk;
+    uint32_t header;
+    if (block == NULL || !find_used(heap, plan, block, &chunk, &header)) {
+        return 0;
+    }
+    return chunk_size(header) - HEADER_SIZE;
+}
+
+static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
+                      void *context) {
+    const uint32_t top = load_word(heap, TOP);
+    const uint32_t end = load_word(heap, CHUNKS_END);
+    (void)plan;
+    for (uint32_t chunk = load_word(heap, CHUNKS_FIRST); chunk < top;) {
+        const uint32_t word = load_word(heap, chunk);
+        const bool is_free = (word & CHUNK_FREE) != 0;
+        const uint32_t size = is_free ? free_size(word) : chunk_size(word);
+        if (size < CHUNK_LEAST || size > top - chunk) {
+            return; /* damaged: `check` tells */
+        }
+        visitor(context, block_at(heap, chunk + HEADER_SIZE), size - HEADER_SIZE, !is_free);
+        chunk += size;
+    }
+    if (end - top >= CHUNK_LEAST) {
+        visitor(context, block_at(heap, top + HEADER_SIZE), end - top - HEADER_SIZE, false);
+    }
+}
+
+static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan) {
+    const uint32_t top = load_word(heap, TOP);
+    const uint32_t before = load_word(heap, FOOTPRINT);
+    (void)plan;
+    return top > before ? top : before;
+}
+
+/* The end of the last chunk up to `end`. */
+static uint32_t last_end(const hfit_plan *plan, uint32_t end) {
+    return ((end + HEADER_SIZE) & ~(plan->alignment - 1)) - HEADER_SIZE;
+}
+
+static size_t heap_smallest_region(const hfit_plan *plan) {
+    if (!is_alignment_allowed(plan->alignment)) {
+        return 0;
+    }
+    uint32_t end = last_end(plan, BINS + CHUNK_LEAST);
+    while (first_chunk(plan, end) + CHUNK_LEAST > end) {
+        end += plan->alignment;
+    }
+    return end;
+}
+
+static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
+    hfit_heap *heap = region;
+    if (!is_region_usable(region, region_size, plan) || region_size < BINS + CHUNK_LEAST) {
+        return NULL;
+    }
+    const uint32_t size = region_size < LARGEST_LIMIT ? (uint32_t)region_size : LARGEST_LIMIT;
+    const uint32_t end = last_end(plan, size);
+    const uint32_t first = first_chunk(plan, end);
+    if (first + CHUNK_LEAST > end) {
+        return NULL;
+    }
+    for (uint32_t offset = FOOTPRINT; offset < first; offset += 4) {
+        store_word(heap, offset, offset < BINS ? 0 : coded(NO_OFFSET));
+    }
+    const uint32_t none = bin_of(plan, end) + 1;
+    store_word(heap, CHUNKS_END, end);
+    store_word(heap, TOP, first);
+    store_word(heap, CHUNKS_FIRST, first);
+    store_word(heap, map_of(none), 1u << (none & 31));
+    return heap;
+}
+
+/* No room is less than a chunk: the top serves what it has. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const uint32_t first = load_word(heap, CHUNKS_FIRST);
+    reach->most = (uint32_t)heap_footprint(heap, plan) - first;
+    reach->room = load_word(heap, CHUNKS_END) - first;
+    reach->chunk = 0;
+    return true;
+}
+
+static bool holes_of(const hfit_plan *plan, size_t live, hfit_holes *holes) {
+    (void)live;
+    holes->header = HEADER_SIZE;
+    holes->smallest_chunk = CHUNK_LEAST;
+    holes->spare = CHUNK_LEAST - plan->alignment;
+    holes->class_log2 = 2;
+    holes->is_by_address = false;
+    return true;
+}
+
+static const hfit_tunable tunables[] = {HFIT_ALIGNMENT_TUNABLE};
+
+const hfit_allocator hfit_good_fit_allocator = {
+    .name = "good_fit",
+    .title = "good fit, the top last",
+    .origin =
+        "classes of Masmano et al. 2004 and boundary tags of Knuth 1973, section 2.5; the top "
+        "as in Lea 2005 (dlmalloc)",
+    .tunables = tunables,
+    .tunable_count = sizeof tunables / sizeof tunables[0],
+    .plan_size = sizeof(hfit_good_fit_plan),
+    .ignores_region_end = false,
+    .reach = reach_of,
+    .account =
+        {
+            .worst_case = "constant; alloc: two chunks of a list and four words of the maps looked "
+                          "at, one split; free: two joins",
+            .block_bytes = "4 for the header, then rounded up to the alignment; at least 16 a "
+                           "chunk; up to 12 more where the rest would be no chunk",
+            .fragmentation = "M + (k + 1) c for k live chunks of M bytes; c: the largest request "
+                             "and a class more, a fourth of it",
+            .layout = "| end | top | footprint | first | maps | heads of classes |\n"
+                      "| chunk | chunk | ... | top |\n"
+                      "a used chunk: | size+F | payload ... |\n"
+                      "a free chunk: | size+F | next | previous | ... | size+F |",
+        },
+    .axes =
+        {
+            .block_sizes.text = "any",
+            .splitting.text = "always",
+            .coalescing.text = "at once",
+            .pools.text = "exact sizes, then by a fourth of a power of two",
+            .pool_fit.text = "next larger that has one",
+            .block_fit.text = "good",
+            .order.text = "last freed first",
+            .growth.text = "from the end of what is in use",
+        },
+    .free_lists = HFIT_FREE_LISTS_CLASSES,
+    .limit = HFIT_LIMIT_HOLES,
+    .holes = holes_of,
+    .operations = &hfit_good_fit_operations,
+    .unlocked = &hfit_good_fit_unlocked,
+};
