@@ -3,10 +3,10 @@
  * Good fit behind headers of 4 B, in constant time and few instructions: the heap for firmware that
  * would else take a list by address.
  *
- *   0     4     8           12      16     32                                          end
- *   +-----+-----+-----------+-------+------+------- ... -------+-------+ ... +---------------+
- *   | end | top | footprint | first | maps | heads of classes  | chunk |     | top           |
- *   +-----+-----+-----------+-------+------+------- ... -------+-------+ ... +---------------+
+ *   0      16    20    24          28      32                                             end
+ *   +------+-----+-----+-----------+-------+------- ... -------+-------+ ... +---------------+
+ *   | maps | end | top | footprint | first | heads of classes  | chunk |     | top           |
+ *   +------+-----+-----+-----------+-------+------- ... -------+-------+ ... +---------------+
  *
  *   used chunk    | size+F | payload ...                       |
  *   free chunk    | size+F | next | previous | ...    | size+F |

@@ -28,18 +28,12 @@ static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, 
            do_links_hold(heap, chunk, top - LINK_NEXT);
 }
 
-/* Stores the size of what is to be a free chunk of at least `needed` bytes. From safety level 1 on
- * false, told as damage, if there is none at this offset, which may be any number. */
-static FORCE_INLINE bool find_free(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                   uint32_t needed, uint32_t *size) {
-    const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;
-    (void)plan;
-    if (HFIT_SAFETY >= 1 && !is_word_below(chunk, top)) {
-        return refuse(heap, HFIT_MISUSE_DAMAGED, heap);
-    }
-    const uint32_t word = load_word(heap, chunk);
-    *size = free_size(word);
-    return HFIT_SAFETY < 1 || (*size >= needed && is_free_sound(heap, chunk, word, top)) ||
+/* True if what was found is a free chunk of `needed` bytes. From safety level 1 on false, told as
+ * damage, if there is none at its offset, which may be any number. */
+static FORCE_INLINE bool is_found_sound(const hfit_heap *heap, found_chunk found, uint32_t needed) {
+    return HFIT_SAFETY < 1 ||
+           (free_size(found.word) >= needed &&
+            is_free_sound(heap, found.offset, found.word, load_word(heap, TOP))) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, heap);
 }
 
@@ -78,38 +72,57 @@ static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
     return walked == chunk;
 }
 
-/* Stores the chunk that `block` is the payload of, and its header. From safety level 1 on false,
- * told as misuse, if it is not a live block's, or what is beside it does not hold. */
-static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                   uint32_t *chunk, uint32_t *header) {
+/* A used chunk, and its header. */
+typedef struct used_chunk {
+    uint32_t offset;
+    uint32_t header;
+} used_chunk;
+
+/* True if the chunk is a used one, as what stands before and behind it tells. Else stores what is
+ * wrong. */
+static bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan, used_chunk chunk,
+                          uint32_t top, hfit_misuse *misuse) {
+    const uint32_t size = chunk_size(chunk.header);
+    const uint32_t next = chunk.offset + size;
+    *misuse = (chunk.header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
+    if ((chunk.header & CHUNK_FREE) != 0 || size < CHUNK_LEAST || size > top - chunk.offset ||
+        (size & (plan->alignment - 1)) != 0) {
+        return false;
+    }
+    const uint32_t word = next != top ? load_word(heap, next) : CHUNK_LEAST;
+    if (is_after_free(word) || !is_walked_by(heap, chunk.offset)) {
+        return false;
+    }
+    *misuse = HFIT_MISUSE_DAMAGED;
+    return (next == top || is_next_sound(heap, next, word, top)) &&
+           is_previous_sound(heap, chunk.offset, chunk.header, top);
+}
+
+#if HFIT_SAFETY >= 1
+#define FIND_USED CALL_FOR_SIZE
+#else
+#define FIND_USED FORCE_INLINE
+#endif
+
+/* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
+ * it is not a live block's, or what is beside it does not hold. */
+static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                used_chunk *chunk) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap - HEADER_SIZE;
-    *chunk = (uint32_t)distance;
+    chunk->offset = (uint32_t)distance;
     if (HFIT_SAFETY < 1) {
-        *header = load_word(heap, *chunk);
+        chunk->header = load_word(heap, chunk->offset);
         return true;
     }
     const uint32_t first = load_word(heap, CHUNKS_FIRST);
     const uint32_t top = load_word(heap, TOP);
-    const uint32_t mask = plan->alignment - 1;
-    if (distance - first >= top - first || ((*chunk + HEADER_SIZE) & mask) != 0) {
+    hfit_misuse misuse;
+    if (distance - first >= top - first ||
+        ((chunk->offset + HEADER_SIZE) & (plan->alignment - 1)) != 0) {
         return refuse(heap, HFIT_MISUSE_FOREIGN, block);
     }
-    *header = load_word(heap, *chunk);
-    if ((*header & CHUNK_FREE) != 0) {
-        return refuse(heap, HFIT_MISUSE_NOT_LIVE, block);
-    }
-    const uint32_t size = chunk_size(*header);
-    const uint32_t next = *chunk + size;
-    if (size < CHUNK_LEAST || size > top - *chunk || (size & mask) != 0) {
-        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
-    }
-    const uint32_t word = next != top ? load_word(heap, next) : CHUNK_LEAST;
-    if (is_after_free(word) || !is_walked_by(heap, *chunk)) {
-        return refuse(heap, HFIT_MISUSE_FOREIGN, block);
-    }
-    return ((next == top || is_next_sound(heap, next, word, top)) &&
-            is_previous_sound(heap, *chunk, *header, top)) ||
-           refuse(heap, HFIT_MISUSE_DAMAGED, block);
+    chunk->header = load_word(heap, chunk->offset);
+    return is_used_sound(heap, plan, *chunk, top, &misuse) || refuse(heap, misuse, block);
 }
 
 /* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do
@@ -141,7 +154,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     for (uint32_t bin = 0; bin < 32 * MAP_WORDS; bin++) {
         const bool is_bin = bin >= BINS / 4 && bin <= none;
         const uint32_t count = is_bin ? count_bin(heap, plan, bin, free_count) : 0;
-        const bool is_marked = (load_word(heap, map_of(bin)) >> (bin & 31) & 1) != 0;
+        const bool is_marked = (load_word(heap, map_of(bin)) & bit_of(bin)) != 0;
         if (count > free_count || (bin == none && count != 0) ||
             is_marked != (count != 0 || bin == none)) {
             return false;
@@ -179,8 +192,9 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     const uint32_t first = load_word(heap, CHUNKS_FIRST);
     uint32_t free_count;
     return end >= CHUNK_LEAST && end <= LARGEST_LIMIT &&
-           ((end + HEADER_SIZE) & (plan->alignment - 1)) == 0 && first == first_chunk(plan, end) &&
-           first <= top && top <= end && load_word(heap, FOOTPRINT) <= end &&
+           ((end + HEADER_SIZE) & (plan->alignment - 1)) == 0 &&
+           first == first_chunk(plan, bin_of(plan, end)) && first <= top && top <= end &&
+           load_word(heap, FOOTPRINT) <= end &&
            are_chunks_sound(heap, plan, first, top, &free_count) &&
            index_check(heap, plan, free_count);
 }

@@ -2,10 +2,10 @@
 /*
  * The words of `good_fit`: control words, and those of a chunk.
  *
- *   0     4     8           12      16              32
- *   +-----+-----+-----------+-------+---------------+---------------------------------+--------
- *   | end | top | footprint | first | maps, 4 words | bins: heads of the free lists   | chunks
- *   +-----+-----+-----------+-------+---------------+---------------------------------+--------
+ *   0               16    20    24          28      32
+ *   +---------------+-----+-----+-----------+-------+---------------------------------+--------
+ *   | maps, 4 words | end | top | footprint | first | bins: heads of the free lists   | chunks
+ *   +---------------+-----+-----+-----------+-------+---------------------------------+--------
  *
  * A chunk is known by the offset of its header: its size in bytes and two flags, CHUNK_FREE and
  * AFTER_FREE. No two free chunks touch and none touches the top, so a free one has no other flag,
@@ -23,11 +23,11 @@
 #include "src/tiling/coded.h"
 
 enum {
-    CHUNKS_END = 0,    /* offset of the end of all chunks */
-    TOP = 4,           /* offset of the top */
-    FOOTPRINT = 8,     /* the highest top that was lowered */
-    CHUNKS_FIRST = 12, /* offset of the first chunk */
-    MAPS = 16,
+    MAPS = 0,          /* first, so that the number of a bit needs no sum to be found */
+    CHUNKS_END = 16,   /* offset of the end of all chunks */
+    TOP = 20,          /* offset of the top */
+    FOOTPRINT = 24,    /* the highest top that was lowered */
+    CHUNKS_FIRST = 28, /* offset of the first chunk */
     BINS = 32,
     HEADER_SIZE = 4,
     CHUNK_LEAST = 16, /* header, two links and the header again */

@@ -81,36 +81,39 @@ static FORCE_INLINE void use(hfit_heap *heap, const hfit_plan *plan, uint32_t ch
     store_word(heap, chunk, needed);
 }
 
+/* A used chunk of `needed` bytes at the top; NULL if that has fewer. */
+static FORCE_INLINE void *cut_top(hfit_heap *heap, uint32_t needed, uint32_t end) {
+    const uint32_t chunk = load_word(heap, TOP);
+    if (end - chunk < needed) {
+        return NULL;
+    }
+    store_word(heap, TOP, chunk + needed);
+    store_word(heap, chunk, needed);
+    return block_at(heap, chunk + HEADER_SIZE);
+}
+
 static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     uint32_t needed;
     const uint32_t end = load_word(heap, CHUNKS_END);
     if (!chunk_for(plan, size, end, &needed)) {
         return NULL;
     }
-    uint32_t chunk = index_find(heap, plan, needed, end);
-    if (chunk != NO_OFFSET) {
-        uint32_t found;
-        if (!find_free(heap, plan, chunk, needed, &found)) {
-            return NULL;
-        }
-        index_remove(heap, chunk);
-        use(heap, plan, chunk, found, needed);
-    } else {
-        chunk = load_word(heap, TOP);
-        if (end - chunk < needed) {
-            return NULL;
-        }
-        store_word(heap, TOP, chunk + needed);
-        store_word(heap, chunk, needed);
+    const found_chunk found = index_find(heap, plan, needed, end);
+    if (found.offset == NO_OFFSET) {
+        return cut_top(heap, needed, end);
     }
-    return block_at(heap, chunk + HEADER_SIZE);
+    if (!is_found_sound(heap, found, needed)) {
+        return NULL;
+    }
+    index_remove(heap, found.offset);
+    use(heap, plan, found.offset, free_size(found.word), needed);
+    return block_at(heap, found.offset + HEADER_SIZE);
 }
 
-static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    uint32_t chunk;
-    uint32_t header;
-    if (block != NULL && find_used(heap, plan, block, &chunk, &header)) {
-        release(heap, plan, chunk, header);
+static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    used_chunk chunk;
+    if (block != NULL && find_used(heap, plan, block, &chunk)) {
+        release(heap, plan, chunk.offset, chunk.header);
     }
 }
 
@@ -181,25 +184,24 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, u
 }
 
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    uint32_t chunk;
-    uint32_t header;
+    used_chunk chunk;
     uint32_t needed;
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
     if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed) ||
-        !find_used(heap, plan, block, &chunk, &header)) {
+        !find_used(heap, plan, block, &chunk)) {
         return NULL;
     }
-    const uint32_t own = chunk_size(header);
+    const uint32_t own = chunk_size(chunk.header);
     if (needed > own) {
-        if (needed - own > free_behind(heap, chunk + own)) {
+        if (needed - own > free_behind(heap, chunk.offset + own)) {
             void *moved = move_block(heap, plan, block, own - HEADER_SIZE, size);
-            return moved != NULL ? moved : grow_down(heap, plan, chunk, needed);
+            return moved != NULL ? moved : grow_down(heap, plan, chunk.offset, needed);
         }
-        absorb(heap, chunk, needed - own);
+        absorb(heap, chunk.offset, needed - own);
     }
-    shrink(heap, plan, chunk, needed);
+    shrink(heap, plan, chunk.offset, needed);
     return block;
 }
 
@@ -220,19 +222,20 @@ static uint32_t take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t al
                              uint32_t needed, uint32_t *size) {
     const uint32_t end = load_word(heap, CHUNKS_END);
     const uint32_t most = alignment + CHUNK_LEAST - plan->alignment; /* of a gap */
-    uint32_t chunk = NO_OFFSET;
+    found_chunk found = {NO_OFFSET, 0};
     if (needed < end && most < end - needed) {
-        chunk = index_find(heap, plan, needed + most, end);
+        found = index_find(heap, plan, needed + most, end);
     }
-    if (chunk != NO_OFFSET) {
-        if (!find_free(heap, plan, chunk, needed + most, size)) {
+    if (found.offset != NO_OFFSET) {
+        if (!is_found_sound(heap, found, needed + most)) {
             return NO_OFFSET;
         }
-        index_remove(heap, chunk);
-        clear_after_free(heap, chunk + *size);
-        return chunk;
+        *size = free_size(found.word);
+        index_remove(heap, found.offset);
+        clear_after_free(heap, found.offset + *size);
+        return found.offset;
     }
-    chunk = load_word(heap, TOP);
+    const uint32_t chunk = load_word(heap, TOP);
     *size = aligning_gap(heap, chunk, alignment);
     if (*size > end - chunk || needed > end - chunk - *size) {
         return NO_OFFSET;
@@ -271,12 +274,11 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
-    uint32_t chunk;
-    uint32_t header;
-    if (block == NULL || !find_used(heap, plan, block, &chunk, &header)) {
+    used_chunk chunk;
+    if (block == NULL || !find_used(heap, plan, block, &chunk)) {
         return 0;
     }
-    return chunk_size(header) - HEADER_SIZE;
+    return chunk_size(chunk.header) - HEADER_SIZE;
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,
@@ -316,7 +318,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
         return 0;
     }
     uint32_t end = last_end(plan, BINS + CHUNK_LEAST);
-    while (first_chunk(plan, end) + CHUNK_LEAST > end) {
+    while (first_chunk(plan, bin_of(plan, end)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end;
@@ -329,18 +331,18 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     const uint32_t size = region_size < LARGEST_LIMIT ? (uint32_t)region_size : LARGEST_LIMIT;
     const uint32_t end = last_end(plan, size);
-    const uint32_t first = first_chunk(plan, end);
+    const uint32_t bin = bin_of(plan, end);
+    const uint32_t first = first_chunk(plan, bin);
     if (first + CHUNK_LEAST > end) {
         return NULL;
     }
-    for (uint32_t offset = FOOTPRINT; offset < first; offset += 4) {
+    for (uint32_t offset = 0; offset < first; offset += 4) {
         store_word(heap, offset, offset < BINS ? 0 : coded(NO_OFFSET));
     }
-    const uint32_t none = bin_of(plan, end) + 1;
     store_word(heap, CHUNKS_END, end);
     store_word(heap, TOP, first);
     store_word(heap, CHUNKS_FIRST, first);
-    store_word(heap, map_of(none), 1u << (none & 31));
+    store_word(heap, map_of(bin + 1), bit_of(bin + 1));
     return heap;
 }
 
@@ -384,7 +386,7 @@ const hfit_allocator hfit_good_fit_allocator = {
                            "chunk; up to 12 more where the rest would be no chunk",
             .fragmentation = "M + (k + 1) c for k live chunks of M bytes; c: the largest request "
                              "and a class more, a fourth of it",
-            .layout = "| end | top | footprint | first | maps | heads of classes |\n"
+            .layout = "| maps | end | top | footprint | first | heads of classes |\n"
                       "| chunk | chunk | ... | top |\n"
                       "a used chunk: | size+F | payload ... |\n"
                       "a free chunk: | size+F | next | previous | ... | size+F |",

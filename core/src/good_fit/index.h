@@ -25,7 +25,7 @@ enum {
 };
 
 /* The bin for chunks of `size` bytes. */
-static inline uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
+static FORCE_INLINE uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
     const uint32_t log2 = hfit_trailing_zeros(plan->alignment);
     const uint32_t before = BINS / 4 - ((uint32_t)CHUNK_LEAST >> log2);
     HFIT_ASSERT(size >= CHUNK_LEAST);
@@ -36,10 +36,10 @@ static inline uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
     return before + 4 - 4 * log2 + 4 * width + (size >> width);
 }
 
-/* Where the first chunk of a heap with this end begins: behind the bin of the top. */
-static uint32_t first_chunk(const hfit_plan *plan, uint32_t end) {
+/* Where the first chunk begins if this is the last bin: behind the bin of the top. */
+static FORCE_INLINE uint32_t first_chunk(const hfit_plan *plan, uint32_t bin) {
     const uint32_t mask = plan->alignment - 1;
-    return ((4 * (bin_of(plan, end) + 2) + HEADER_SIZE + mask) & ~mask) - HEADER_SIZE;
+    return ((4 * (bin + 2) + HEADER_SIZE + mask) & ~mask) - HEADER_SIZE;
 }
 
 /* The map's word with the bin's bit. */
@@ -47,11 +47,16 @@ static inline uint32_t map_of(uint32_t bin) {
     return MAPS + 4 * (bin >> 5);
 }
 
+/* The bits of lower bins are higher, so that the first of those that follow has zeros above it. */
+static inline uint32_t bit_of(uint32_t bin) {
+    return 1u << 31 >> (bin & 31);
+}
+
 /* Puts a free chunk, whose header is written, into its list. A damaged head is not written through:
  * what it led to is lost, as `check` tells from then on. */
-static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                uint32_t size) {
     const uint32_t bin = bin_of(plan, size);
-    const uint32_t map = map_of(bin);
     uint32_t first = load_link(heap, 4 * bin);
     if (HFIT_SAFETY >= 1 &&
         !does_link_hold(heap, 4 * bin, first, load_word(heap, TOP) - LINK_PREVIOUS)) {
@@ -59,53 +64,60 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
         first = NO_OFFSET;
     }
     list_push_before(heap, 4 * bin, first, chunk);
-    store_word(heap, map, load_word(heap, map) | 1u << (bin & 31));
+    if (first == NO_OFFSET) {
+        const uint32_t map = map_of(bin);
+        store_word(heap, map, load_word(heap, map) | bit_of(bin));
+    }
 }
 
 /* Takes a chunk out of its list, whichever that is. */
 static void index_remove(hfit_heap *heap, uint32_t chunk) {
     uint32_t link;
-    if (list_unlink(heap, chunk, &link) && link < load_word(heap, CHUNKS_FIRST)) {
+    if (list_unlink(heap, chunk, &link) && link - LINK_NEXT < load_word(heap, CHUNKS_FIRST)) {
         const uint32_t bin = link / 4;
         const uint32_t map = map_of(bin);
-        store_word(heap, map, load_word(heap, map) & ~(1u << (bin & 31)));
+        const uint32_t bit = bit_of(bin);
+        store_word(heap, map, load_word(heap, map) & ~bit);
     }
 }
 
-/* One of the first two chunks in a bin that has `size` bytes; NO_OFFSET if neither has. Where links
- * are damaged it may be any number, for the caller to judge. */
-static FORCE_INLINE uint32_t find_in_bin(const hfit_heap *heap, uint32_t bin, uint32_t size,
-                                         uint32_t end) {
-    uint32_t chunk = load_link(heap, 4 * bin);
-    for (uint32_t left = PROBES; chunk != NO_OFFSET; left--) {
-        HFIT_LOOP_AT_MOST(PROBES + 1);
-        if (left == 0) {
-            return NO_OFFSET;
-        }
-        if ((HFIT_SAFETY >= 1 && !is_word_below(chunk, end - LINK_NEXT)) ||
-            free_size(load_word(heap, chunk)) >= size) {
+/* What is to serve a request: a chunk, and its header as it stands. */
+typedef struct found_chunk {
+    uint32_t offset; /* NO_OFFSET if the top is to serve */
+    uint32_t word;
+} found_chunk;
+
+/* The chunk that a link leads to. From safety level 1 on of no free chunk, if it leads out of the
+ * heap: that is for the caller to judge, as any damage is. */
+static FORCE_INLINE found_chunk linked_chunk(const hfit_heap *heap, uint32_t link, uint32_t end) {
+    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(link, end - LINK_NEXT);
+    return (found_chunk){link, is_inside ? load_word(heap, link) : 0};
+}
+
+/* One of the first two chunks in the class of `size` bytes, else the first of the next class.
+ * `size` is less than `end`. */
+static FORCE_INLINE found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
+                                           uint32_t size, uint32_t end) {
+    uint32_t bin = bin_of(plan, size);
+    uint32_t link = load_link(heap, 4 * bin);
+    for (uint32_t left = PROBES; left > 0 && link != NO_OFFSET; left--) {
+        HFIT_LOOP_AT_MOST(PROBES);
+        const found_chunk chunk = linked_chunk(heap, link, end);
+        if (free_size(chunk.word) >= size) {
             return chunk;
         }
-        chunk = load_link_field(heap, chunk, LINK_NEXT);
+        link = load_link_field(heap, link, LINK_NEXT);
     }
-    return chunk;
-}
-
-/* The chunk that is to serve `size` bytes, less than the heap's end; NO_OFFSET if the top is. */
-static FORCE_INLINE uint32_t index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
-                                        uint32_t end) {
-    uint32_t bin = bin_of(plan, size);
-    const uint32_t chunk = find_in_bin(heap, bin, size, end);
-    if (chunk != NO_OFFSET) {
-        return chunk;
-    }
-    uint32_t map = load_word(heap, map_of(bin)) & ~1u << (bin & 31);
+    uint32_t from = bin + 1;
+    uint32_t map = load_word(heap, map_of(bin)) << (bin & 31) << 1;
     while (map == 0) {
         HFIT_LOOP_AT_MOST(MAP_WORDS - 1);
-        bin += 32;
+        bin = (bin | 31) + 1;
+        from = bin;
         map = load_word(heap, map_of(bin));
     }
-    return load_link(heap, 4 * ((bin & ~31u) + hfit_trailing_zeros(map)));
+    link = load_link(heap, 4 * (from + hfit_leading_zeros(map)));
+    return link != NO_OFFSET ? linked_chunk(heap, link, end) : (found_chunk){NO_OFFSET, 0};
 }
 
 #endif
