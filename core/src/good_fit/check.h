@@ -20,43 +20,46 @@ static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *b
 }
 
 /* True if a chunk whose header stands as this word is a free one: a used one is behind it, the
- * header stands again, and links lead to it. */
-static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, uint32_t top) {
+ * header stands again, and its links, which are stored, lead back. */
+static FORCE_INLINE bool find_links(const hfit_heap *heap, uint32_t chunk, uint32_t word,
+                                    uint32_t top, list_links *links) {
     const uint32_t size = free_size(word);
-    return (word & CHUNK_FREE) != 0 && size >= CHUNK_LEAST && size < top - chunk &&
-           load_word(heap, chunk + size - HEADER_SIZE) == word &&
-           do_links_hold(heap, chunk, top - LINK_NEXT);
-}
-
-/* True if what was found is a free chunk of `needed` bytes. From safety level 1 on false, told as
- * damage, if there is none at its offset, which may be any number. */
-static FORCE_INLINE bool is_found_sound(const hfit_heap *heap, found_chunk found, uint32_t needed) {
-    return HFIT_SAFETY < 1 ||
-           (free_size(found.word) >= needed &&
-            is_free_sound(heap, found.offset, found.word, load_word(heap, TOP))) ||
-           refuse(heap, HFIT_MISUSE_DAMAGED, heap);
-}
-
-/* True if what lies behind a used chunk, the top or another one, is sound. Stores whether that
- * chunk tells that the one before it is used. */
-static inline bool is_next_sound(const hfit_heap *heap, uint32_t next, uint32_t word,
-                                 uint32_t top) {
-    if ((word & CHUNK_FREE) != 0) {
-        return is_free_sound(heap, next, word, top);
+    if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST || size >= top - chunk ||
+        load_word(heap, chunk + size - HEADER_SIZE) != word) {
+        return false;
     }
-    return chunk_size(word) >= CHUNK_LEAST && chunk_size(word) <= top - next;
+    *links = load_links(heap, chunk);
+    return are_links_sound(heap, chunk, *links, top - LINK_NEXT);
 }
 
-/* True if the chunk before a used one is used, as that tells, or a sound free one. */
-static inline bool is_previous_sound(const hfit_heap *heap, uint32_t chunk, uint32_t header,
-                                     uint32_t top) {
-    if ((header & AFTER_FREE) == 0) {
-        return true;
+static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, uint32_t top) {
+    list_links links;
+    return find_links(heap, chunk, word, top, &links);
+}
+
+#if HFIT_SAFETY >= 1
+/* Takes a free chunk, whose header stands as this word, out of its list. False, and nothing
+ * changed, if it is none. */
+static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
+    list_links links;
+    if (!find_links(heap, chunk, word, load_word(heap, TOP), &links)) {
+        return false;
     }
-    const uint32_t footer = load_word(heap, chunk - HEADER_SIZE);
-    const uint32_t previous = chunk - free_size(footer);
-    return is_word_below(previous, chunk) && load_word(heap, previous) == footer &&
-           is_free_sound(heap, previous, footer, top);
+    remove_linked(heap, links);
+    return true;
+}
+#else
+static FORCE_INLINE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
+    (void)word;
+    index_remove(heap, chunk);
+    return true;
+}
+#endif
+
+/* True if a free chunk with this header's word as its last one may lie before `chunk`. */
+static FORCE_INLINE bool is_previous(const hfit_heap *heap, uint32_t chunk, uint32_t word) {
+    const uint32_t previous = chunk - free_size(word);
+    return HFIT_SAFETY < 1 || (is_word_below(previous, chunk) && load_word(heap, previous) == word);
 }
 
 /* True but at safety level 2; there, if a walk over the chunks comes by `chunk`. */
@@ -78,10 +81,10 @@ typedef struct used_chunk {
     uint32_t header;
 } used_chunk;
 
-/* True if the chunk is a used one, as what stands before and behind it tells. Else stores what is
- * wrong. */
-static bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan, used_chunk chunk,
-                          uint32_t top, hfit_misuse *misuse) {
+/* True if the chunk is a used one, and the one behind it, which is sound or the top, does not tell
+ * that it is free. Else stores what is wrong. */
+static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan,
+                                       used_chunk chunk, uint32_t top, hfit_misuse *misuse) {
     const uint32_t size = chunk_size(chunk.header);
     const uint32_t next = chunk.offset + size;
     *misuse = (chunk.header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
@@ -89,25 +92,25 @@ static bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan, used_chu
         (size & (plan->alignment - 1)) != 0) {
         return false;
     }
-    const uint32_t word = next != top ? load_word(heap, next) : CHUNK_LEAST;
-    if (is_after_free(word) || !is_walked_by(heap, chunk.offset)) {
-        return false;
+    if (next != top) {
+        const uint32_t word = load_word(heap, next);
+        if (is_after_free(word)) {
+            return false;
+        }
+        *misuse = HFIT_MISUSE_DAMAGED;
+        if ((word & CHUNK_FREE) != 0 ? !is_free_sound(heap, next, word, top)
+                                     : chunk_size(word) > top - next) {
+            return false;
+        }
     }
-    *misuse = HFIT_MISUSE_DAMAGED;
-    return (next == top || is_next_sound(heap, next, word, top)) &&
-           is_previous_sound(heap, chunk.offset, chunk.header, top);
+    *misuse = HFIT_MISUSE_FOREIGN;
+    return is_walked_by(heap, chunk.offset);
 }
 
-#if HFIT_SAFETY >= 1
-#define FIND_USED CALL_FOR_SIZE
-#else
-#define FIND_USED FORCE_INLINE
-#endif
-
 /* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
- * it is not a live block's, or what is beside it does not hold. */
-static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                used_chunk *chunk) {
+ * it is not a live block's, or what is behind it is not sound. */
+static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                   used_chunk *chunk) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap - HEADER_SIZE;
     chunk->offset = (uint32_t)distance;
     if (HFIT_SAFETY < 1) {
@@ -123,6 +126,21 @@ static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, co
     }
     chunk->header = load_word(heap, chunk->offset);
     return is_used_sound(heap, plan, *chunk, top, &misuse) || refuse(heap, misuse, block);
+}
+
+/* As find_used, and what is before the chunk is sound, too. */
+static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan *plan,
+                                          const void *block, used_chunk *chunk) {
+    if (!find_used(heap, plan, block, chunk)) {
+        return false;
+    }
+    if (HFIT_SAFETY < 1 || (chunk->header & AFTER_FREE) == 0) {
+        return true;
+    }
+    const uint32_t word = load_word(heap, chunk->offset - HEADER_SIZE);
+    return (is_previous(heap, chunk->offset, word) &&
+            is_free_sound(heap, chunk->offset - free_size(word), word, load_word(heap, TOP))) ||
+           refuse(heap, HFIT_MISUSE_DAMAGED, block);
 }
 
 /* Chunks in one bin, or UINT32_MAX if one of them is not a free chunk of this class or the links do

@@ -19,6 +19,13 @@
 #include "src/good_fit/index.h"
 #include "src/good_fit/check.h"
 
+/* From level 1 on `free` is one function, and the others have their own copy. */
+#if HFIT_SAFETY >= 1
+#define RELEASE FORCE_INLINE
+#else
+#define RELEASE CALL_FOR_SIZE
+#endif
+
 /* Writes a free chunk, whose neighbours are used, and puts it into the index. */
 static inline void put_free(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
     const uint32_t word = free_word(size);
@@ -32,30 +39,39 @@ static inline void clear_after_free(hfit_heap *heap, uint32_t chunk) {
     store_word(heap, chunk, load_word(heap, chunk) & ~(uint32_t)AFTER_FREE);
 }
 
-/* Makes a used chunk free and joins it with what is free beside it. */
-static CALL_FOR_SIZE void release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                  uint32_t header) {
+/* The top begins at `chunk` now, where a used one of `size` bytes began. */
+static inline void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t size, uint32_t top) {
+    if (top > load_word(heap, FOOTPRINT)) {
+        store_word(heap, FOOTPRINT, top);
+    }
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, chunk, free_word(size)); /* tells a second free */
+    }
+    store_word(heap, TOP, chunk);
+}
+
+/* Makes a used chunk free and joins it with what is free beside it. From safety level 1 on false,
+ * and nothing changed, if what is before it is not sound; of what is behind it that is known. */
+static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                            uint32_t header) {
     uint32_t size = chunk_size(header);
-    uint32_t next = chunk + size;
+    const uint32_t next = chunk + size;
     if ((header & AFTER_FREE) != 0) {
-        const uint32_t before = free_size(load_word(heap, chunk - HEADER_SIZE));
+        const uint32_t word = load_word(heap, chunk - HEADER_SIZE);
+        const uint32_t before = free_size(word);
+        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, word)) {
+            return false;
+        }
         if (HFIT_SAFETY >= 1) {
             store_word(heap, chunk, free_word(size)); /* tells a second free */
         }
         chunk -= before;
         size += before;
-        index_remove(heap, chunk);
     }
     const uint32_t top = load_word(heap, TOP);
     if (next == top) {
-        if (top > load_word(heap, FOOTPRINT)) {
-            store_word(heap, FOOTPRINT, top);
-        }
-        if (HFIT_SAFETY >= 1) {
-            store_word(heap, chunk, free_word(size)); /* likewise */
-        }
-        store_word(heap, TOP, chunk);
-        return;
+        lower_top(heap, chunk, size, top);
+        return true;
     }
     const uint32_t word = load_word(heap, next);
     if ((word & CHUNK_FREE) != 0) {
@@ -65,6 +81,7 @@ static CALL_FOR_SIZE void release(hfit_heap *heap, const hfit_plan *plan, uint32
         store_word(heap, next, word | AFTER_FREE);
     }
     put_free(heap, plan, chunk, size);
+    return true;
 }
 
 /* Makes the first `needed` bytes of a free chunk, which is out of the index, a used one. */
@@ -102,18 +119,20 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (found.offset == NO_OFFSET) {
         return cut_top(heap, needed, end);
     }
-    if (!is_found_sound(heap, found, needed)) {
+    const uint32_t found_size = free_size(found.word);
+    if ((HFIT_SAFETY >= 1 && found_size < needed) || !take_out(heap, found.offset, found.word)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         return NULL;
     }
-    index_remove(heap, found.offset);
-    use(heap, plan, found.offset, free_size(found.word), needed);
+    use(heap, plan, found.offset, found_size, needed);
     return block_at(heap, found.offset + HEADER_SIZE);
 }
 
 static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     used_chunk chunk;
-    if (block != NULL && find_used(heap, plan, block, &chunk)) {
-        release(heap, plan, chunk.offset, chunk.header);
+    if (block != NULL && find_used(heap, plan, block, &chunk) &&
+        !release(heap, plan, chunk.offset, chunk.header)) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
     }
 }
 
@@ -138,7 +157,7 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     HFIT_ASSERT(chunk_size(header) >= needed);
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
-        release(heap, plan, chunk + needed, left);
+        (void)release(heap, plan, chunk + needed, left);
     }
 }
 
@@ -190,7 +209,7 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         return heap_alloc(heap, plan, size);
     }
     if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed) ||
-        !find_used(heap, plan, block, &chunk)) {
+        !find_changeable(heap, plan, block, &chunk)) {
         return NULL;
     }
     const uint32_t own = chunk_size(chunk.header);
@@ -216,39 +235,53 @@ static uint32_t aligning_gap(const hfit_heap *heap, uint32_t chunk, uint32_t ali
     return gap;
 }
 
-/* Takes a free chunk out of which `needed` bytes behind a gap can be cut, or as much of the top;
- * stores its header, as if it were used. NO_OFFSET if there is none. */
+/* A used chunk that has `needed` bytes behind a gap: any for which the top or another chunk has
+ * room in any case, or of the top what just does. NO_OFFSET if there is none. */
 static uint32_t take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment,
-                             uint32_t needed, uint32_t *size) {
+                             uint32_t needed) {
     const uint32_t end = load_word(heap, CHUNKS_END);
+    const uint32_t top = load_word(heap, TOP);
     const uint32_t most = alignment + CHUNK_LEAST - plan->alignment; /* of a gap */
-    found_chunk found = {NO_OFFSET, 0};
     if (needed < end && most < end - needed) {
-        found = index_find(heap, plan, needed + most, end);
-    }
-    if (found.offset != NO_OFFSET) {
-        if (!is_found_sound(heap, found, needed + most)) {
-            return NO_OFFSET;
+        const unsigned char *block = heap_alloc(heap, plan, needed + most - HEADER_SIZE);
+        if (block != NULL || needed + most <= end - top) {
+            return block == NULL ? NO_OFFSET
+                                 : (uint32_t)(block - (unsigned char *)heap) - HEADER_SIZE;
         }
-        *size = free_size(found.word);
-        index_remove(heap, found.offset);
-        clear_after_free(heap, found.offset + *size);
-        return found.offset;
     }
-    const uint32_t chunk = load_word(heap, TOP);
-    *size = aligning_gap(heap, chunk, alignment);
-    if (*size > end - chunk || needed > end - chunk - *size) {
+    const uint32_t gap = aligning_gap(heap, top, alignment);
+    if (gap > end - top || needed > end - top - gap) {
         return NO_OFFSET;
     }
-    *size += needed;
-    store_word(heap, TOP, chunk + *size);
+    store_word(heap, TOP, top + gap + needed);
+    store_word(heap, top, gap + needed);
+    return top;
+}
+
+/* Cuts a used chunk down to `needed` bytes behind its first block that is aligned; what lies before
+ * it, if anything, is free. A top that was just cut gets back what it had. */
+static uint32_t align_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                            uint32_t alignment, uint32_t needed) {
+    const uint32_t gap = aligning_gap(heap, chunk, alignment);
+    uint32_t header = load_word(heap, chunk);
+    const uint32_t end = chunk + header;
+    if (gap != 0) {
+        put_free(heap, plan, chunk, gap);
+        chunk += gap;
+        header += AFTER_FREE - gap;
+    }
+    if (end == load_word(heap, TOP)) {
+        store_word(heap, TOP, chunk + needed);
+        header = needed | (header & AFTER_FREE);
+    }
+    store_word(heap, chunk, header);
+    shrink(heap, plan, chunk, needed);
     return chunk;
 }
 
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
     uint32_t needed;
-    uint32_t header;
     if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
         return NULL;
     }
@@ -258,24 +291,16 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed)) {
         return NULL;
     }
-    uint32_t chunk = take_aligned(heap, plan, (uint32_t)alignment, needed, &header);
-    if (chunk == NO_OFFSET) {
-        return NULL;
-    }
-    const uint32_t gap = aligning_gap(heap, chunk, (uint32_t)alignment);
-    if (gap != 0) {
-        put_free(heap, plan, chunk, gap);
-        chunk += gap;
-        header += AFTER_FREE - gap;
-    }
-    store_word(heap, chunk, header);
-    shrink(heap, plan, chunk, needed);
-    return block_at(heap, chunk + HEADER_SIZE);
+    const uint32_t chunk = take_aligned(heap, plan, (uint32_t)alignment, needed);
+    return chunk == NO_OFFSET
+               ? NULL
+               : block_at(heap, HEADER_SIZE +
+                                    align_chunk(heap, plan, chunk, (uint32_t)alignment, needed));
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     used_chunk chunk;
-    if (block == NULL || !find_used(heap, plan, block, &chunk)) {
+    if (block == NULL || !find_changeable(heap, plan, block, &chunk)) {
         return 0;
     }
     return chunk_size(chunk.header) - HEADER_SIZE;

@@ -70,15 +70,19 @@ static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t
     }
 }
 
-/* Takes a chunk out of its list, whichever that is. */
-static void index_remove(hfit_heap *heap, uint32_t chunk) {
+/* Takes out of its list the chunk that these are the links of. */
+static FORCE_INLINE void remove_linked(hfit_heap *heap, list_links links) {
     uint32_t link;
-    if (list_unlink(heap, chunk, &link) && link - LINK_NEXT < load_word(heap, CHUNKS_FIRST)) {
+    if (join_links(heap, links, &link) && links.previous < load_word(heap, CHUNKS_FIRST)) {
         const uint32_t bin = link / 4;
         const uint32_t map = map_of(bin);
-        const uint32_t bit = bit_of(bin);
-        store_word(heap, map, load_word(heap, map) & ~bit);
+        store_word(heap, map, load_word(heap, map) & ~bit_of(bin));
     }
+}
+
+/* Takes a chunk out of its list, whichever that is. */
+static void index_remove(hfit_heap *heap, uint32_t chunk) {
+    remove_linked(heap, load_links(heap, chunk));
 }
 
 /* What is to serve a request: a chunk, and its header as it stands. */
