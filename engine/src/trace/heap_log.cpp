@@ -15,7 +15,7 @@ namespace {
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
 // size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %F the rest of a function's
-// name.
+// name; a blank: one or more.
 struct Pattern {
     std::string_view text;
     Op op;
@@ -62,6 +62,7 @@ constexpr auto zephyr_list = std::to_array<Pattern>({
 constexpr auto esp_list = std::to_array<Pattern>({
     {"%S bytes (@ %A", Op::alloc},
     {"freed by ", Op::free, Meaning::last_was_freed},
+    {"ccount %I freed", Op::free, Meaning::last_was_freed}, // RISC-V's has no callers
     {"====== Heap Trace: ", Op::free, Meaning::list_begins},
     {" allocations trace (", Op::free, Meaning::list_begins},
 });
@@ -182,8 +183,8 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
     }
 }
 
-// The call that a line begins with, if it begins as the pattern says.
-std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern) {
+// The call that a line begins with, if it begins as the pattern says; the line loses it then.
+std::optional<HeapCall> matched(std::string_view &line, const Pattern &pattern) {
     HeapCall call;
     call.op = pattern.op;
     call.meaning = pattern.meaning;
@@ -192,6 +193,8 @@ std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern) {
         if (text.front() != '%') {
             if (!take(line, text.substr(0, 1))) {
                 return std::nullopt;
+            }
+            while (text.front() == ' ' && take(line, " ")) {
             }
             text.remove_prefix(1);
             continue;
@@ -229,21 +232,35 @@ std::size_t start_of(std::string_view line, std::string_view pattern) {
     return at;
 }
 
-std::optional<HeapCall> call_in(std::string_view line, std::span<const Pattern> patterns) {
+// The first call in a line, which loses all up to its end.
+std::optional<HeapCall> call_in(std::string_view &line, std::span<const Pattern> patterns) {
+    constexpr std::size_t shortest_call = 4;
+    std::optional<HeapCall> first;
+    if (line.size() < shortest_call) {
+        return first;
+    }
+    std::size_t first_at = line.npos;
+    std::string_view rest = line;
     for (const Pattern &pattern : patterns) {
         const std::size_t at = start_of(line, pattern.text);
-        const std::optional<HeapCall> call =
-            at == line.npos ? std::nullopt : matched(line.substr(at), pattern);
-        if (call) {
-            return call;
+        if (at >= first_at) { // or none
+            continue;
+        }
+        std::string_view behind = line.substr(at);
+        if (const std::optional<HeapCall> call = matched(behind, pattern)) {
+            first = call;
+            first_at = at;
+            rest = behind;
         }
     }
-    return std::nullopt;
+    line = rest;
+    return first;
 }
 
 std::optional<std::size_t> dialect_of(std::string_view line) {
     for (std::size_t i = 0; i < dialects.size(); i++) {
-        const std::optional<HeapCall> call = call_in(line, dialects[i].patterns);
+        std::string_view rest = line;
+        const std::optional<HeapCall> call = call_in(rest, dialects[i].patterns);
         if (call && call->op != Op::free) {
             return i;
         }
@@ -285,12 +302,12 @@ void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
         other_lines_ += !take_listed(line, number);
         return;
     }
-    const std::optional<HeapCall> call = call_in(line, dialects[*dialect_].patterns);
-    if (!call) {
-        other_lines_++;
-        return;
+    const std::span<const Pattern> patterns = dialects[*dialect_].patterns;
+    std::optional<HeapCall> call = call_in(line, patterns);
+    other_lines_ += !call;
+    for (; call; call = call_in(line, patterns)) {
+        apply(*call, number);
     }
-    apply(*call, number);
 }
 
 // NuttX lists what is free in a table of its own, too.

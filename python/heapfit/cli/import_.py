@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from heapfit.cli.commands.recordings import ImportCommand
@@ -19,7 +19,11 @@ from heapfit.trace.stored import Trace
 
 
 def run(command: ImportCommand) -> None:
-    options = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    options = replace(
+        import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        whole_frames=command.whole_frames,
+        whole_only=command.whole_only,
+    )
     if len(command.files) == 1:
         target = command.output or Path(f"{source_name(command.files[0])}.parquet")
         with progress_bar() as progress:

@@ -11,7 +11,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.packets import PacketSource, is_packets
 from heapfit.importers.source import ImportOptions, Reader, ReaderSource, Source
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
@@ -85,6 +85,12 @@ FRAMES = Format(
     _engine.has_frame,
     _read_late(_engine.FrameTrace),
 )
+LOG = Format(
+    "log",
+    "log or list of a heap in one of 13 forms",
+    _engine.has_heap_log,
+    _read_late(_engine.HeapLogTrace),
+)
 FORMATS = (
     Format(
         "wire",
@@ -114,21 +120,21 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
-    Format(
-        "log",
-        "log or list of a heap in one of 13 forms",
-        _engine.has_heap_log,
-        _read_late(_engine.HeapLogTrace),
-    ),
+    LOG,
 )
 
 
 def format_of(stream: ByteStream) -> Format:
-    """The format of a file's content; HeapfitError lists the known formats if it is none."""
+    """The format of a file's content; HeapfitError lists the known formats if it is none.
+
+    Long text may be a log whose first event lies beyond what is looked at here.
+    """
     if not stream.head:
         raise HeapfitError(f"{stream.path}: is empty")
     for known in FORMATS:
         if known.matches(stream.head):
             return known
+    if len(stream.head) == HEAD and b"\0" not in stream.head:
+        return LOG
     names = ", ".join(known.name for known in FORMATS)
     raise HeapfitError(f"{stream.path}: its format is unknown (known: {names})")

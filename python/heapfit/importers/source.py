@@ -21,6 +21,10 @@ class ImportOptions:
         None  # for packets: when a packet's buffer is released; None: STANDARD_QUEUE
     )
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
+    whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
+    whole_only: bool = (
+        False  # refuse a file that is cut or damaged instead of keeping what is whole
+    )
 
 
 class Source(Protocol):

@@ -10,6 +10,7 @@ import typer
 from heapfit.cli.arguments import (
     DROP_UNKNOWN,
     FIRMWARE,
+    IMPORTING,
     POINTER_BITS,
     QUEUE,
     SEED,
@@ -121,6 +122,22 @@ class ImportCommand:
     workers: Workers = None
     queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    whole_frames: Annotated[
+        bool,
+        typer.Option(
+            "--whole-frames",
+            help="Take a capture's frames as they are, of any link type [their IP packets].",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = False
+    whole_only: Annotated[
+        bool,
+        typer.Option(
+            "--whole-only",
+            help="Refuse a file that is cut or damaged [what is whole before is kept].",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = False
     pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
     as_json: AsJson = False
 
