@@ -62,12 +62,14 @@ def _is_csv(head: bytes) -> bool:
 
 
 def _is_lifetimes(head: bytes) -> bool:
-    return {b"lower", b"upper", b"size"} <= set(_first_line(head).split(b","))
+    columns = set(_first_line(head).split(b","))
+    begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
+    return bool(begins and ends) and b"size" in columns
 
 
 def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
     """Opens a file for a reader, which may drop events of unknown objects or raise an error."""
-    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream)
+    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream, options)
 
 
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
@@ -76,7 +78,7 @@ def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, Import
     A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
     lost. Events of unknown objects are always dropped, and counted.
     """
-    return lambda stream, _options: ReaderSource(reader(True), stream)
+    return lambda stream, options: ReaderSource(reader(True), stream, options)
 
 
 FRAMES = Format(
@@ -116,7 +118,7 @@ FORMATS = (
     ),
     Format(
         "minimalloc",
-        "CSV with columns id, lower, upper, size",
+        "CSV with columns lower, upper, size (alignment, gaps)",
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),

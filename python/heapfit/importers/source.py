@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from heapfit.errors import HeapfitError
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
@@ -60,6 +61,10 @@ class Reader(Protocol):
         """Events read and not yet taken."""
 
     @property
+    def damage(self) -> str:
+        """What of the file was not read; "" if all was, or the reader cannot tell."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """What was dropped or doubtful so far, counted, one sentence each."""
 
@@ -83,9 +88,10 @@ class Reader(Protocol):
 class ReaderSource:
     """Feeds a file's bytes to a reader."""
 
-    def __init__(self, reader: Reader, stream: ByteStream) -> None:
+    def __init__(self, reader: Reader, stream: ByteStream, options: ImportOptions) -> None:
         self._reader = reader
         self._stream = stream
+        self._whole_only = options.whole_only
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, in batches of bounded size."""
@@ -94,6 +100,8 @@ class ReaderSource:
             if self._reader.pending >= BATCH:  # a batch may exceed it by a chunk's
                 yield self._reader.take()
         self._reader.finish()
+        if self._whole_only and self._reader.damage:
+            raise HeapfitError(self._reader.damage)
         if self._reader.pending:
             yield self._reader.take()
 
