@@ -115,7 +115,22 @@ void bind_trace(nb::module_ &module) {
             "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
             nb::rv_policy::move,
             "Of all blocks of a byte or more, in the order of Replay.offsets; empty unless kept.");
-    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
+    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.")
+        .def(
+            "__init__",
+            [](HeapLogTrace *self, const std::string &line, const std::string &free,
+               const std::string &resize) {
+                std::vector<OwnLine> own{{Op::alloc, line}};
+                if (!free.empty()) {
+                    own.push_back({Op::free, free});
+                }
+                if (!resize.empty()) {
+                    own.push_back({Op::resize, resize});
+                }
+                new (self) HeapLogTrace(OnUnknown::drop, own);
+            },
+            nb::arg("line"), nb::arg("free"), nb::arg("resize"),
+            "Reads lines as their user describes them, such as \"Freed {address}\".");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(
         "has_heap_log",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
-from heapfit.importers.source import ImportOptions, Source
+from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
@@ -21,6 +21,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "ImportOptions",
+    "OwnLines",
     "import_file",
     "import_frames",
     "open_any",
@@ -88,7 +89,8 @@ def open_trace(
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
-    return _store(format_of(stream).open(stream, options), stream, output, options, progress)
+    incoming = format_of(stream, options.own_lines).open(stream, options)
+    return _store(incoming, stream, output, options, progress)
 
 
 def _store(

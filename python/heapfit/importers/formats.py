@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.packets import PacketSource, is_packets
-from heapfit.importers.source import ImportOptions, Reader, ReaderSource, Source
+from heapfit.importers.source import ImportOptions, OwnLines, Reader, ReaderSource, Source
 from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
@@ -72,6 +73,13 @@ def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOp
     return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream, options)
 
 
+def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
+    own = options.own_lines
+    if own is None:
+        return _read_late(_engine.HeapLogTrace)(stream, options)
+    return ReaderSource(_engine.HeapLogTrace(own.line, own.free, own.resize), stream, options)
+
+
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
     """Opens a file for a reader that drops frees of blocks that were live before the file began.
 
@@ -91,7 +99,7 @@ LOG = Format(
     "log",
     "log or list of a heap in one of 13 forms",
     _engine.has_heap_log,
-    _read_late(_engine.HeapLogTrace),
+    _read_log,
 )
 FORMATS = (
     Format(
@@ -126,17 +134,22 @@ FORMATS = (
 )
 
 
-def format_of(stream: ByteStream) -> Format:
+def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     """The format of a file's content; HeapfitError lists the known formats if it is none.
 
     Long text may be a log whose first event lies beyond what is looked at here.
     """
     if not stream.head:
         raise HeapfitError(f"{stream.path}: is empty")
+    if own_lines is not None:
+        return LOG
     for known in FORMATS:
         if known.matches(stream.head):
             return known
     if len(stream.head) == HEAD and b"\0" not in stream.head:
         return LOG
     names = ", ".join(known.name for known in FORMATS)
-    raise HeapfitError(f"{stream.path}: its format is unknown (known: {names})")
+    raise HeapfitError(
+        f"{stream.path}: its format is unknown (known: {names})",
+        suggest_own_lines(stream.path, stream.head),
+    )

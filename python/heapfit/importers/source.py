@@ -14,6 +14,18 @@ from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
 
 @dataclass(frozen=True, slots=True)
+class OwnLines:
+    """What the lines of a log look like that are calls, by words and fields such as {address}.
+
+    docs/import-formats.md lists the fields. "" where a log has no such lines.
+    """
+
+    line: str  # of an allocation
+    free: str = ""
+    resize: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ImportOptions:
     """Choices for an import; each format uses those that apply to it."""
 
@@ -23,6 +35,7 @@ class ImportOptions:
     )
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
     whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
+    own_lines: OwnLines | None = None  # of a log in a form of one's own
     whole_only: bool = (
         False  # refuse a file that is cut or damaged instead of keeping what is whole
     )

@@ -122,6 +122,34 @@ class ImportCommand:
     workers: Workers = None
     queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--line",
+            metavar="TEXT",
+            help="What a line of a log that is an allocation looks like: 'Allocated {size} bytes "
+            "at {address}'.",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = None
+    free: Annotated[
+        str,
+        typer.Option(
+            "--free",
+            metavar="TEXT",
+            help="With --line: a line that is a free: 'Freed {address}'.",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = ""
+    resize: Annotated[
+        str,
+        typer.Option(
+            "--resize",
+            metavar="TEXT",
+            help="With --line: a line that is a resize, of the block {old}.",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = ""
     whole_frames: Annotated[
         bool,
         typer.Option(
