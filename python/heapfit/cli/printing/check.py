@@ -158,7 +158,7 @@ def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> It
         yield f"{asked}."
     elif refusal.live + refusal.size > planned:
         yield f"{asked}: above the planned peak."
-    elif plan.plan.pools:
+    elif plan.plan.filled_pools:
         yield f"{asked}, within the planned peak: the pools do not fit these sizes."
     else:
         yield f"{asked}, within the planned peak: the heap is fragmented."

@@ -30,7 +30,7 @@ def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
 
 
 def _describe_pools(row: Row) -> str:
-    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.pools]
+    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.filled_pools]
     return ", ".join(pools) or "no pools"
 
 

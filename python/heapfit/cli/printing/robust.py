@@ -164,7 +164,7 @@ def verdicts(designs: RobustDesigns) -> list[str]:
         return [f"No plan serves {designs.objective.description} in the holdout check."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
-    if not designs.chosen.plan.pools:
+    if not designs.chosen.plan.filled_pools:
         lines.append(_describe_without_pools(designs.chosen, designs))
     safest = designs.safest
     if safest is not None:
