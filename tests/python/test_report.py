@@ -256,7 +256,7 @@ def test_a_trace_of_one_size_has_its_page(tmp_path):
     source = tmp_path / "one.heap"
     source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
     page = page_of(fit([source], tmp_path / "out"))
-    assert page.row("64 B", "program")[1:3] == ["100", "100.0 %"]
+    assert page.row("64 B", "program")[1:3] == ["100", "100 %"]
 
 
 def test_where_sizes_are_many_those_too_close_share_a_bar(pooled):
