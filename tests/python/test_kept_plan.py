@@ -133,5 +133,5 @@ def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
     fitted = fit([source], tmp_path / "out", options)
     assert fitted.answer.kept is not None
     assert fitted.winner.is_cut_to_trace
-    warned = [one for one in fitted.warnings if one.startswith("budgets are counted on this one")]
+    warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
     assert len(warned) == is_written

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.plan.allocators import name_counted_parts
 from heapfit.plan.quantities import format_share
 
 # A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
@@ -46,8 +45,7 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
         return f"{_state_need(winner)}."
     return (
         f"{_state_need(winner)}. If every run were identical, {counted.name} would do with "
-        f"{counted.r_safe:,} B; another run may run out of its "
-        f"{name_counted_parts(counted.plan)} (--pools)."
+        f"{counted.r_safe:,} B; another run may need more blocks of a size (--pools)."
     )
 
 
@@ -113,7 +111,7 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     saving = pool_saving(winner, comparison)
     is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
     return (
-        f"{name_counted_parts(winner.plan)} are counted on this one recording"
+        "blocks are counted on this one recording"
         + (f", and a saving below {100 * LEAST_SURE_SAVING:g} % may be chance" if is_small else "")
         + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
     )

@@ -81,11 +81,6 @@ def counts_blocks(plan: Plan) -> bool:
     return limit_of(plan) in _COUNTED
 
 
-def name_counted_parts(plan: Plan) -> str:
-    """The word for what a plan counts blocks of."""
-    return {"budgeted": "budgets", "fixed_pool": "blocks"}.get(plan.allocator, "pools")
-
-
 def splits_blocks(plan: Plan) -> bool:
     """True if a plan's blocks may lie in pieces; R is for callers that follow them."""
     (info,) = find_allocators([plan.allocator])
