@@ -223,4 +223,41 @@ class SitesCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (RecordCommand, ImportCommand, WorkloadCommand, ProfileCommand, SitesCommand)
+@dataclass(frozen=True, slots=True)
+class ForecastCommand:
+    """Say from a device's log whether its memory falls, and how long it lasts.
+
+    The log has free bytes and, better, the least ever free, the largest free block and failed
+    requests: lines as ESP-IDF, FreeRTOS, Zephyr or esp8266 programs print them, CSV, JSON lines or
+    Prometheus text (docs/forecast.md).
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit forecast device.log",
+        "heapfit forecast device.log --line 'free {free} largest {largest}'",
+    )
+
+    log: Annotated[
+        Path,
+        typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input."),
+    ]
+    line: Annotated[
+        str | None,
+        typer.Option(
+            "--line",
+            metavar="TEXT",
+            help="What a line looks like, with {free}, {least}, {largest}, {failed} and {time} for "
+            "its numbers [found].",
+        ),
+    ] = None
+    as_json: AsJson = False
+
+
+COMMANDS = (
+    RecordCommand,
+    ImportCommand,
+    WorkloadCommand,
+    ProfileCommand,
+    SitesCommand,
+    ForecastCommand,
+)
