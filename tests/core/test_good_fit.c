@@ -119,6 +119,23 @@ static void control_words_grow_with_the_region_only(void) {
     CHECK(take(1) - small == 4 * 4 * 6);
 }
 
+/* Of a size whose chunk would be as long as the region, or a little longer, there is a class, too.
+ */
+static void a_request_of_about_the_regions_size_is_refused(void) {
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        const hfit_good_fit_plan own = {{alignment}};
+        const size_t least = hfit_good_fit_smallest_region(&own.common);
+        for (size_t size = least; size < least + 600; size++) {
+            start(&own, size);
+            for (size_t asked = size - 40; asked < size + 40; asked++) {
+                CHECK(hfit_good_fit_alloc(heap, plan, asked) == NULL);
+                CHECK(hfit_good_fit_alloc_aligned(heap, plan, 32, asked) == NULL);
+            }
+            CHECK(hfit_good_fit_check(heap, plan));
+        }
+    }
+}
+
 int main(void) {
     RUN(a_hole_serves_before_the_top);
     RUN(the_second_of_its_class_serves_and_no_third);
@@ -128,5 +145,6 @@ int main(void) {
     RUN(no_more_of_the_top_is_in_use_than_was_asked_for);
     RUN(a_block_slides_down_where_nothing_else_is_free);
     RUN(control_words_grow_with_the_region_only);
+    RUN(a_request_of_about_the_regions_size_is_refused);
     return report_passed();
 }

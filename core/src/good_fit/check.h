@@ -19,12 +19,12 @@ static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *b
     return false;
 }
 
-/* True if a chunk whose header stands as this word is a free one: a used one is behind it, the
- * header stands again, and its links, which are stored, lead back. */
+/* True if a chunk before the top whose header stands as this word is a free one: a used one is
+ * behind it, the header stands again, and its links, which are stored, lead back. */
 static FORCE_INLINE bool find_links(const hfit_heap *heap, uint32_t chunk, uint32_t word,
                                     uint32_t top, list_links *links) {
     const uint32_t size = free_size(word);
-    if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST || size >= top - chunk ||
+    if ((size & (WORD_SIZE - 1)) != 0 || size < CHUNK_LEAST || size >= top - chunk ||
         load_word(heap, chunk + size - HEADER_SIZE) != word) {
         return false;
     }
@@ -81,8 +81,8 @@ typedef struct used_chunk {
     uint32_t header;
 } used_chunk;
 
-/* True if the chunk is a used one, and the one behind it, which is sound or the top, does not tell
- * that it is free. Else stores what is wrong. */
+/* True if the chunk is a used one, and what is behind it, the top or a chunk, does not tell that it
+ * is free. Of two free neighbours the one behind it is sound, then. Else stores what is wrong. */
 static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan,
                                        used_chunk chunk, uint32_t top, hfit_misuse *misuse) {
     const uint32_t size = chunk_size(chunk.header);
@@ -98,8 +98,9 @@ static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *p
             return false;
         }
         *misuse = HFIT_MISUSE_DAMAGED;
-        if ((word & CHUNK_FREE) != 0 ? !is_free_sound(heap, next, word, top)
-                                     : chunk_size(word) > top - next) {
+        if ((word & CHUNK_FREE) == 0
+                ? chunk_size(word) > top - next
+                : (chunk.header & AFTER_FREE) != 0 && !is_free_sound(heap, next, word, top)) {
             return false;
         }
     }
@@ -108,7 +109,7 @@ static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *p
 }
 
 /* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
- * it is not a live block's, or what is behind it is not sound. */
+ * it is not a live block's. */
 static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
                                    used_chunk *chunk) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap - HEADER_SIZE;
@@ -128,18 +129,26 @@ static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan,
     return is_used_sound(heap, plan, *chunk, top, &misuse) || refuse(heap, misuse, block);
 }
 
-/* As find_used, and what is before the chunk is sound, too. */
+/* As find_used, and what is free on either side of the chunk is sound, too. */
 static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan *plan,
                                           const void *block, used_chunk *chunk) {
     if (!find_used(heap, plan, block, chunk)) {
         return false;
     }
-    if (HFIT_SAFETY < 1 || (chunk->header & AFTER_FREE) == 0) {
+    if (HFIT_SAFETY < 1) {
         return true;
     }
-    const uint32_t word = load_word(heap, chunk->offset - HEADER_SIZE);
-    return (is_previous(heap, chunk->offset, word) &&
-            is_free_sound(heap, chunk->offset - free_size(word), word, load_word(heap, TOP))) ||
+    const uint32_t top = load_word(heap, TOP);
+    uint32_t beside = chunk->offset + chunk_size(chunk->header);
+    uint32_t word = beside != top ? load_word(heap, beside) : 0;
+    if ((chunk->header & AFTER_FREE) != 0) {
+        word = load_word(heap, chunk->offset - HEADER_SIZE);
+        beside = chunk->offset - free_size(word);
+        if (!is_previous(heap, chunk->offset, word)) {
+            return refuse(heap, HFIT_MISUSE_DAMAGED, block);
+        }
+    }
+    return (word & CHUNK_FREE) == 0 || is_free_sound(heap, beside, word, top) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, block);
 }
 
@@ -167,7 +176,7 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
 
 /* True if the bins hold so many chunks, and the maps tell which have any. */
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
-    const uint32_t none = bin_of(plan, load_word(heap, CHUNKS_END)) + 1;
+    const uint32_t none = last_bin(plan, load_word(heap, CHUNKS_END)) + 1;
     uint32_t found = 0;
     for (uint32_t bin = 0; bin < 32 * MAP_WORDS; bin++) {
         const bool is_bin = bin >= BINS / 4 && bin <= none;
@@ -211,7 +220,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     uint32_t free_count;
     return end >= CHUNK_LEAST && end <= LARGEST_LIMIT &&
            ((end + HEADER_SIZE) & (plan->alignment - 1)) == 0 &&
-           first == first_chunk(plan, bin_of(plan, end)) && first <= top && top <= end &&
+           first == first_chunk(plan, last_bin(plan, end)) && first <= top && top <= end &&
            load_word(heap, FOOTPRINT) <= end &&
            are_chunks_sound(heap, plan, first, top, &free_count) &&
            index_check(heap, plan, free_count);

@@ -29,7 +29,8 @@ enum {
     FOOTPRINT = 24,    /* the highest top that was lowered */
     CHUNKS_FIRST = 28, /* offset of the first chunk */
     BINS = 32,
-    HEADER_SIZE = 4,
+    WORD_SIZE = 4,
+    HEADER_SIZE = WORD_SIZE,
     CHUNK_LEAST = 16, /* header, two links and the header again */
 };
 

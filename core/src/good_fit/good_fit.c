@@ -51,7 +51,8 @@ static inline void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t size, uin
 }
 
 /* Makes a used chunk free and joins it with what is free beside it. From safety level 1 on false,
- * and nothing changed, if what is before it is not sound; of what is behind it that is known. */
+ * and nothing changed, if the free chunk before it is not sound, or else that behind it; of both
+ * the latter is known to be. */
 static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
                             uint32_t header) {
     uint32_t size = chunk_size(header);
@@ -74,11 +75,15 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
         return true;
     }
     const uint32_t word = load_word(heap, next);
-    if ((word & CHUNK_FREE) != 0) {
-        index_remove(heap, next);
-        size += free_size(word);
-    } else {
+    if ((word & CHUNK_FREE) == 0) {
         store_word(heap, next, word | AFTER_FREE);
+    } else {
+        if (HFIT_SAFETY < 1 || (header & AFTER_FREE) != 0) {
+            index_remove(heap, next);
+        } else if (!take_out(heap, next, word)) {
+            return false;
+        }
+        size += free_size(word);
     }
     put_free(heap, plan, chunk, size);
     return true;
@@ -115,7 +120,7 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (!chunk_for(plan, size, end, &needed)) {
         return NULL;
     }
-    const found_chunk found = index_find(heap, plan, needed, end);
+    const found_chunk found = index_find(heap, plan, needed);
     if (found.offset == NO_OFFSET) {
         return cut_top(heap, needed, end);
     }
@@ -157,7 +162,9 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     HFIT_ASSERT(chunk_size(header) >= needed);
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
-        (void)release(heap, plan, chunk + needed, left);
+        if (!release(heap, plan, chunk + needed, left)) {
+            store_word(heap, chunk, header);
+        }
     }
 }
 
@@ -343,7 +350,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
         return 0;
     }
     uint32_t end = last_end(plan, BINS + CHUNK_LEAST);
-    while (first_chunk(plan, bin_of(plan, end)) + CHUNK_LEAST > end) {
+    while (first_chunk(plan, last_bin(plan, end)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end;
@@ -356,7 +363,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     const uint32_t size = region_size < LARGEST_LIMIT ? (uint32_t)region_size : LARGEST_LIMIT;
     const uint32_t end = last_end(plan, size);
-    const uint32_t bin = bin_of(plan, end);
+    const uint32_t bin = last_bin(plan, end);
     const uint32_t first = first_chunk(plan, bin);
     if (first + CHUNK_LEAST > end) {
         return NULL;

@@ -36,6 +36,11 @@ static FORCE_INLINE uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
     return before + 4 - 4 * log2 + 4 * width + (size >> width);
 }
 
+/* The last bin of a heap with this end: of the largest chunk that a request below it asks for. */
+static inline uint32_t last_bin(const hfit_plan *plan, uint32_t end) {
+    return bin_of(plan, end + HEADER_SIZE);
+}
+
 /* Where the first chunk begins if this is the last bin: behind the bin of the top. */
 static FORCE_INLINE uint32_t first_chunk(const hfit_plan *plan, uint32_t bin) {
     const uint32_t mask = plan->alignment - 1;
@@ -91,22 +96,23 @@ typedef struct found_chunk {
     uint32_t word;
 } found_chunk;
 
-/* The chunk that a link leads to. From safety level 1 on of no free chunk, if it leads out of the
- * heap: that is for the caller to judge, as any damage is. */
-static FORCE_INLINE found_chunk linked_chunk(const hfit_heap *heap, uint32_t link, uint32_t end) {
-    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(link, end - LINK_NEXT);
+/* The chunk that a link leads to. From safety level 1 on of no free chunk, if it leads to no word
+ * before `top`: that is for the caller to judge, as any damage is. */
+static FORCE_INLINE found_chunk linked_chunk(const hfit_heap *heap, uint32_t link, uint32_t top) {
+    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(link, top - LINK_NEXT);
     return (found_chunk){link, is_inside ? load_word(heap, link) : 0};
 }
 
 /* One of the first two chunks in the class of `size` bytes, else the first of the next class.
- * `size` is less than `end`. */
+ * `size` is less than the heap's end. */
 static FORCE_INLINE found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
-                                           uint32_t size, uint32_t end) {
+                                           uint32_t size) {
+    const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;
     uint32_t bin = bin_of(plan, size);
     uint32_t link = load_link(heap, 4 * bin);
     for (uint32_t left = PROBES; left > 0 && link != NO_OFFSET; left--) {
         HFIT_LOOP_AT_MOST(PROBES);
-        const found_chunk chunk = linked_chunk(heap, link, end);
+        const found_chunk chunk = linked_chunk(heap, link, top);
         if (free_size(chunk.word) >= size) {
             return chunk;
         }
@@ -121,7 +127,7 @@ static FORCE_INLINE found_chunk index_find(const hfit_heap *heap, const hfit_pla
         map = load_word(heap, map_of(bin));
     }
     link = load_link(heap, 4 * (from + hfit_leading_zeros(map)));
-    return link != NO_OFFSET ? linked_chunk(heap, link, end) : (found_chunk){NO_OFFSET, 0};
+    return link != NO_OFFSET ? linked_chunk(heap, link, top) : (found_chunk){NO_OFFSET, 0};
 }
 
 #endif
