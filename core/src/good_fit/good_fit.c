@@ -135,9 +135,11 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
 
 static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     used_chunk chunk;
-    if (block != NULL && find_used(heap, plan, block, &chunk) &&
-        !release(heap, plan, chunk.offset, chunk.header)) {
-        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
+    if (block != NULL && find_used(heap, plan, block, &chunk)) {
+        const bool is_free = release(heap, plan, chunk.offset, chunk.header);
+        if (HFIT_SAFETY >= 1 && !is_free) {
+            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
+        }
     }
 }
 
@@ -162,7 +164,8 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     HFIT_ASSERT(chunk_size(header) >= needed);
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
-        if (!release(heap, plan, chunk + needed, left)) {
+        const bool is_free = release(heap, plan, chunk + needed, left);
+        if (HFIT_SAFETY >= 1 && !is_free) {
             store_word(heap, chunk, header);
         }
     }
