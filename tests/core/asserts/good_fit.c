@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What good_fit takes for granted, broken. */
-#include "src/good_fit/good_fit.c"
+#include "src/tiling/good_fit.c"
 
 static _Alignas(64) unsigned char region[4096];
 static const hfit_good_fit_plan settings = {{8}};

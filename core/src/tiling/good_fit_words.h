@@ -15,8 +15,8 @@
  * The top has no header, and may have any size: it is what lies between `top` and `end`. The chunk
  * before it is used.
  */
-#ifndef HFIT_GOOD_FIT_CHUNK_H
-#define HFIT_GOOD_FIT_CHUNK_H
+#ifndef HFIT_GOOD_FIT_WORDS_H
+#define HFIT_GOOD_FIT_WORDS_H
 
 #include "src/size.h"
 #include "src/region.h"

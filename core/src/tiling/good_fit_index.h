@@ -16,7 +16,7 @@
 #include "src/region.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
-#include "src/good_fit/chunk.h"
+#include "src/tiling/good_fit_words.h"
 
 enum {
     EXACT_GRANULES = 16, /* sizes from here on share classes */

@@ -11,8 +11,8 @@
 #include "src/region.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
-#include "src/good_fit/chunk.h"
-#include "src/good_fit/index.h"
+#include "src/tiling/good_fit_words.h"
+#include "src/tiling/good_fit_index.h"
 
 static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *block) {
     HFIT_ON_MISUSE(heap, kind, block);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Good fit behind headers of 4 B: see hfit/good_fit.h. The words of chunks are in chunk.h, the free
- * ones in index.h, and what is believed of them from safety level 1 on in check.h.
+ * Good fit behind headers of 4 B: see hfit/good_fit.h. The words of a chunk are in
+ * good_fit_words.h, the free ones in good_fit_index.h, and what is believed of them from safety
+ * level 1 on in good_fit_check.h. It has a top and no sentinel, so the tiling is its own.
  */
 #include "hfit/good_fit.h"
 
@@ -15,9 +16,9 @@
 #include "src/operations/operations.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
-#include "src/good_fit/chunk.h"
-#include "src/good_fit/index.h"
-#include "src/good_fit/check.h"
+#include "src/tiling/good_fit_words.h"
+#include "src/tiling/good_fit_index.h"
+#include "src/tiling/good_fit_check.h"
 
 /* From level 1 on `free` is one function, and the others have their own copy. */
 #if HFIT_SAFETY >= 1
