@@ -28,8 +28,10 @@ Troughs: TypeAlias = NDArray[np.int64]
 FAMILIES: tuple[Family, ...] = ("site", "size", "thread")
 MOST_GROUPS = 4096  # of a family; what comes later is one group together
 FEWEST_STEPS = 6  # of a series, from window to window, that tell their mean
-FALSE_ALARMS = 0.02  # chance that a recording in which nothing grows has a series that does
-_STILL_RISES = 0.2  # likewise of the second half of a series that rises
+FALSE_ALARMS = 0.01  # chance of "grows" for the total without growth, and for all groups together
+STEEP = 3.0  # deviations of the values around the line that a trend of the total rises by, at least
+STEEP_OF_GROUPS = 4.0  # of one group of many: what lives long makes slow trends by chance
+_STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,12 @@ class Groups:
         return find_trend(np.sum(list(chosen), axis=0))
 
 
-def find_growth(series: Sequence[GroupSeries], tests: int) -> tuple[GrowingPart, ...]:
-    """The groups that grow, of each family those that hold most first, `tests` made in all."""
+def find_growth(series: Sequence[GroupSeries]) -> tuple[GrowingPart, ...]:
+    """The groups that grow, of each family those that hold most first."""
     growing = [
         GrowingPart(one.family, one.name, find_trend(one.troughs), one.held, one.blocks)
         for one in series
-        if _is_held(one) and grows(one.troughs, tests)
+        if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
     return tuple(sorted(growing, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
 
@@ -89,21 +91,31 @@ def _is_held(series: GroupSeries) -> bool:
     return series.held > 0 and series.held >= rise / 2
 
 
-def grows(troughs: Troughs, tests: int = 1) -> bool:
+def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
     """True if the series rises, to its end, more than by chance in one of so many tests."""
+    is_trend = _chance_of_trend(troughs) * tests < FALSE_ALARMS and _steepness(troughs) >= steep
+    if not is_trend and _chance_of_steps(troughs) * tests >= FALSE_ALARMS:
+        return False
     half = troughs[len(troughs) // 2 :]
-    return _chance(troughs) * tests < FALSE_ALARMS and _chance(half) < _STILL_RISES
+    return min(_chance_of_trend(half), _chance_of_steps(half)) < _STILL_RISES
 
 
-def _chance(troughs: Troughs) -> float:
-    """The chance that a series without growth rises so, by the clearer of two tests."""
+def _chance_of_trend(troughs: Troughs) -> float:
+    """The chance of so clear a rise in noise, by Kendall's test."""
     trend = find_trend(troughs)
-    kendall = trend.p / 2 if trend.slope > 0 else 1.0
-    return min(kendall, _chance_of_steps(np.diff(troughs)))
+    return trend.p / 2 if trend.slope > 0 else 1.0
 
 
-def _chance_of_steps(steps: NDArray[np.int64]) -> float:
+def _steepness(troughs: Troughs) -> float:
+    """How many deviations of the values around their line it rises by."""
+    line = find_trend(troughs).slope * np.arange(len(troughs))
+    deviation = float((troughs - line).std())
+    return float(line[-1]) / deviation if deviation else inf
+
+
+def _chance_of_steps(troughs: Troughs) -> float:
     """The chance of so high a mean step if steps up and down are alike: a walk without drift."""
+    steps = np.diff(troughs)
     if np.count_nonzero(steps) < FEWEST_STEPS:
         return 1.0
     mean, deviation = float(steps.mean()), float(steps.std(ddof=1))

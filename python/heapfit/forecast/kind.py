@@ -96,9 +96,8 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0)
     groups = follow_groups(trace, windows)
-    tests = 1 + len(groups.series)
-    growth = find_growth(groups.series, tests)
-    is_growing = grows(windows.troughs, tests)
+    growth = find_growth(groups.series)
+    is_growing = grows(windows.troughs)
     observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
     kind, reason = _judge(observed)
     if growth and not is_growing:
@@ -135,14 +134,13 @@ def _judge_level(windows: Windows) -> tuple[Kind, str]:
     """Of windows without growth, period or an end of its own: are they level?"""
     peak = float(windows.peaks.max())
     third = len(windows) // 3
-    if all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs)):
-        if _swings_slowly(windows.peaks[third:]):
-            return Kind.TOO_SHORT, "live bytes swing more slowly than the recording shows"
-        return Kind.SERVICE, "live bytes stay level behind the start-up"
+    is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))
     medians = np.median(windows.troughs.reshape(-1, _JOINED), axis=1)
-    if _crossings(medians) >= _FEWEST_RETURNS:
+    if not is_level and _crossings(medians) < _FEWEST_RETURNS:
+        return Kind.JOB, "it has phases that come once"
+    if _swings_slowly(windows.peaks[third:]):
         return Kind.TOO_SHORT, "live bytes swing more slowly than the recording shows"
-    return Kind.JOB, "it has phases that come once"
+    return Kind.SERVICE, "live bytes stay level behind the start-up"
 
 
 def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
