@@ -8,7 +8,7 @@ Either counts if the second half of the series rises, too: what fills and then s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, sqrt
 from typing import Any, Literal, TypeAlias
@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.forecast.trend import Trend, find_trend
+from heapfit.forecast.trend import NORMAL_95, Trend, find_trend
 from heapfit.forecast.windows import Windows
+from heapfit.trace.chains import Chains
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace, prefix_errors
 
@@ -27,7 +28,7 @@ Troughs: TypeAlias = NDArray[np.int64]
 
 FAMILIES: tuple[Family, ...] = ("site", "size", "thread")
 MOST_GROUPS = 4096  # of a family; what comes later is one group together
-FEWEST_STEPS = 6  # of a series, from window to window, that tell their mean
+FEWEST_LEVELS = 6  # different values of a series that can be said to grow
 FALSE_ALARMS = 0.01  # chance of "grows" for the total without growth, and for all groups together
 STEEP = 3.0  # deviations of the values around the line that a trend of the total rises by, at least
 STEEP_OF_GROUPS = 4.0  # of one group of many: what lives long makes slow trends by chance
@@ -43,6 +44,7 @@ class GrowingPart:
     trend: Trend  # bytes from one window to the next
     held: int  # bytes born behind the start-up and live at the end
     blocks: int  # likewise
+    frame: int = 0  # of a call site: its innermost caller that no site beside the growing ones has
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Groups:
     """All series that change, and the clock of the recording."""
 
     series: tuple[GroupSeries, ...]
+    sites: tuple[int, ...]  # all, with those that never change
     microseconds: float  # from an event to the next; 0 where the recording has no clock
 
     def trend_of(self, growth: Sequence[GrowingPart]) -> Trend:
@@ -72,17 +75,43 @@ class Groups:
         most = max(FAMILIES, key=lambda family: held[family])
         names = {part.name for part in growth if part.family == most}
         chosen = (one.troughs for one in self.series if one.family == most and one.name in names)
-        return find_trend(np.sum(list(chosen), axis=0))
+        return trend_of_growth(np.sum(list(chosen), axis=0))
 
 
-def find_growth(series: Sequence[GroupSeries]) -> tuple[GrowingPart, ...]:
+def find_growth(groups: Groups, chains: Chains) -> tuple[GrowingPart, ...]:
     """The groups that grow, of each family those that hold most first."""
-    growing = [
-        GrowingPart(one.family, one.name, find_trend(one.troughs), one.held, one.blocks)
-        for one in series
-        if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
+    series = groups.series
+    found = [
+        one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
-    return tuple(sorted(growing, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
+    growing = {one.name for one in found if one.family == "site"}
+    frames = own_frames(growing, groups.sites, chains)
+    parts = [
+        GrowingPart(
+            *(one.family, one.name, trend_of_growth(one.troughs), one.held, one.blocks),
+            frame=frames[one.name] if one.family == "site" else 0,
+        )
+        for one in found
+    ]
+    return tuple(sorted(parts, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
+
+
+def own_frames(growing: Collection[int], sites: Collection[int], chains: Chains) -> dict[int, int]:
+    """Of each growing site the innermost frame with which no chain of the other sites goes on so.
+
+    A wrapper that all call is shared; the caller of it that grows is not.
+
+    >>> own_frames({1}, {1, 2}, {1: (70, 71, 72), 2: (70, 75, 72)})
+    {1: 71}
+    """
+    others = {site: chains.get(site, (site,)) for site in sites if site not in growing}
+    shared = {chain[:length] for chain in others.values() for length in range(1, len(chain) + 1)}
+    frames = {}
+    for site in growing:
+        chain = chains.get(site, (site,))
+        ways = (chain[: length + 1] for length in range(len(chain)))
+        frames[site] = next((way[-1] for way in ways if way not in shared), chain[-1])
+    return frames
 
 
 def _is_held(series: GroupSeries) -> bool:
@@ -93,11 +122,23 @@ def _is_held(series: GroupSeries) -> bool:
 
 def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
     """True if the series rises, to its end, more than by chance in one of so many tests."""
+    if len(np.unique(troughs)) < FEWEST_LEVELS:
+        return False
     is_trend = _chance_of_trend(troughs) * tests < FALSE_ALARMS and _steepness(troughs) >= steep
     if not is_trend and _chance_of_steps(troughs) * tests >= FALSE_ALARMS:
         return False
     half = troughs[len(troughs) // 2 :]
     return min(_chance_of_trend(half), _chance_of_steps(half)) < _STILL_RISES
+
+
+def trend_of_growth(troughs: Troughs) -> Trend:
+    """The trend by the test that shows it more clearly: the line in noise, or the mean step."""
+    trend, chance = find_trend(troughs), _chance_of_steps(troughs)
+    if 2 * chance >= trend.p:
+        return trend
+    steps = np.diff(troughs)
+    mean, spread = float(steps.mean()), NORMAL_95 * float(steps.std(ddof=1)) / sqrt(len(steps))
+    return Trend(mean, mean - spread, mean + spread, 2 * chance)
 
 
 def _chance_of_trend(troughs: Troughs) -> float:
@@ -116,8 +157,6 @@ def _steepness(troughs: Troughs) -> float:
 def _chance_of_steps(troughs: Troughs) -> float:
     """The chance of so high a mean step if steps up and down are alike: a walk without drift."""
     steps = np.diff(troughs)
-    if np.count_nonzero(steps) < FEWEST_STEPS:
-        return 1.0
     mean, deviation = float(steps.mean()), float(steps.std(ddof=1))
     if mean <= 0:
         return 1.0
@@ -145,7 +184,7 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
         for family, (numbering, troughs) in passes.items()
         for one in _series_of(family, numbering.names, troughs.result())
     )
-    return Groups(tuple(series), end / done)
+    return Groups(tuple(series), tuple(passes["site"][0].names), end / done)
 
 
 def _series_of(

@@ -10,14 +10,14 @@ too short  too few events, or swings too slow, to say one of these
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.growth import GrowingPart, find_growth, follow_groups, grows
+from heapfit.forecast.growth import GrowingPart, find_growth, follow_groups, grows, trend_of_growth
 from heapfit.forecast.period import find_period
 from heapfit.forecast.trend import Trend, find_trend, rank_correlation
 from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
@@ -47,24 +47,25 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecordingKind:
-    """The kind of a recording, by windows of equal length behind its start-up."""
+    """The kind of a recording, and what its windows of equal length show."""
 
     kind: Kind
     reason: str  # what shows it, in words
     windows: Windows
-    trend: Trend  # bytes a window: of the troughs, or of the parts that grow where these hide it
+    trend: Trend  # bytes a window: of all that is live, or of what grows where the total hides it
     growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
     period: int | None  # events of a cycle
     microseconds: float  # from an event to the next; 0 where the recording has no clock
 
     @property
     def rate(self) -> Trend:
-        """The trend in bytes per 1,000 events."""
-        scale = 1000 / self.windows.events
-        low, slope, high = (
-            scale * one for one in (self.trend.low, self.trend.slope, self.trend.high)
-        )
-        return replace(self.trend, slope=slope, low=low, high=high)
+        """The trend in bytes from an event to the next."""
+        return self.trend.scaled(1 / self.windows.events)
+
+    @property
+    def is_growing(self) -> bool:
+        """True if no size of the heap lasts."""
+        return self.kind is Kind.GROWING
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +92,24 @@ class _Observed:
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
     windows = cut_windows(profile, WINDOWS)
-    trend = find_trend(windows.troughs)
     if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
         reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+        trend = find_trend(windows.troughs)
         return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0)
     groups = follow_groups(trace, windows)
-    growth = find_growth(groups.series)
+    growth = find_growth(groups, trace.chains)
     is_growing = grows(windows.troughs)
     observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
     kind, reason = _judge(observed)
-    if growth and not is_growing:
-        trend = groups.trend_of(growth)
+    hidden = growth and not is_growing
+    trend = groups.trend_of(growth) if hidden else trend_of_growth(windows.troughs)
     period = observed.period if kind is Kind.CYCLE else None
     return RecordingKind(kind, reason, windows, trend, growth, period, groups.microseconds)
 
 
 def _judge(seen: _Observed) -> tuple[Kind, str]:
-    if seen.growth and seen.ending <= _LONGEST_END:
-        return Kind.GROWING, "what was born behind the start-up is held to the end"
-    if seen.is_growing:
-        if seen.ending:
-            return Kind.JOB, "what it gathers is freed at the end"
-        return Kind.GROWING, "the least live bytes of the windows rise to the end"
+    if seen.is_growing or (seen.growth and seen.ending <= _LONGEST_END):
+        return _judge_growth(seen)
     if seen.is_cycle:
         return Kind.CYCLE, f"live bytes come again every {seen.period:,} events"
     if seen.ending > _LONGEST_END:
@@ -120,6 +117,15 @@ def _judge(seen: _Observed) -> tuple[Kind, str]:
     if _most_held_at_start(seen.profile, seen.windows) > int(seen.windows.peaks.max()):
         return Kind.JOB, "its start needs the most"
     return _judge_level(seen.windows)
+
+
+def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
+    """Of live bytes that rise: are they held to the end?"""
+    if seen.growth and seen.ending <= _LONGEST_END:
+        return Kind.GROWING, "blocks born behind the start-up gather and are held to the end"
+    if seen.ending:
+        return Kind.JOB, "what it gathers is freed at its end"
+    return Kind.GROWING, "the least live bytes of its windows rise to the end"
 
 
 def _most_held_at_start(profile: Profile, windows: Windows) -> int:
