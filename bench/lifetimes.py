@@ -44,6 +44,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
+from heapfit.forecast.horizon import Forecast, Outlook, Refusal, find_outlook
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -91,6 +92,13 @@ def measure_needs(load: str, times: int, plan: str, count: int) -> list[int]:
 def record(load: str, seed: int, folder: Path) -> LoadedTrace:
     """A recording of a load, of the standard length."""
     return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
+
+
+def ask_outlook(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Outlook | Refusal:
+    """What a recording says about longer runs in this heap."""
+    found = loaded.trial(PLANS[plan]).scan().r_safe
+    assert found is not None, (loaded.trace.path, plan)
+    return find_outlook(loaded, PLANS[plan], found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:
@@ -147,45 +155,54 @@ def judge_regions(settings: Settings) -> None:
     """The region forecast for longer runs of services, against what such runs need."""
     found = []
     for load in settings.keep(SERVICES):
-        found += forecast_load(load, settings)
-        print_table(REGIONS, [one.row() for one in found[-len(TIMES) * len(CHANCES) :]])
-    for times in TIMES:
-        for chance in CHANCES:
-            sum_up([one for one in found if (one.times, one.chance) == (times, chance)])
+        of_load = forecast_load(load, settings)
+        print_table(REGIONS, [one.row() for one in of_load])
+        found += of_load
+    for asked in dict.fromkeys((one.times, one.chance) for one in found):
+        sum_up([one for one in found if (one.times, one.chance) == asked and one.load != "wild"])
     if settings.write:
         write_result("lifetimes-regions", REGIONS, [one.row() for one in found], keys=4)
 
 
 def forecast_load(load: str, settings: Settings) -> list[Regions]:
     """All lengths and chances for recordings of one load."""
-    asked = [(plan, times, chance) for plan in PLANS for times in TIMES for chance in CHANCES]
+    outlooks: dict[str, list[Outlook]] = {plan: [] for plan in PLANS}
     with tempfile.TemporaryDirectory() as folder:
-        loaded = [record(load, seed, Path(folder)) for seed in range(settings.recordings)]
-        answers = {
-            one: [ask_region(each, PLANS[one[0]], *one[1:]) for each in loaded] for one in asked
-        }
+        for seed in range(settings.recordings):
+            loaded = record(load, seed, Path(folder))
+            kind = find_kind(loaded.trace, loaded.profile)
+            found = {plan: ask_outlook(loaded, kind, plan) for plan in PLANS}
+            for plan, outlook in found.items():
+                outlooks[plan] += [outlook] if isinstance(outlook, Outlook) else []
     return [
         Regions(
             *(load, plan, times, chance, settings.recordings),
-            [region for region in answers[plan, times, chance] if isinstance(region, int)],
+            [region_of(outlook.forecast(times, chance)) for outlook in outlooks[plan]],
             measure_needs(load, times, plan, settings.runs),
         )
-        for plan, times, chance in asked
+        for plan in PLANS
+        for times in TIMES
+        for chance in CHANCES
     ]
 
 
+def region_of(forecast: Forecast | Refusal) -> int:
+    assert isinstance(forecast, Forecast), forecast
+    return forecast.region
+
+
 def sum_up(found: Sequence[Regions]) -> None:
-    """The figures of all loads together for one length and chance."""
+    """The figures of all loads but the wild one for one length and chance."""
     pairs, out = sum(one.pairs for one in found), sum(one.out for one in found)
-    over = sorted(over for one in found if one.load in UNBOUNDED for over in one.over_level)
+    over = sorted(over for one in found if one.load in UNBOUNDED for over in one.over_level) or [0]
     print(
         f"{found[0].times} times as long, {found[0].chance:.0%} asked: {out} of {pairs} pairs out "
         f"({100 * out / max(pairs, 1):.2f} %); unbounded loads: median "
-        f"{statistics.median(over or [0]):.3f}, 90th percentile {over[int(0.9 * len(over))]:.3f}"
+        f"{statistics.median(over):.3f}, 90th percentile {over[int(0.9 * len(over))]:.3f}"
     )
 
 
-KINDS = ("load", "recordings", *(kind.value for kind in Kind), "its part found", "region for 10 x")
+KINDS = ("load", "recordings", *(kind.value for kind in Kind), "its part found", "regions")
 
 
 def judge_kinds(settings: Settings) -> None:
@@ -207,12 +224,12 @@ LEAKS = {"leak_site": ("site", LEAK_SITE), "leak_size": ("size", 50)}  # family 
 
 
 def judge_kind(load: str, seed: int, folder: Path) -> tuple[RecordingKind, bool]:
-    """The kind of a recording, and whether a run 10 times as long gets a region."""
+    """The kind of a recording, and whether longer runs get a region."""
     loaded = record(load, seed, folder)
     kind = find_kind(loaded.trace, loaded.profile)
-    region = ask_region(loaded, PLANS["tailored"], TIMES[0], CHANCES[1])
+    outlook = ask_outlook(loaded, kind, "tailored")
     loaded.trace.path.unlink()
-    return kind, isinstance(region, int)
+    return kind, isinstance(outlook, Outlook)
 
 
 def has_part(load: str, kind: RecordingKind) -> bool:
@@ -220,8 +237,8 @@ def has_part(load: str, kind: RecordingKind) -> bool:
     return LEAKS[load] in {(part.family, part.name) for part in kind.growth}
 
 
-PROGRAMS = ("program", "kind", "heap", "times as long", "events", "region", "needed",
-            "region over needed")  # fmt: skip
+PROGRAMS = ("program", "events recorded", "events of the run", "kind", "heap", "region for 1 %",
+            "region for 10 %", "needed", "10 %: region over needed")  # fmt: skip
 
 
 def judge_programs(settings: Settings) -> None:
@@ -230,23 +247,30 @@ def judge_programs(settings: Settings) -> None:
     for first in sorted(settings.programs.glob("*-1.parquet")):
         if settings.only in first.stem:
             rows += forecast_program(first)
-            print_table(PROGRAMS, rows[-len(PLANS) * len(TIMES) :])
+            print_table(PROGRAMS, rows[-3 * len(PLANS) :])
     if settings.write:
-        write_result("lifetimes-programs", PROGRAMS, rows, keys=4)
+        write_result("lifetimes-programs", PROGRAMS, rows, keys=5)
 
 
 def forecast_program(first: Path) -> Iterator[tuple[object, ...]]:
-    """The rows of one program: of each longer run and heap."""
+    """The rows of one program: each recording against the longer ones, with each heap."""
     name = first.stem.removesuffix("-1")
-    loaded = load_trace(Trace.open(first))
-    kind = find_kind(loaded.trace, loaded.profile).kind.value
-    for number, times in enumerate(TIMES, 2):
-        run = load_trace(Trace.open(first.with_name(f"{name}-{number}.parquet")))
-        for plan in PLANS.values():
-            region = ask_region(loaded, plan, times, CHANCES[1])
-            needed = run.trial(plan).scan().r_safe or 0
-            over = f"{region / needed:.3f}" if isinstance(region, int) else "-"
-            yield name, kind, plan.allocator, times, run.trace.info.events, region, needed, over
+    runs = [load_trace(Trace.open(first.with_name(f"{name}-{i}.parquet"))) for i in (1, 2, 3)]
+    for known, times, run in ((0, 10, 1), (0, 100, 2), (1, 10, 2)):
+        kind = find_kind(runs[known].trace, runs[known].profile)
+        for heap, plan in PLANS.items():
+            outlook = ask_outlook(runs[known], kind, heap)
+            needed = runs[run].trial(plan).scan().r_safe or 0
+            events = [runs[i].trace.info.events for i in (known, run)]
+            yield (name, *events, kind.kind.value, heap, *compare_region(outlook, times, needed))
+
+
+def compare_region(outlook: Outlook | Refusal, times: int, needed: int) -> tuple[object, ...]:
+    """The regions for 1 % and 10 %, the region needed, and how far the forecast lies above it."""
+    if isinstance(outlook, Refusal):
+        return "-", "-", needed, "-"
+    regions = [region_of(outlook.forecast(times, chance)) for chance in CHANCES]
+    return *regions, needed, f"{regions[1] / needed:.3f}"
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
