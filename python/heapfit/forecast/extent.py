@@ -62,10 +62,14 @@ def _needed(
         return np.clip(moved, 0, count - 1)
 
     first, last = cells(lives.starts), cells(lives.ends - 1)
-    tops = offsets + lives.sizes.astype(np.int64)
     is_high = offsets >= region // 2
-    low = find_maxima(first[~is_high], last[~is_high], tops[~is_high], count)
-    return low + find_maxima(first[is_high], last[is_high], region - offsets[is_high], count)
+    reach = np.where(is_high, region - offsets, offsets + lives.sizes.astype(np.int64))
+    needed = np.zeros(count, np.int64)
+    for side in (is_high, ~is_high):
+        placed = find_maxima(first[side], first[side], reach[side], count)
+        other = find_maxima(first[~side], last[~side], reach[~side], count)
+        np.maximum(needed, np.where(placed > 0, placed + other, 0), out=needed)
+    return needed
 
 
 def find_maxima(first: Integers, last: Integers, values: Integers, count: int) -> Integers:

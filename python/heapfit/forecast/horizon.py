@@ -89,10 +89,9 @@ def find_outlook(
     if extents is None:
         return Refusal("the heap does not place blocks in a larger region as in this one", "")
     together = -(-(kind.period or 1) // kind.windows.events)
-    maxima = join_windows(extents, together)
-    while len(maxima) >= FEWEST_WINDOWS and rank_correlation(maxima) > MOST_DEPENDENT:
+    while rank_correlation(join_windows(kind.windows.peaks, together)) > MOST_DEPENDENT:
         together += 1
-        maxima = join_windows(extents, together)
+    maxima = join_windows(extents, together)
     if len(maxima) < FEWEST_WINDOWS:
         return _refuse_windows(kind, together)
     windows = len(loaded.events) / (kind.windows.events * together)
