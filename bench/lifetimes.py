@@ -6,14 +6,17 @@
 
     regions   the region forecast for runs 10 and 100 times as long as a recording of a synthetic
               service, against what such runs need: 20 recordings and 100 runs of each load
-    answers   which recordings get a number: steady ones should, ones with growth or a cycle that
-              the recording does not cover should not
-    growth    leaks found, and clean recordings called growing
-    kinds     tests/python/kinds.tsv: the kind found for recordings judged by eye
-    programs  real programs, recorded at 1, 10 and 100 times the work
+    kinds     the kinds found in recordings of all loads, whether the site or size that leaks is
+              found, and which recordings get a region: those of a load that grows, or whose cycle
+              they do not cover, should not
+    programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it, by
 exact replay; needs are kept in build/lifetimes, so that a judge who comes again waits less.
+Programs are recorded by
+
+    examples/second-runs/record.py --programs examples/second-runs/lengths.toml -o FOLDER
+
 `--recordings` and `--runs` make it shorter, `--only WORD` keeps the loads and programs in whose
 names the word occurs. With `--write` tables in bench/results are renewed.
 """
@@ -21,17 +24,14 @@ names the word occurs. With `--write` tables in bench/results are renewed.
 from __future__ import annotations
 
 import argparse
-import csv
 import statistics
-import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from loads import (
-    CLEAN,
     LEAK_SITE,
     NOT_STEADY,
     SERVICES,
@@ -44,9 +44,11 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
+from heapfit.forecast.horizon import Forecast, Outlook, Refusal, find_outlook
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build/lifetimes"
@@ -64,6 +66,7 @@ class Settings:
     recordings: int
     runs: int
     only: str
+    programs: Path
     write: bool
 
     def keep(self, names: Iterable[str]) -> list[str]:
@@ -91,6 +94,209 @@ def record(load: str, seed: int, folder: Path) -> LoadedTrace:
     return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
 
 
+def ask_outlook(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Outlook | Refusal:
+    """What a recording says about longer runs in this heap."""
+    found = loaded.trial(PLANS[plan]).scan().r_safe
+    assert found is not None, (loaded.trace.path, plan)
+    return find_outlook(loaded, PLANS[plan], found, kind)
+
+
 def find_level(needs: Sequence[int]) -> int:
     """The level that 90 % of the runs stay below."""
     return sorted(needs)[max(0, round(LEVEL * len(needs)) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """What was forecast from recordings of a load, against what runs needed."""
+
+    load: str
+    plan: str
+    times: int
+    chance: float
+    recordings: int
+    regions: list[int]  # of the recordings that got one
+    needs: list[int]  # of the runs
+
+    @property
+    def pairs(self) -> int:
+        """A run in the region of a recording, each of each."""
+        return len(self.regions) * len(self.needs)
+
+    @property
+    def out(self) -> int:
+        """Pairs in which the run needs more."""
+        return sum(need > region for region in self.regions for need in self.needs)
+
+    @property
+    def over_level(self) -> list[float]:
+        """Regions over the level that 90 % of the runs stay below, ascending."""
+        level = find_level(self.needs)
+        return sorted(region / level for region in self.regions)
+
+    def row(self) -> list[object]:
+        """A row of the table."""
+        over = self.over_level
+        return [
+            *(self.load, self.plan, self.times, f"{self.chance:.0%}".replace("%", " %")),
+            *(f"{len(self.regions)} of {self.recordings}", len(self.needs), self.out),
+            f"{100 * self.out / self.pairs:.1f}" if self.pairs else "-",
+            f"{statistics.median(over):.3f}" if over else "-",
+            f"{over[round(0.9 * (len(over) - 1))]:.3f}" if over else "-",
+        ]
+
+
+REGIONS = ("load", "heap", "times as long", "chance asked", "recordings with a region", "runs",
+           "pairs out of memory", "of 100 pairs", "region over the 90 % level: median",
+           "90th percentile")  # fmt: skip
+
+
+def judge_regions(settings: Settings) -> None:
+    """The region forecast for longer runs of services, against what such runs need."""
+    found = []
+    for load in settings.keep(SERVICES):
+        of_load = forecast_load(load, settings)
+        print_table(REGIONS, [one.row() for one in of_load])
+        found += of_load
+    for asked in dict.fromkeys((one.times, one.chance) for one in found):
+        sum_up([one for one in found if (one.times, one.chance) == asked and one.load != "wild"])
+    if settings.write:
+        write_result("lifetimes-regions", REGIONS, [one.row() for one in found], keys=4)
+
+
+def forecast_load(load: str, settings: Settings) -> list[Regions]:
+    """All lengths and chances for recordings of one load."""
+    outlooks: dict[str, list[Outlook]] = {plan: [] for plan in PLANS}
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(settings.recordings):
+            loaded = record(load, seed, Path(folder))
+            kind = find_kind(loaded.trace, loaded.profile)
+            found = {plan: ask_outlook(loaded, kind, plan) for plan in PLANS}
+            for plan, outlook in found.items():
+                outlooks[plan] += [outlook] if isinstance(outlook, Outlook) else []
+    return [
+        Regions(
+            *(load, plan, times, chance, settings.recordings),
+            [region_of(outlook.forecast(times, chance)) for outlook in outlooks[plan]],
+            measure_needs(load, times, plan, settings.runs),
+        )
+        for plan in PLANS
+        for times in TIMES
+        for chance in CHANCES
+    ]
+
+
+def region_of(forecast: Forecast | Refusal) -> int:
+    assert isinstance(forecast, Forecast), forecast
+    return forecast.region
+
+
+def sum_up(found: Sequence[Regions]) -> None:
+    """The figures of all loads but the wild one for one length and chance."""
+    pairs, out = sum(one.pairs for one in found), sum(one.out for one in found)
+    over = sorted(over for one in found if one.load in UNBOUNDED for over in one.over_level) or [0]
+    print(
+        f"{found[0].times} times as long, {found[0].chance:.0%} asked: {out} of {pairs} pairs out "
+        f"({100 * out / max(pairs, 1):.2f} %); unbounded loads: median "
+        f"{statistics.median(over):.3f}, 90th percentile {over[int(0.9 * len(over))]:.3f}"
+    )
+
+
+KINDS = ("load", "recordings", *(kind.value for kind in Kind), "its part found", "regions")
+
+
+def judge_kinds(settings: Settings) -> None:
+    """Kinds of recordings of loads, the part that grows, and whether longer runs get a region."""
+    rows = []
+    for load in settings.keep((*SERVICES, *NOT_STEADY)):
+        with tempfile.TemporaryDirectory() as folder:
+            found = [judge_kind(load, seed, Path(folder)) for seed in range(settings.recordings)]
+        kinds = Counter(kind.kind for kind, _ in found)
+        parts = sum(has_part(load, kind) for kind, _ in found) if load in LEAKS else "-"
+        regions = sum(is_named for _, is_named in found)
+        rows.append((load, len(found), *(kinds[kind] for kind in Kind), parts, regions))
+        print_table(KINDS, rows[-1:])
+    if settings.write:
+        write_result("lifetimes-kinds", KINDS, rows)
+
+
+LEAKS = {"leak_site": ("site", LEAK_SITE), "leak_size": ("size", 50)}  # family and name
+
+
+def judge_kind(load: str, seed: int, folder: Path) -> tuple[RecordingKind, bool]:
+    """The kind of a recording, and whether longer runs get a region."""
+    loaded = record(load, seed, folder)
+    kind = find_kind(loaded.trace, loaded.profile)
+    outlook = ask_outlook(loaded, kind, "tailored")
+    loaded.trace.path.unlink()
+    return kind, isinstance(outlook, Outlook)
+
+
+def has_part(load: str, kind: RecordingKind) -> bool:
+    """True if the site or size that leaks is among the parts that grow."""
+    return LEAKS[load] in {(part.family, part.name) for part in kind.growth}
+
+
+PROGRAMS = ("program", "events recorded", "events of the run", "kind", "heap", "region for 1 %",
+            "region for 10 %", "needed", "10 %: region over needed")  # fmt: skip
+
+
+def judge_programs(settings: Settings) -> None:
+    """Real programs: the region forecast from the shortest run against what longer ones need."""
+    rows: list[tuple[object, ...]] = []
+    for first in sorted(settings.programs.glob("*-1.parquet")):
+        if settings.only in first.stem:
+            rows += forecast_program(first)
+            print_table(PROGRAMS, rows[-3 * len(PLANS) :])
+    if settings.write:
+        write_result("lifetimes-programs", PROGRAMS, rows, keys=5)
+
+
+def forecast_program(first: Path) -> Iterator[tuple[object, ...]]:
+    """The rows of one program: each recording against the longer ones, with each heap."""
+    name = first.stem.removesuffix("-1")
+    runs = [load_trace(Trace.open(first.with_name(f"{name}-{i}.parquet"))) for i in (1, 2, 3)]
+    for known, times, run in ((0, 10, 1), (0, 100, 2), (1, 10, 2)):
+        kind = find_kind(runs[known].trace, runs[known].profile)
+        for heap, plan in PLANS.items():
+            outlook = ask_outlook(runs[known], kind, heap)
+            needed = runs[run].trial(plan).scan().r_safe or 0
+            events = [runs[i].trace.info.events for i in (known, run)]
+            yield (name, *events, kind.kind.value, heap, *compare_region(outlook, times, needed))
+
+
+def compare_region(outlook: Outlook | Refusal, times: int, needed: int) -> tuple[object, ...]:
+    """The regions for 1 % and 10 %, the region needed, and how far the forecast lies above it."""
+    if isinstance(outlook, Refusal):
+        return "-", "-", needed, "-"
+    regions = [region_of(outlook.forecast(times, chance)) for chance in CHANCES]
+    return *regions, needed, f"{regions[1] / needed:.3f}"
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    console.print_table(columns, [[str(cell) for cell in row] for row in rows], width=console.WIDE)
+
+
+PARTS = {
+    "regions": judge_regions,
+    "kinds": judge_kinds,
+    "programs": judge_programs,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--of", nargs="+", choices=PARTS, default=[*PARTS], help="what to judge")
+    parser.add_argument("--recordings", type=int, default=20, help="of each load")
+    parser.add_argument("--runs", type=int, default=100, help="of each load and length")
+    parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
+    parser.add_argument("--only", default="", help="names in which this word occurs")
+    add_option(parser)
+    asked = parser.parse_args()
+    settings = Settings(asked.recordings, asked.runs, asked.only, asked.programs, asked.write)
+    for part in asked.of:
+        PARTS[part](settings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The region that a heap needs in runs longer than the recording, or why no one can say.
+
+windows of the recording --> region needed in each --> Gumbel's law --> level of as many windows as
+the longer run has. Windows are samples only of a service: no trend, no cycle longer than a window,
+neighbours that depend little on each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.forecast.extent import measure_extents
+from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
+from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.forecast.trend import rank_correlation
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace
+
+MOST_TIMES = 100.0  # as long as the recording
+FEWEST_WINDOWS = 20
+MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing is said about longer runs, and what to record."""
+
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What longer runs need of a heap's region, by the windows of a recording."""
+
+    region: int  # bytes that serve the recording
+    maxima: NDArray[np.int64]  # of the region needed in each window, bytes
+    windows: float  # as many as a run as long as the recording has
+    law: Gumbel
+
+    def forecast(self, times: float, chance: float) -> Forecast | Refusal:
+        """The region that a run `times` as long as the recording exceeds with this chance."""
+        if times > MOST_TIMES:
+            return Refusal(
+                f"the horizon is {times:,.0f} times the recording; {MOST_TIMES:,.0f} times are "
+                "as far as a forecast holds",
+                f"record {times / MOST_TIMES:,.1f} times as long",
+            )
+        windows = times * self.windows
+
+        def level(law: Gumbel) -> float:
+            return law.level(windows, chance)
+
+        low, high = bootstrap_interval(self.maxima, level)
+        return Forecast(self._round(level(self.law)), self._round(low), self._round(high))
+
+    def chance(self, region: int, times: float) -> float:
+        """The chance that a run `times` as long as the recording runs out of a region."""
+        return self.law.chance(region, times * self.windows)
+
+    def _round(self, level: float) -> int:
+        """Never below what the recording needed, whose length every run has."""
+        units = -(-max(int(level) + 1, self.region) // _engine.REGION_UNIT)
+        return units * _engine.REGION_UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A region, and the interval in which it lies 9 times of 10 if the windows are resampled."""
+
+    region: int
+    low: int
+    high: int
+
+
+def find_outlook(
+    loaded: LoadedTrace, plan: Plan, region: int, kind: RecordingKind
+) -> Outlook | Refusal:
+    """What a recording says about longer runs of a heap that serves it in `region` bytes."""
+    if kind.kind not in (Kind.SERVICE, Kind.CYCLE):
+        return _refuse_kind(kind)
+    extents = measure_extents(loaded, plan, region, kind.windows)
+    if extents is None:
+        return Refusal("the heap does not place blocks in a larger region as in this one", "")
+    together = -(-(kind.period or 1) // kind.windows.events)
+    while rank_correlation(join_windows(kind.windows.peaks, together)) > MOST_DEPENDENT:
+        together += 1
+    maxima = join_windows(extents, together)
+    if len(maxima) < FEWEST_WINDOWS:
+        return _refuse_windows(kind, together)
+    windows = len(loaded.events) / (kind.windows.events * together)
+    return Outlook(region, maxima, windows, fit_gumbel(maxima))
+
+
+def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """The maxima of windows that are so many times as long; the first ones may be left out.
+
+    >>> join_windows(np.array([9, 1, 2, 4, 3]), 2).tolist()
+    [2, 4]
+    """
+    whole = len(maxima) // count * count
+    return np.asarray(maxima[len(maxima) - whole :].reshape(-1, count).max(axis=1))
+
+
+def _refuse_kind(kind: RecordingKind) -> Refusal:
+    advice = {
+        Kind.GROWING: "find what grows, or record until it stays level",
+        Kind.JOB: "record further runs: the unit is a run",
+    }
+    return Refusal(
+        f"the recording is {kind.kind.value}: {kind.reason}",
+        advice.get(kind.kind, "record 10 times as long"),
+    )
+
+
+def _refuse_windows(kind: RecordingKind, together: int) -> Refusal:
+    needed = FEWEST_WINDOWS * together * kind.windows.events
+    cause = (
+        "neighbouring windows depend on each other"
+        if kind.period is None
+        else f"its cycle takes {kind.period:,} events"
+    )
+    return Refusal(
+        f"{cause}; {FEWEST_WINDOWS} windows of their own are needed",
+        f"record {needed:,} events behind the start-up",
+    )
