@@ -96,7 +96,7 @@ def _describe_opening(fit: Fit) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=tuple(fit.answer.sentences()),
+        sentences=(*fit.kinds.growth, *fit.answer.sentences()),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
