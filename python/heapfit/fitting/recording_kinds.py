@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ class FitKinds:
     each: tuple[RecordingKind, ...]  # resampled runs are none
     shown: RecordingKind  # one that grows; else that of the run that is shown
     growth: tuple[str, ...]  # sentences; empty where nothing grows
+    names: Mapping[int, str]  # of the call sites that grow, where a program knows them
 
 
 def find_kinds(
@@ -30,20 +31,18 @@ def find_kinds(
     """The kinds of recordings, one read of each."""
     recorded = [one for one in read if one[0].origin is None or one[0].origin.maker != "resampling"]
     kinds = [find_kind(trace, profile) for trace, profile in recorded or read[:1]]
-    first = next((i for i, kind in enumerate(kinds) if kind.is_growing), None)
-    if first is None:
-        places = [i for i, (trace, _) in enumerate(recorded) if trace.path == shown.path]
-        return FitKinds(tuple(kinds), kinds[places[0] if places else 0], ())
-    profile, kind = (recorded or read)[first][1], kinds[first]
-    return FitKinds(tuple(kinds), kind, _describe(kind, profile, size, programs))
-
-
-def _describe(
-    kind: RecordingKind, profile: Profile, size: HeapSize, programs: Sequence[Path]
-) -> tuple[str, ...]:
-    """Sentences on growth. The allocator's overhead is taken to grow with the live bytes."""
-    frames = {part.frame for part in kind.growth if part.frame}
+    grown = next((kind for kind in kinds if kind.is_growing), None)
+    if grown is None:
+        paths = [trace.path for trace, _ in recorded]
+        place = paths.index(shown.path) if shown.path in paths else 0
+        return FitKinds(tuple(kinds), kinds[place], (), {})
+    frames = {part.frame for part in grown.growth if part.frame}
     names = {site: place.description for site, place in places_in(programs, frames).items()}
-    live = size.region * size.u_max / max(size.r_safe, 1) - profile.u_max
-    filling = find_filling(kind, size.region, max(live, 0.0), profile.u_max_event)
+    return FitKinds(tuple(kinds), grown, _describe(grown, size, names), names)
+
+
+def _describe(kind: RecordingKind, size: HeapSize, names: Mapping[int, str]) -> tuple[str, ...]:
+    """Sentences on growth. The allocator's overhead is taken to grow with the live bytes."""
+    live = size.region * size.u_max / max(size.r_safe, 1) - kind.profile.u_max
+    filling = find_filling(kind, size.region, max(live, 0.0), kind.profile.u_max_event)
     return describe_growth(kind, names), describe_filling(filling, kind.microseconds)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.kind import kind_part
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
@@ -73,6 +75,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
         peak=peak(),
         risk=_draw_risk(fit),
         program=program_of(shown, fit.winner.plan),
+        kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, fit.winner.replay_region),
@@ -103,6 +106,14 @@ def _describe_opening(fit: Fit) -> PageOpening:
         trust=_list_trust(fit),
         warnings=_list_warnings(fit),
     )
+
+
+def _count_kinds(fit: Fit) -> str:
+    """The kinds of several recordings by their number."""
+    if len(fit.kinds.each) == 1:
+        return ""
+    counts = Counter(kind.kind for kind in fit.kinds.each)
+    return f" Of all: {', '.join(f'{times} {kind}' for kind, times in counts.most_common())}."
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
