@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first screen of `fit`: the size to set, the saving, reference heaps, holdout check.
 
-    title                what was recorded
+    title                what was recorded, and its kind
+    growth               where a recording grows: how fast, held by what, when the heap is full
     answer               bytes to set, the saving, the peak: in words that need no glossary
     table                the answer and heaps that its reader knows
     will it hold         runs that were replayed in just this region
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.cli.printing.kind import describe_kinds, kind_fields
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import effort_parts
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
@@ -54,7 +56,8 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
 def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     """The parts of the screen; with `is_whole` it does not refer to `--all`."""
     yield Line(_title(fit))
-    yield Line("")
+    yield from paragraph(describe_kinds(fit.kinds.each))
+    yield Fields({"kinds": [kind_fields(kind) for kind in fit.kinds.each]})
     yield from _queue_parts(fit)
     yield from paragraph(" ".join(_answer(fit)), _INDENT)
     yield Line("")
@@ -117,7 +120,8 @@ def _queue_parts(fit: Fit) -> Iterator[Part]:
 def _answer(fit: Fit) -> Iterator[str]:
     """The size to set, what it saves, and the peak: at most five lines."""
     answer = fit.answer
-    if not answer.is_enough:
+    yield from fit.kinds.growth
+    if not answer.is_enough and not fit.kinds.growth:
         are_few = (
             f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
         )
@@ -125,7 +129,7 @@ def _answer(fit: Fit) -> Iterator[str]:
             f"{are_few} for a peak below {SMALL_PEAK // 1024} KiB: "
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
-    yield _describe_setting(answer)
+    yield _describe_setting(answer, is_growing=bool(fit.kinds.growth))
     yield from describe_saving(fit)
     size = answer.size
     if size.peak > size.u_max:
@@ -136,18 +140,27 @@ def _answer(fit: Fit) -> Iterator[str]:
         yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
 
 
-def _describe_setting(answer: Answer) -> str:
+def _describe_setting(answer: Answer, *, is_growing: bool) -> str:
+    sentence = _choose_setting(answer)
+    if is_growing:
+        return f"For a run no longer than this: {sentence}"
+    if answer.is_enough or not answer.is_known:
+        return f"{sentence[0].upper()}{sentence[1:]}"
+    return f"Until then, {sentence}"
+
+
+def _choose_setting(answer: Answer) -> str:
     sentence = f"set the heap to {_format_size(answer.size.region)}."
     if answer.kept is not None and not answer.is_known:
         size = _format_size(answer.size.region)
-        return f"No new heap is worth it: {answer.kept.title} at {size} does."
+        return f"no new heap is worth it: {answer.kept.title} at {size} does."
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
         if answer.kept.typed:
             regions = answer.kept.describe_regions(answer.size.region)
             sentence = f"keep {answer.kept.name}: {regions}."
-    return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
+    return sentence
 
 
 def _format_size(size: int) -> str:
