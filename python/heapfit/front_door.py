@@ -27,10 +27,10 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.log.outlook import Outlook, find_outlook
-from heapfit.forecast.log.reading import read_log
 from heapfit.forecast import kind
 from heapfit.forecast.kind import RecordingKind
+from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan

@@ -44,6 +44,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.values import expand_names
@@ -93,6 +94,7 @@ def _make_options(command: FitCommand) -> FitOptions:
         sized=command.sized,
         pools=command.pools,
         peak=command.peak,
+        horizon=None if command.horizon is None else parse_horizon(command.horizon),
         margin=command.margin,
         exact=command.exact,
         effort=command.effort,

@@ -126,13 +126,11 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
 def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
     held, needed = fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.region - needed.peak)
-    drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
-        PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
         PageFigure(
             "out of memory",
             count(held.seen_refused),
-            drawn if held.drawn else "too short to resample",
+            f"of {count(held.seen)} replayed in this heap",
         ),
         PageFigure(
             "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
@@ -146,18 +144,16 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
 
 
 def _draw_risk(fit: Fit) -> Risk | None:
-    """The risk of the recordings, each in a plan made without it, and of resampled runs."""
+    """The risk of the recordings, and of each in a plan made without it."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
     groups = (
         RunGroup("recorded runs", seen),
         RunGroup("hold-out runs", () if unseen == seen else unseen),
-        RunGroup("resampled runs", fit.holdout.drawn_needs),
     )
     caption = (
         "The share of runs that run out of memory in each region. Hold-out: each recording in a "
-        "plan made without it. Resampled: variants of the recordings, which took no part in the "
-        "choice. Dashed: the region to set, with its margin."
+        "plan made without it. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, fit.answer.size.region, caption)
 
