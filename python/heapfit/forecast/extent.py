@@ -12,6 +12,7 @@ headers and tables add is known for the whole recording, whose region is, and ta
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,21 +29,38 @@ _ROOMY = 8  # times the region that serves the recording
 _CELLS = 16  # of a window, in which low and high blocks are looked at apart
 
 
-def measure_extents(
-    loaded: LoadedTrace, plan: Plan, region: int, windows: Windows
-) -> Integers | None:
+@dataclass(frozen=True, slots=True)
+class ReplayedRun:
+    """A recording as a heap serves it."""
+
+    events: _engine.EventArray  # of the bytes asked for
+    served: _engine.EventArray  # likewise, as the plan is replayed on them
+    plan: Plan
+    base_alignment: int
+
+
+def replayed_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
+    """A recording with a plan of ours."""
+    base = loaded.trace.base_alignment_for(plan.alignment)
+    return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
+
+
+def measure_extents(run: ReplayedRun, region: int, windows: Windows) -> Integers | None:
     """The bytes of region needed in each window, if the recording needs `region` in all.
 
     None where the heap does not serve the recording in a larger region as it does in this one.
     """
     roomy = _ROOMY * region // _engine.REGION_UNIT * _engine.REGION_UNIT
-    base = loaded.trace.base_alignment_for(plan.alignment)
     replay = _engine.Replay(
-        plan.engine(), roomy, base_alignment=base, keep_offsets=True, metered=False
+        run.plan.engine(),
+        roomy,
+        base_alignment=run.base_alignment,
+        keep_offsets=True,
+        metered=False,
     )
-    if not replay.feed(loaded.events_for(plan)):
+    if not replay.feed(run.served):
         return None
-    cells = _needed(loaded.events, replay.offsets.astype(np.int64), roomy, windows)
+    cells = _needed(run.events, replay.offsets.astype(np.int64), roomy, windows)
     cells += region - int(cells.max())
     first = len(cells) - len(windows) * _CELLS
     return np.asarray(cells[first:].reshape(-1, _CELLS).max(axis=1))

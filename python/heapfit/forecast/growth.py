@@ -32,6 +32,7 @@ FEWEST_LEVELS = 6  # different values of a series that can be said to grow
 FALSE_ALARMS = 0.01  # chance of "grows" for the total without growth, and for all groups together
 STEEP = 3.0  # deviations of the values around the line that a trend of the total rises by, at least
 STEEP_OF_GROUPS = 4.0  # of one group of many: what lives long makes slow trends by chance
+SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -184,7 +185,8 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
         for family, (numbering, troughs) in passes.items()
         for one in _series_of(family, numbering.names, troughs.result())
     )
-    return Groups(tuple(series), tuple(passes["site"][0].names), end / done)
+    microseconds = end / done if end >= SHORTEST_CLOCK else 0.0
+    return Groups(tuple(series), tuple(passes["site"][0].names), microseconds)
 
 
 def _series_of(

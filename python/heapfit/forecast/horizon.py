@@ -8,23 +8,62 @@ neighbours that depend little on each other.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.forecast.extent import measure_extents
+from heapfit.errors import HeapfitError
+from heapfit.forecast.extent import ReplayedRun, measure_extents
 from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import rank_correlation
-from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace
 
 MOST_TIMES = 100.0  # as long as the recording
 FEWEST_WINDOWS = 20
+FEWEST_RUNS = 8  # of a job
 MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
+
+
+_SECONDS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+_HORIZON: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(x|events|s|min|h|d|w|y)")
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How long a heap is to last."""
+
+    text: str  # as it was given
+    amount: float
+    unit: str  # x: times the recording (of a job: runs); events; or a unit of time
+
+    def times(self, events: int, microseconds: float) -> float | Refusal:
+        """How many times as long as a recording of so many events, each so long, it is."""
+        if self.unit == "x":
+            return self.amount
+        if self.unit == "events":
+            return self.amount / events
+        if microseconds <= 0:
+            return Refusal("the recording has no clock", "record with times, or give --horizon 10x")
+        return self.amount * _SECONDS[self.unit] * 1e6 / (events * microseconds)
+
+
+def parse_horizon(text: str) -> Horizon:
+    """A horizon such as 30d, 12h, 10x (times the recording) or 100000 events.
+
+    >>> parse_horizon("30d").times(1_000_000, 2_592_000.0)
+    1.0
+    """
+    found = _HORIZON.fullmatch(text.strip().replace(",", ""))
+    if found is None or float(found[1]) <= 0:
+        raise HeapfitError(
+            f"--horizon {text}: is no length of time (30d, 12h, 5min), 10x or 100000 events"
+        )
+    return Horizon(text.strip(), float(found[1]), found[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +75,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class LongerRuns:
     """What longer runs need of a heap's region, by the windows of a recording."""
 
     region: int  # bytes that serve the recording
@@ -64,6 +103,12 @@ class Outlook:
         """The chance that a run `times` as long as the recording runs out of a region."""
         return self.law.chance(region, times * self.windows)
 
+    def in_unit(self, convert: Callable[[int], int]) -> LongerRuns:
+        """The same where regions are counted otherwise: larger by an amount that stays."""
+        more = convert(self.region) - self.region
+        law = Gumbel(self.law.location + more, self.law.scale)
+        return LongerRuns(self.region + more, self.maxima + more, self.windows, law)
+
     def _round(self, level: float) -> int:
         """Never below what the recording needed, whose length every run has."""
         units = -(-max(int(level) + 1, self.region) // _engine.REGION_UNIT)
@@ -79,13 +124,12 @@ class Forecast:
     high: int
 
 
-def find_outlook(
-    loaded: LoadedTrace, plan: Plan, region: int, kind: RecordingKind
-) -> Outlook | Refusal:
+def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> LongerRuns | Refusal:
     """What a recording says about longer runs of a heap that serves it in `region` bytes."""
     if kind.kind not in (Kind.SERVICE, Kind.CYCLE):
         return _refuse_kind(kind)
-    extents = measure_extents(loaded, plan, region, kind.windows)
+    windows = kind.windows.scaled(len(run.events) / kind.profile.events)
+    extents = measure_extents(run, region, windows)
     if extents is None:
         return Refusal("the heap does not place blocks in a larger region as in this one", "")
     together = -(-(kind.period or 1) // kind.windows.events)
@@ -94,8 +138,20 @@ def find_outlook(
     maxima = join_windows(extents, together)
     if len(maxima) < FEWEST_WINDOWS:
         return _refuse_windows(kind, together)
-    windows = len(loaded.events) / (kind.windows.events * together)
-    return Outlook(region, maxima, windows, fit_gumbel(maxima))
+    count = len(run.events) / (windows.events * together)
+    return LongerRuns(region, maxima, count, fit_gumbel(maxima))
+
+
+def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
+    """What further runs of a job need of a heap's region, by what each recorded one needed."""
+    if len(needs) < FEWEST_RUNS:
+        runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
+        return Refusal(
+            f"the unit of a job is a run, and {runs} recorded",
+            f"record {FEWEST_RUNS} runs and fit them together",
+        )
+    maxima = np.array(needs, np.int64)
+    return LongerRuns(int(maxima.max()), maxima, 1.0, fit_gumbel(maxima))
 
 
 def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ too short  too few events, or swings too slow, to say one of these
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -56,6 +56,7 @@ class RecordingKind:
     growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
     period: int | None  # events of a cycle
     microseconds: float  # from an event to the next; 0 where the recording has no clock
+    profile: Profile = field(repr=False)
 
     @property
     def rate(self) -> Trend:
@@ -95,7 +96,7 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
         reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
-        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0)
+        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, profile)
     groups = follow_groups(trace, windows)
     growth = find_growth(groups, trace.chains)
     is_growing = grows(windows.troughs)
@@ -104,7 +105,9 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     hidden = growth and not is_growing
     trend = groups.trend_of(growth) if hidden else trend_of_growth(windows.troughs)
     period = observed.period if kind is Kind.CYCLE else None
-    return RecordingKind(kind, reason, windows, trend, growth, period, groups.microseconds)
+    return RecordingKind(
+        *(kind, reason, windows, trend, growth, period, groups.microseconds), profile
+    )
 
 
 def _judge(seen: _Observed) -> tuple[Kind, str]:
@@ -114,7 +117,7 @@ def _judge(seen: _Observed) -> tuple[Kind, str]:
         return Kind.CYCLE, f"live bytes come again every {seen.period:,} events"
     if seen.ending > _LONGEST_END:
         return Kind.JOB, f"its end takes {seen.ending:.0%} of the recording"
-    if _most_held_at_start(seen.profile, seen.windows) > int(seen.windows.peaks.max()):
+    if _needs_most_at_start(seen.profile, seen.windows):
         return Kind.JOB, "its start needs the most"
     return _judge_level(seen.windows)
 
@@ -128,12 +131,14 @@ def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
     return Kind.GROWING, "the least live bytes of its windows rise to the end"
 
 
-def _most_held_at_start(profile: Profile, windows: Windows) -> int:
-    """The highest trough of the start-up, by windows of the same length."""
+def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
+    """True if a window of the first third holds more all the time than the others ever."""
+    third = len(windows) // 3
     each = windows.events // profile.bucket_width
     count = int(windows.starts[0]) // windows.events
-    lowest = profile.live_lowest[: count * each].reshape(count, each)
-    return int(lowest.min(axis=1).max(initial=0))
+    lowest = profile.live_lowest[: count * each].reshape(count, each).min(axis=1)
+    held = max(int(lowest.max(initial=0)), int(windows.troughs[:third].max()))
+    return held > int(windows.peaks[third:].max())
 
 
 def _judge_level(windows: Windows) -> tuple[Kind, str]:
