@@ -44,7 +44,8 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.forecast.horizon import Forecast, Outlook, Refusal, find_outlook
+from heapfit.forecast.extent import replayed_run
+from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -94,11 +95,11 @@ def record(load: str, seed: int, folder: Path) -> LoadedTrace:
     return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
 
 
-def ask_outlook(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Outlook | Refusal:
+def ask_longer_runs(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> LongerRuns | Refusal:
     """What a recording says about longer runs in this heap."""
     found = loaded.trial(PLANS[plan]).scan().r_safe
     assert found is not None, (loaded.trace.path, plan)
-    return find_outlook(loaded, PLANS[plan], found, kind)
+    return expect_longer_runs(replayed_run(loaded, PLANS[plan]), found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:
@@ -166,18 +167,18 @@ def judge_regions(settings: Settings) -> None:
 
 def forecast_load(load: str, settings: Settings) -> list[Regions]:
     """All lengths and chances for recordings of one load."""
-    outlooks: dict[str, list[Outlook]] = {plan: [] for plan in PLANS}
+    longer: dict[str, list[LongerRuns]] = {plan: [] for plan in PLANS}
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(settings.recordings):
             loaded = record(load, seed, Path(folder))
             kind = find_kind(loaded.trace, loaded.profile)
-            found = {plan: ask_outlook(loaded, kind, plan) for plan in PLANS}
-            for plan, outlook in found.items():
-                outlooks[plan] += [outlook] if isinstance(outlook, Outlook) else []
+            found = {plan: ask_longer_runs(loaded, kind, plan) for plan in PLANS}
+            for plan, expected in found.items():
+                longer[plan] += [expected] if isinstance(expected, LongerRuns) else []
     return [
         Regions(
             *(load, plan, times, chance, settings.recordings),
-            [region_of(outlook.forecast(times, chance)) for outlook in outlooks[plan]],
+            [region_of(expected.forecast(times, chance)) for expected in longer[plan]],
             measure_needs(load, times, plan, settings.runs),
         )
         for plan in PLANS
@@ -227,9 +228,9 @@ def judge_kind(load: str, seed: int, folder: Path) -> tuple[RecordingKind, bool]
     """The kind of a recording, and whether longer runs get a region."""
     loaded = record(load, seed, folder)
     kind = find_kind(loaded.trace, loaded.profile)
-    outlook = ask_outlook(loaded, kind, "tailored")
+    expected = ask_longer_runs(loaded, kind, "tailored")
     loaded.trace.path.unlink()
-    return kind, isinstance(outlook, Outlook)
+    return kind, isinstance(expected, LongerRuns)
 
 
 def has_part(load: str, kind: RecordingKind) -> bool:
@@ -259,17 +260,17 @@ def forecast_program(first: Path) -> Iterator[tuple[object, ...]]:
     for known, times, run in ((0, 10, 1), (0, 100, 2), (1, 10, 2)):
         kind = find_kind(runs[known].trace, runs[known].profile)
         for heap, plan in PLANS.items():
-            outlook = ask_outlook(runs[known], kind, heap)
+            expected = ask_longer_runs(runs[known], kind, heap)
             needed = runs[run].trial(plan).scan().r_safe or 0
             events = [runs[i].trace.info.events for i in (known, run)]
-            yield (name, *events, kind.kind.value, heap, *compare_region(outlook, times, needed))
+            yield (name, *events, kind.kind.value, heap, *compare_region(expected, times, needed))
 
 
-def compare_region(outlook: Outlook | Refusal, times: int, needed: int) -> tuple[object, ...]:
+def compare_region(expected: LongerRuns | Refusal, times: int, needed: int) -> tuple[object, ...]:
     """The regions for 1 % and 10 %, the region needed, and how far the forecast lies above it."""
-    if isinstance(outlook, Refusal):
+    if isinstance(expected, Refusal):
         return "-", "-", needed, "-"
-    regions = [region_of(outlook.forecast(times, chance)) for chance in CHANCES]
+    regions = [region_of(expected.forecast(times, chance)) for chance in CHANCES]
     return *regions, needed, f"{regions[1] / needed:.3f}"
 
 

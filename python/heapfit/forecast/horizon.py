@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -21,12 +22,13 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import ReplayedRun, measure_extents
 from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
 from heapfit.forecast.kind import Kind, RecordingKind
-from heapfit.forecast.trend import rank_correlation
+from heapfit.forecast.trend import find_dependence, rank_correlation
 
 MOST_TIMES = 100.0  # as long as the recording
 FEWEST_WINDOWS = 20
 FEWEST_RUNS = 8  # of a job
 MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
+_LEAST_VARIANCE = 0.3  # share of the true variance that dependent windows are taken to show
 
 
 _SECONDS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
@@ -81,7 +83,12 @@ class LongerRuns:
     region: int  # bytes that serve the recording
     maxima: NDArray[np.int64]  # of the region needed in each window, bytes
     windows: float  # as many as a run as long as the recording has
-    law: Gumbel
+    widening: float = 1.0  # of the law's scale, which dependent windows show too small
+
+    @property
+    def law(self) -> Gumbel:
+        """The law of a window's extent."""
+        return fit_gumbel(self.maxima).widen(self.widening)
 
     def forecast(self, times: float, chance: float) -> Forecast | Refusal:
         """The region that a run `times` as long as the recording exceeds with this chance."""
@@ -94,7 +101,7 @@ class LongerRuns:
         windows = times * self.windows
 
         def level(law: Gumbel) -> float:
-            return law.level(windows, chance)
+            return law.widen(self.widening).level(windows, chance)
 
         low, high = bootstrap_interval(self.maxima, level)
         return Forecast(self._round(level(self.law)), self._round(low), self._round(high))
@@ -106,8 +113,7 @@ class LongerRuns:
     def in_unit(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""
         more = convert(self.region) - self.region
-        law = Gumbel(self.law.location + more, self.law.scale)
-        return LongerRuns(self.region + more, self.maxima + more, self.windows, law)
+        return replace(self, region=self.region + more, maxima=self.maxima + more)
 
     def _round(self, level: float) -> int:
         """Never below what the recording needed, whose length every run has."""
@@ -139,7 +145,7 @@ def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> Lo
     if len(maxima) < FEWEST_WINDOWS:
         return _refuse_windows(kind, together)
     count = len(run.events) / (windows.events * together)
-    return LongerRuns(region, maxima, count, fit_gumbel(maxima))
+    return LongerRuns(region, maxima, count, _find_widening(maxima))
 
 
 def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
@@ -160,7 +166,15 @@ def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
             f"record {FEWEST_RUNS} runs and fit them together",
         )
     maxima = np.array(needs, np.int64)
-    return LongerRuns(int(maxima.max()), maxima, 1.0, fit_gumbel(maxima))
+    return LongerRuns(int(maxima.max()), maxima, 1.0)
+
+
+def _find_widening(maxima: NDArray[np.int64]) -> float:
+    """By how much dependent windows show the scale too small.
+
+    Of n windows that count as n / d the variance about their own mean is 1 - d / n of the true one.
+    """
+    return 1 / sqrt(max(1 - find_dependence(maxima) / len(maxima), _LEAST_VARIANCE))
 
 
 def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:
