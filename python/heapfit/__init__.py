@@ -28,6 +28,7 @@ _OFFERED: Final = {
         "find_front",
         "find_kind",
         "fit",
+        "forecast_log",
         "generate_code",
         "generate_workload",
         "open",
