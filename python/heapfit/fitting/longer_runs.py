@@ -23,11 +23,13 @@ from heapfit.forecast.horizon import (
     Refusal,
     expect_further_runs,
     expect_longer_runs,
+    join_runs,
 )
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.trace.loaded import LoadedTrace
 
 CHANCE = 0.01  # that a run needs more than the region that is told
+_ALIKE = 2.0  # times as long, at most, are recordings whose windows are joined
 _TIMES = (1.0, 10.0, MOST_TIMES)
 
 
@@ -90,7 +92,7 @@ def _expect(selection: Selection, kinds: FitKinds) -> _Expected:
     if selection.excerpt is not None:
         reason = Refusal("the recording is too long to be replayed for it", "")
         return _Expected(reason, is_job=False, basis="")
-    return _expect_of_service(selection.choice, shown)
+    return _expect_of_services(selection, kinds)
 
 
 def _list_needs(selection: Selection) -> tuple[int | None, ...]:
@@ -100,28 +102,43 @@ def _list_needs(selection: Selection) -> tuple[int | None, ...]:
     return tuple(selection.choice.r_safe)
 
 
-def _expect_of_service(choice: Choice, kind: RecordingKind) -> _Expected:
-    """From the windows of the recording that needs the largest region."""
-    kept, size = choice.answer.kept, choice.answer.size
-    region = size.r_safe if kept is None else kept.region(size.r_safe)
+def _expect_of_services(selection: Selection, kinds: FitKinds) -> _Expected:
+    """From the windows of all recordings that are services of about the same length."""
+    shown = selection.choice.shown
+    found: list[LongerRuns] = []
+    needs = _list_needs(selection)
+    for loaded, kind, need in zip(selection.searched, kinds.each, needs, strict=False):
+        is_alike = 0.5 <= len(loaded.events) / len(shown.events) <= _ALIKE
+        if need is None or (loaded is not shown and not is_alike):
+            continue
+        one = _expect_of_service(selection.choice, loaded, kind, need)
+        if isinstance(one, LongerRuns):
+            found.append(one)
+        elif loaded is shown:
+            return _Expected(one, is_job=False, basis="")
+    longer = join_runs(found)
+    runs = "" if len(found) == 1 else f" of {len(found)} runs"
+    return _Expected(longer, is_job=False, basis=f"{len(longer.maxima)} windows{runs}")
+
+
+def _expect_of_service(
+    choice: Choice, loaded: LoadedTrace, kind: RecordingKind, need: int
+) -> LongerRuns | Refusal:
+    kept = choice.answer.kept
     try:
-        run = _run_of(choice, choice.shown)
+        run = _run_of(choice, loaded)
     except HeapfitError as error:
-        return _Expected(Refusal(str(error), ""), is_job=False, basis="")
-    found = expect_longer_runs(run, region, kind)
-    if isinstance(found, Refusal):
-        return _Expected(found, is_job=False, basis="")
-    longer = found if kept is None else found.in_unit(kept.memory)
-    basis = f"{len(longer.maxima)} windows"
-    return _Expected(longer, is_job=False, basis=basis)
+        return Refusal(str(error), "")
+    found = expect_longer_runs(run, need if kept is None else kept.region(need), kind)
+    return found if kept is None or isinstance(found, Refusal) else found.in_unit(kept.memory)
 
 
-def _run_of(choice: Choice, shown: LoadedTrace) -> ReplayedRun:
+def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
     kept = choice.answer.kept
     if kept is None:
-        return replayed_run(shown, choice.winner.plan)
-    served = adapt_requests(kept, requests_of(shown.trace)).engine()
-    base = shown.trace.base_alignment_for(kept.plan.alignment)
+        return replayed_run(loaded, choice.winner.plan)
+    served = adapt_requests(kept, requests_of(loaded)).engine()
+    base = loaded.trace.base_alignment_for(kept.plan.alignment)
     return ReplayedRun(served, served, kept.plan, base)
 
 

@@ -148,6 +148,15 @@ def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> Lo
     return LongerRuns(region, maxima, count, _find_widening(maxima))
 
 
+def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
+    """What several recordings of one program, of about the same length, say together."""
+    if len(each) == 1:
+        return each[0]
+    maxima = np.concatenate([one.maxima for one in each])
+    windows = float(np.mean([one.windows for one in each]))
+    return LongerRuns(max(one.region for one in each), maxima, windows, fit_gumbel(maxima))
+
+
 def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
     """What further runs of a job need of a heap's region, by what each recorded one needed."""
     if len(needs) < FEWEST_RUNS:

@@ -227,23 +227,13 @@ def _describe_horizon(fit: Fit, name: str, needed: Forecast) -> str:
     )
 
 
-_LONGER: tuple[Column[LongerRun], ...] = (
-    Column(heading="a run", shown=lambda row: row.name),
-    Column(heading="runs out", shown=lambda row: _format_chance(row.chance)),
-    Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
-    Column(heading="from", shown=lambda row: row.needed and row.needed.low),
-    Column(heading="to", shown=lambda row: row.needed and row.needed.high),
-)
-
-
-def _format_chance(chance: float | None) -> str | None:
-    """A chance in percent, as far as a forecast tells.
-
-    >>> _format_chance(0.004), _format_chance(0.126), _format_chance(0.9999)
-    ('below 1 %', '13 %', 'above 99 %')
-    """
+def _format_chance(row: LongerRun) -> str | None:
+    """The chance in percent; of a run as long as the recording the margin decides."""
+    chance = row.chance
     if chance is None:
         return None
+    if row.times == 1 and not row.is_asked:
+        return "by margin"
     if chance < _LEAST_CHANCE:
         return "below 1 %"
     return "above 99 %" if chance > 1 - _LEAST_CHANCE else f"{100 * chance:.0f} %"
@@ -272,6 +262,15 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
     yield Fields({"looked_at": fit.excerpt})
     if fit.excerpt is not None:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
+
+
+_LONGER: tuple[Column[LongerRun], ...] = (
+    Column(heading="a run", shown=lambda row: row.name),
+    Column(heading="runs out", shown=_format_chance),
+    Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
+    Column(heading="from", shown=lambda row: row.needed and row.needed.low),
+    Column(heading="to", shown=lambda row: row.needed and row.needed.high),
+)
 
 
 def _record_more(fit: Fit) -> Iterator[Part]:
