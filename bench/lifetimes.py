@@ -55,7 +55,8 @@ from heapfit.trace.stored import Trace
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build/lifetimes"
 PLANS = {name: Plan(name, {"alignment": 8}) for name in ("tailored", "best_fit")}
-TIMES = (10, 100)  # as long as a recording
+JUDGED = {10: ("tailored", "best_fit"), 100: ("tailored",)}  # by how many times as long runs are
+TIMES = tuple(JUDGED)
 CHANCES = (0.01, 0.1)  # that a run runs out of memory, as asked
 LEVEL = 0.9  # the share of the runs that stay below the level a region is compared with
 WILD = "wild"  # apart: no recording shows its largest block
@@ -190,11 +191,11 @@ def forecast_load(load: str, settings: Settings) -> list[Regions]:
     return [
         Regions(
             *(load, times, chance, settings.recordings),
-            [region_of(one.forecast(times, chance)) for one in longer],
+            [region_of(one.forecast(times, chance)) for one in expected[heap]],
             measure_needs(load, times, heap, settings.runs[times]),
         )
-        for heap, longer in expected.items()
-        for times in TIMES
+        for times, heaps in JUDGED.items()
+        for heap in heaps
         for chance in CHANCES
     ]
 
