@@ -84,7 +84,7 @@ def forecast_longer_runs(
 def _expect(selection: Selection, kinds: FitKinds) -> _Expected:
     shown = kinds.shown
     if shown.is_growing:
-        reason = Refusal(f"the recording grows: {shown.reason}", "find what grows")
+        reason = Refusal("the recording grows", "find what grows")
         return _Expected(reason, is_job=False, basis="")
     if shown.kind is Kind.JOB:
         needs = [need for need in _list_needs(selection) if need is not None]

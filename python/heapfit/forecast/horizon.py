@@ -192,10 +192,8 @@ def _refuse_kind(kind: RecordingKind) -> Refusal:
         Kind.GROWING: "find what grows, or record until it stays level",
         Kind.JOB: "record further runs: the unit is a run",
     }
-    return Refusal(
-        f"the recording is {kind.kind.value}: {kind.reason}",
-        advice.get(kind.kind, "record 10 times as long"),
-    )
+    reason = "the recording is too short" if kind.kind is Kind.TOO_SHORT else f"it is {kind.kind}"
+    return Refusal(reason, advice.get(kind.kind, "record 10 times as long"))
 
 
 def _refuse_windows(kind: RecordingKind, together: int) -> Refusal:

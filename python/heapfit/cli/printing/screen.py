@@ -185,13 +185,13 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     rest = len(fit.comparison.rows) - 1
     marks = ["" if is_whole else f"{rest} more: --all"]
     if any(row.standing is ReferenceKind.RULE for row in fit.references):
-        marks.append("* simulated from its algorithm")
+        marks.append("* simulated")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
     marks.append("~ estimated Cortex-M4 instr.")
-    yield from paragraph("   ".join(filter(None, marks)), _INDENT)
     if not all(row.has_checks for row in fit.references):
-        yield Line(f"{_INDENT}# its frees are not checked, as the others' are (safety level 1)")
+        marks.append("# frees not checked")
+    yield from paragraph("  ".join(filter(None, marks)), _INDENT)
 
 
 def _hold_parts(fit: Fit) -> Iterator[Part]:
