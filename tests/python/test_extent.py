@@ -78,4 +78,7 @@ def test_dependent_windows_widen_the_law_and_a_far_horizon_is_refused() -> None:
     expected = LongerRuns(int(walk.max()), walk, 53.0, 1.2)
     assert expected.law.scale == pytest.approx(1.2 * replace(expected, widening=1.0).law.scale)
     assert isinstance(expected.forecast(101, 0.1), Refusal)
-    assert not isinstance(expected.forecast(100, 0.1), Refusal)
+    forecast = expected.forecast(100, 0.1)
+    assert not isinstance(forecast, Refusal)
+    assert forecast.region == pytest.approx(expected.law.level(5300, 0.1), abs=8)
+    assert expected.chance(forecast.region, 100) == pytest.approx(0.1, rel=0.05)

@@ -100,11 +100,11 @@ class LongerRuns:
             )
         windows = times * self.windows
 
-        def level(law: Gumbel) -> float:
-            return law.widen(self.widening).level(windows, chance)
-
-        low, high = bootstrap_interval(self.maxima, level)
-        return Forecast(self._round(level(self.law)), self._round(low), self._round(high))
+        low, high = bootstrap_interval(
+            self.maxima, lambda law: law.widen(self.widening).level(windows, chance)
+        )
+        region = self.law.level(windows, chance)
+        return Forecast(self._round(region), self._round(low), self._round(high))
 
     def chance(self, region: int, times: float) -> float:
         """The chance that a run `times` as long as the recording runs out of a region."""
