@@ -10,6 +10,7 @@
               found, and which recordings get a region: those of a load that grows, or whose cycle
               they do not cover, should not
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
+    again     runs of one program and length in the folder --again: one known, the others judged
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it, by
 exact replay; needs are kept in build/lifetimes, so that a judge who comes again waits less.
@@ -54,9 +55,11 @@ from heapfit.trace.stored import Trace
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build/lifetimes"
 PLANS = {name: Plan(name, {"alignment": 8}) for name in ("tailored", "best_fit")}
-TIMES = (10, 100)  # as long as a recording
+JUDGED = {10: ("tailored", "best_fit"), 100: ("tailored",)}  # by how many times as long runs are
+TIMES = tuple(JUDGED)
 CHANCES = (0.01, 0.1)  # that a run runs out of memory, as asked
 LEVEL = 0.9  # the share of the runs that stay below the level a region is compared with
+WILD = "wild"  # apart: no recording shows its largest block
 FIRST_RUN = 1000  # seeds of runs; recordings have those below
 
 
@@ -65,9 +68,10 @@ class Settings:
     """How much is judged."""
 
     recordings: int
-    runs: int
+    runs: dict[int, int]  # by how many times as long they are
     only: str
     programs: Path
+    again: Path
     write: bool
 
     def keep(self, names: Iterable[str]) -> list[str]:
@@ -109,10 +113,9 @@ def find_level(needs: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """What was forecast from recordings of a load, against what runs needed."""
+    """What was forecast from recordings of a load for one heap, against what runs needed."""
 
     load: str
-    plan: str
     times: int
     chance: float
     recordings: int
@@ -131,58 +134,68 @@ class Regions:
 
     @property
     def over_level(self) -> list[float]:
-        """Regions over the level that 90 % of the runs stay below, ascending."""
+        """Regions over the level that 90 % of the runs stay below."""
         level = find_level(self.needs)
-        return sorted(region / level for region in self.regions)
-
-    def row(self) -> list[object]:
-        """A row of the table."""
-        over = self.over_level
-        return [
-            *(self.load, self.plan, self.times, f"{self.chance:.0%}".replace("%", " %")),
-            *(f"{len(self.regions)} of {self.recordings}", len(self.needs), self.out),
-            f"{100 * self.out / self.pairs:.1f}" if self.pairs else "-",
-            f"{statistics.median(over):.3f}" if over else "-",
-            f"{over[round(0.9 * (len(over) - 1))]:.3f}" if over else "-",
-        ]
+        return [region / level for region in self.regions]
 
 
-REGIONS = ("load", "heap", "times as long", "chance asked", "recordings with a region", "runs",
-           "pairs out of memory", "of 100 pairs", "region over the 90 % level: median",
-           "90th percentile")  # fmt: skip
+REGIONS = ("load", "times as long", "recordings with a region", "runs",
+           *(f"{chance:.0%} asked: out of memory, %".replace("%", " %", 1) for chance in CHANCES),
+           "10 %: region over the 90 % level, median", "90th percentile")  # fmt: skip
 
 
 def judge_regions(settings: Settings) -> None:
     """The region forecast for longer runs of services, against what such runs need."""
-    found = []
+    found: list[Regions] = []
+    rows = []
     for load in settings.keep(SERVICES):
         of_load = forecast_load(load, settings)
-        print_table(REGIONS, [one.row() for one in of_load])
-        found += of_load
-    for asked in dict.fromkeys((one.times, one.chance) for one in found):
-        sum_up([one for one in found if (one.times, one.chance) == asked and one.load != "wild"])
+        rows += [region_row(load, [one for one in of_load if one.times == n]) for n in TIMES]
+        print_table(REGIONS, rows[-len(TIMES) :])
+        found += of_load if load != WILD else []
+    for times in TIMES:
+        for name, loads in (("all but wild", SERVICES), ("unbounded", UNBOUNDED)):
+            chosen = [one for one in found if one.times == times and one.load in loads]
+            rows += [region_row(name, chosen)] if chosen else []
+    print_table(REGIONS, rows)
     if settings.write:
-        write_result("lifetimes-regions", REGIONS, [one.row() for one in found], keys=4)
+        write_result("lifetimes-regions", REGIONS, rows, keys=2)
+
+
+def region_row(name: str, found: Sequence[Regions]) -> tuple[object, ...]:
+    """A row of both heaps, for all loads in `found`, of one length of runs."""
+    outs = []
+    for chance in CHANCES:
+        asked = [one for one in found if one.chance == chance]
+        pairs = sum(one.pairs for one in asked)
+        outs.append(f"{100 * sum(one.out for one in asked) / max(pairs, 1):.1f}")
+    over = sorted(over for one in asked for over in one.over_level) or [0.0]
+    given = sum(len(one.regions) for one in asked)
+    return (
+        *(name, found[0].times, f"{given} of {sum(one.recordings for one in asked)}"),
+        *(sum(len(one.needs) for one in asked), *outs),
+        *(f"{statistics.median(over):.3f}", f"{over[round(0.9 * (len(over) - 1))]:.3f}"),
+    )
 
 
 def forecast_load(load: str, settings: Settings) -> list[Regions]:
-    """All lengths and chances for recordings of one load."""
-    longer: dict[str, list[LongerRuns]] = {plan: [] for plan in PLANS}
+    """All heaps, lengths and chances for recordings of one load."""
+    expected: dict[str, list[LongerRuns]] = {heap: [] for heap in PLANS}
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(settings.recordings):
             loaded = record(load, seed, Path(folder))
             kind = find_kind(loaded.trace, loaded.profile)
-            found = {plan: ask_longer_runs(loaded, kind, plan) for plan in PLANS}
-            for plan, expected in found.items():
-                longer[plan] += [expected] if isinstance(expected, LongerRuns) else []
+            found = {heap: ask_longer_runs(loaded, kind, heap) for heap in PLANS}
+            for heap, longer in found.items():
+                expected[heap] += [longer] if isinstance(longer, LongerRuns) else []
     return [
         Regions(
-            *(load, plan, times, chance, settings.recordings),
-            [region_of(expected.forecast(times, chance)) for expected in longer[plan]],
-            measure_needs(load, times, plan, settings.runs),
+            *(load, times, chance, settings.recordings),
+            [region_of(one.forecast(times, chance)) for one in expected[heap]],
+            measure_needs(load, times, heap, settings.runs[times]),
         )
-        for plan in PLANS
-        for times in TIMES
+        for times, heaps in JUDGED.items()
+        for heap in heaps
         for chance in CHANCES
     ]
 
@@ -190,17 +203,6 @@ def forecast_load(load: str, settings: Settings) -> list[Regions]:
 def region_of(forecast: Forecast | Refusal) -> int:
     assert isinstance(forecast, Forecast), forecast
     return forecast.region
-
-
-def sum_up(found: Sequence[Regions]) -> None:
-    """The figures of all loads but the wild one for one length and chance."""
-    pairs, out = sum(one.pairs for one in found), sum(one.out for one in found)
-    over = sorted(over for one in found if one.load in UNBOUNDED for over in one.over_level) or [0]
-    print(
-        f"{found[0].times} times as long, {found[0].chance:.0%} asked: {out} of {pairs} pairs out "
-        f"({100 * out / max(pairs, 1):.2f} %); unbounded loads: median "
-        f"{statistics.median(over):.3f}, 90th percentile {over[int(0.9 * len(over))]:.3f}"
-    )
 
 
 KINDS = ("load", "recordings", *(kind.value for kind in Kind), "its part found", "regions")
@@ -274,6 +276,46 @@ def compare_region(expected: LongerRuns | Refusal, times: int, needed: int) -> t
     return *regions, needed, f"{regions[1] / needed:.3f}"
 
 
+AGAIN = ("heap", "runs", "recordings with a region", "pairs out of memory", "pairs",
+         "1 %: region over the most needed: median", "worst")  # fmt: skip
+
+
+def judge_again(settings: Settings) -> None:
+    """Runs of one program and length: the region for 1 % from each alone against the others."""
+    runs = [load_trace(Trace.open(path)) for path in sorted(settings.again.glob("*.parquet"))]
+    rows = [again_row(heap, runs) for heap in settings.keep(PLANS)]
+    print_table(AGAIN, rows)
+    if settings.write:
+        write_result("lifetimes-again", AGAIN, rows)
+
+
+def again_row(heap: str, runs: Sequence[LoadedTrace]) -> tuple[object, ...]:
+    """What became of each run in the regions forecast from the others."""
+    needs = [run.trial(PLANS[heap]).scan().r_safe or 0 for run in runs]
+    regions = {}
+    for number, run in enumerate(runs):
+        expected = ask_longer_runs(run, find_kind(run.trace, run.profile), heap)
+        if isinstance(expected, LongerRuns):
+            regions[number] = region_of(expected.forecast(1, CHANCES[0]))
+    out = sum(
+        need > region
+        for number, region in regions.items()
+        for other, need in enumerate(needs)
+        if other != number
+    )
+    over = sorted(region / max(needs) for region in regions.values()) or [0]
+    pairs = len(regions) * (len(runs) - 1)
+    return (
+        heap,
+        len(runs),
+        len(regions),
+        out,
+        pairs,
+        f"{statistics.median(over):.3f}",
+        f"{over[-1]:.3f}",
+    )
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.print_table(columns, [[str(cell) for cell in row] for row in rows], width=console.WIDE)
 
@@ -282,6 +324,7 @@ PARTS = {
     "regions": judge_regions,
     "kinds": judge_kinds,
     "programs": judge_programs,
+    "again": judge_again,
 }
 
 
@@ -289,12 +332,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--of", nargs="+", choices=PARTS, default=[*PARTS], help="what to judge")
     parser.add_argument("--recordings", type=int, default=20, help="of each load")
-    parser.add_argument("--runs", type=int, default=100, help="of each load and length")
+    parser.add_argument(
+        "--runs", type=int, nargs=2, default=[100, 100], help="of each load, 10 and 100 x as long"
+    )
     parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
+    parser.add_argument("--again", type=Path, default=KEPT / "again", help="likewise")
     parser.add_argument("--only", default="", help="names in which this word occurs")
     add_option(parser)
     asked = parser.parse_args()
-    settings = Settings(asked.recordings, asked.runs, asked.only, asked.programs, asked.write)
+    runs = dict(zip(TIMES, asked.runs, strict=True))
+    settings = Settings(
+        asked.recordings, runs, asked.only, asked.programs, asked.again, asked.write
+    )
     for part in asked.of:
         PARTS[part](settings)
 

@@ -10,7 +10,7 @@ from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
 from heapfit.forecast.extent import find_maxima, measure_extents, replayed_run
-from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs
+from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
@@ -78,4 +78,15 @@ def test_dependent_windows_widen_the_law_and_a_far_horizon_is_refused() -> None:
     expected = LongerRuns(int(walk.max()), walk, 53.0, 1.2)
     assert expected.law.scale == pytest.approx(1.2 * replace(expected, widening=1.0).law.scale)
     assert isinstance(expected.forecast(101, 0.1), Refusal)
-    assert not isinstance(expected.forecast(100, 0.1), Refusal)
+    forecast = expected.forecast(100, 0.1)
+    assert not isinstance(forecast, Refusal)
+    assert forecast.region == pytest.approx(expected.law.level(5300, 0.1), abs=8)
+    assert expected.chance(forecast.region, 100) == pytest.approx(0.1, rel=0.05)
+
+
+def test_recordings_of_one_program_are_forecast_together() -> None:
+    maxima = np.random.default_rng(1).gumbel(100_000, 2000, 96).astype(np.int64)
+    halves = [LongerRuns(int(half.max()), half, 53.0) for half in (maxima[:48], maxima[48:])]
+    together = join_runs(halves)
+    assert (together.region, together.windows) == (int(maxima.max()), 53.0)
+    assert together.law.scale == pytest.approx(2000, rel=0.25)

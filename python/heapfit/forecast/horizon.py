@@ -100,11 +100,11 @@ class LongerRuns:
             )
         windows = times * self.windows
 
-        def level(law: Gumbel) -> float:
-            return law.widen(self.widening).level(windows, chance)
-
-        low, high = bootstrap_interval(self.maxima, level)
-        return Forecast(self._round(level(self.law)), self._round(low), self._round(high))
+        low, high = bootstrap_interval(
+            self.maxima, lambda law: law.widen(self.widening).level(windows, chance)
+        )
+        region = self.law.level(windows, chance)
+        return Forecast(self._round(region), self._round(low), self._round(high))
 
     def chance(self, region: int, times: float) -> float:
         """The chance that a run `times` as long as the recording runs out of a region."""
@@ -154,8 +154,13 @@ def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
         return each[0]
     maxima = np.concatenate([one.maxima for one in each])
     windows = float(np.mean([one.windows for one in each]))
+<<<<<<< HEAD
     widening = float(np.mean([one.widening for one in each]))
     return LongerRuns(max(one.region for one in each), maxima, windows, widening)
+=======
+    region = max(one.region for one in each)
+    return LongerRuns(region, maxima, windows, _find_widening(maxima))
+>>>>>>> 3f7b4d40
 
 
 def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
