@@ -26,6 +26,7 @@ _OFFERED: Final = {
         "find_bounds",
         "find_front",
         "fit",
+        "forecast_log",
         "generate_code",
         "generate_workload",
         "open",

@@ -14,6 +14,7 @@ from heapfit.front_door import compare as compare
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_front as find_front
 from heapfit.front_door import fit as fit
+from heapfit.front_door import forecast_log as forecast_log
 from heapfit.front_door import generate_code as generate_code
 from heapfit.front_door import generate_workload as generate_workload
 from heapfit.front_door import open as open

@@ -27,6 +27,8 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
+from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -104,6 +106,14 @@ def find_bounds(
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return trace_bounds.find_bounds(loaded, progress=progress)
+
+
+def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
+    """Whether the memory of a device falls, by its telemetry log, and how long it lasts.
+
+    `line`: what a line looks like, such as "free {free} largest {largest}"; None: found.
+    """
+    return find_outlook(read_log(Path(log), line))
 
 
 def fit(
