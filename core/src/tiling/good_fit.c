@@ -10,6 +10,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_good_fit_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -115,7 +116,7 @@ static FORCE_INLINE void *cut_top(hfit_heap *heap, uint32_t needed, uint32_t end
     return block_at(heap, chunk + HEADER_SIZE);
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     uint32_t needed;
     const uint32_t end = load_word(heap, CHUNKS_END);
     if (!chunk_for(plan, size, end, &needed)) {
@@ -134,14 +135,27 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     return block_at(heap, found.offset + HEADER_SIZE);
 }
 
-static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    used_chunk chunk;
-    if (block != NULL && find_used(heap, plan, block, &chunk)) {
-        const bool is_free = release(heap, plan, chunk.offset, chunk.header);
-        if (HFIT_SAFETY >= 1 && !is_free) {
-            HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
-        }
+static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                            size_t *usable) {
+    void *block = alloc_block(heap, plan, size);
+    if (usable != NULL && block != NULL) {
+        const uint32_t chunk = (uint32_t)((uintptr_t)block - (uintptr_t)heap) - HEADER_SIZE;
+        *usable = chunk_size(load_word(heap, chunk)) - HEADER_SIZE;
     }
+    return block;
+}
+
+static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    used_chunk chunk;
+    if (block == NULL || !find_used(heap, plan, block, &chunk)) {
+        return 0;
+    }
+    const bool is_free = release(heap, plan, chunk.offset, chunk.header);
+    if (HFIT_SAFETY >= 1 && !is_free) {
+        HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
+        return 0;
+    }
+    return chunk_size(chunk.header) - HEADER_SIZE;
 }
 
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
@@ -213,17 +227,15 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, u
     return moved;
 }
 
-static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    used_chunk chunk;
+/* Makes a used chunk long enough for `size` bytes, where it is or elsewhere; the block, or NULL,
+ * and nothing changed. */
+static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chunk, size_t size) {
     uint32_t needed;
-    if (block == NULL) {
-        return heap_alloc(heap, plan, size);
-    }
-    if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed) ||
-        !find_changeable(heap, plan, block, &chunk)) {
+    void *block = block_at(heap, chunk.offset + HEADER_SIZE);
+    const uint32_t own = chunk_size(chunk.header);
+    if (!chunk_for(plan, size, load_word(heap, CHUNKS_END), &needed)) {
         return NULL;
     }
-    const uint32_t own = chunk_size(chunk.header);
     if (needed > own) {
         if (needed - own > free_behind(heap, chunk.offset + own)) {
             void *moved = move_block(heap, plan, block, own - HEADER_SIZE, size);
@@ -233,6 +245,20 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     }
     shrink(heap, plan, chunk.offset, needed);
     return block;
+}
+
+static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                size_t usable[2]) {
+    used_chunk chunk;
+    if (block == NULL) {
+        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
+    }
+    if (!find_changeable(heap, plan, block, &chunk)) {
+        return NULL;
+    }
+    void *resized = resize_chunk(heap, plan, chunk, size);
+    tell_resized(heap, plan, resized, chunk_size(chunk.header) - HEADER_SIZE, usable);
+    return resized;
 }
 
 /* Bytes from a chunk to the first one behind it whose block is aligned: 0, or enough for a free
