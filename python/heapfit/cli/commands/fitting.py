@@ -99,6 +99,7 @@ class FitCommand:
             "--horizon",
             metavar="TEXT",
             help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+            rich_help_panel=SEARCHING,
         ),
     ] = None
     margin: Annotated[
