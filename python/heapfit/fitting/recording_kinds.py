@@ -9,8 +9,10 @@ from pathlib import Path
 
 from heapfit.comparison.margin import HeapSize
 from heapfit.forecast.filling import describe_filling, describe_growth, find_filling
+from heapfit.forecast.growth import own_frames
 from heapfit.forecast.kind import RecordingKind, find_kind
-from heapfit.importers.source_lines import places_in
+from heapfit.importers.source_lines import SourcePlace, frames_of
+from heapfit.trace.chains import Chains
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -30,15 +32,34 @@ def find_kinds(
 ) -> FitKinds:
     """The kinds of recordings, one read of each."""
     recorded = [one for one in read if one[0].origin is None or one[0].origin.maker != "resampling"]
-    kinds = [find_kind(trace, profile) for trace, profile in recorded or read[:1]]
-    grown = next((kind for kind in kinds if kind.is_growing), None)
+    recorded = recorded or list(read[:1])
+    kinds = [find_kind(trace, profile) for trace, profile in recorded]
+    grown = next((i for i, kind in enumerate(kinds) if kind.is_growing), None)
     if grown is None:
         paths = [trace.path for trace, _ in recorded]
         place = paths.index(shown.path) if shown.path in paths else 0
         return FitKinds(tuple(kinds), kinds[place], (), {})
-    frames = {part.frame for part in grown.growth if part.frame}
-    names = {site: place.description for site, place in places_in(programs, frames).items()}
-    return FitKinds(tuple(kinds), grown, _describe(grown, size, names), names)
+    kind = kinds[grown]
+    names = _name_sites(kind, recorded[grown][0].chains, programs)
+    return FitKinds(tuple(kinds), kind, _describe(kind, size, names), names)
+
+
+def _name_sites(kind: RecordingKind, chains: Chains, programs: Sequence[Path]) -> dict[int, str]:
+    """Names each growing site by its first caller that the others do not share, inlined or not."""
+    growing = {part.name for part in kind.growth if part.family == "site"}
+    if not growing or not programs:
+        return {}
+    callers = {site: chains.get(site, (site,)) for site in kind.sites}
+    wanted = {one for chain in callers.values() for one in chain}
+    known: dict[int, tuple[SourcePlace, ...]] = {}
+    for program in programs:
+        known = {**frames_of(program, wanted), **known}
+    texts = {site: tuple(place.description for place in places) for site, places in known.items()}
+    frames = {
+        site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))
+        for site, chain in callers.items()
+    }
+    return own_frames(growing, frames)
 
 
 def _describe(kind: RecordingKind, size: HeapSize, names: Mapping[int, str]) -> tuple[str, ...]:

@@ -34,15 +34,15 @@ def find_filling(kind: RecordingKind, region: int, live: float, event: int) -> F
     """When live bytes, at their most by `event`, have grown by `live` more."""
     rate = kind.rate
 
-    def when(growth: float) -> float:
+    def find_event(growth: float) -> float:
         return event + live / growth
 
-    latest = when(rate.low) if rate.low > 0 else None
-    return Filling(region, when(rate.slope), when(rate.high), latest)
+    latest = find_event(rate.low) if rate.low > 0 else None
+    return Filling(region, find_event(rate.slope), find_event(rate.high), latest)
 
 
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
-    """How fast live bytes grew, and what holds them; `names` are those of the parts' frames."""
+    """How fast live bytes grew, and what holds them; `names` are those of call sites."""
     held = _describe_holder(kind.growth, names)
     return f"Live bytes grew by {_describe_rate(kind)} while recorded{held}; no size lasts."
 
@@ -51,9 +51,10 @@ def describe_filling(filling: Filling, microseconds: float) -> str:
     """When the region is full, in time where the recording has a clock, else in events."""
     scale, unit = _unit_of(filling.events, microseconds)
     at, soonest = (_format(events / scale, unit) for events in (filling.events, filling.soonest))
-    latest = "" if filling.latest is None else f" to {_format(filling.latest / scale, unit)}"
-    span = f"{soonest}{latest}" if latest else f"{soonest} or more"
-    return f"{filling.region:,} B are full after some {at} {unit} ({span})."
+    latest = "more" if filling.latest is None else _format(filling.latest / scale, unit)
+    joint = "or" if filling.latest is None else "to"
+    span = "" if at == soonest == latest else f" ({soonest} {joint} {latest})"
+    return f"{filling.region:,} B are full after some {at} {unit}{span}."
 
 
 def _describe_rate(kind: RecordingKind) -> str:
@@ -71,13 +72,14 @@ def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) 
         if part is None:
             return ""
         return f", held by {part.name:,} B blocks" if size else f", held by task {part.name}"
-    frames = {part.frame for part in growth if part.family == "site"}
-    held = sum(part.held for part in growth if part.frame == site.frame)
+    sites = [part for part in growth if part.family == "site"]
+    places = {part.name: names.get(part.name, str(part.frame)) for part in sites}
+    held = sum(part.held for part in sites if places[part.name] == places[site.name])
     of_size = ""
     if size is not None and min(size.held, held) >= _ALIKE * max(size.held, held):
         of_size = f"{size.name:,} B "
-    name = names.get(site.frame, f"call site {site.frame:08x}")
-    others = len(frames) - 1
+    name = names.get(site.name, f"call site {site.frame:08x}")
+    others = len(set(places.values())) - 1
     more = f" and {others} more call site{'s' if others > 1 else ''}" if others else ""
     return f", held by {of_size}blocks of {name}{more}"
 

@@ -56,12 +56,13 @@ class RecordingKind:
     growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
     period: int | None  # events of a cycle
     microseconds: float  # from an event to the next; 0 where the recording has no clock
+    sites: tuple[int, ...] = field(repr=False)  # all call sites of the recording
     profile: Profile = field(repr=False)
 
     @property
     def rate(self) -> Trend:
         """The trend in bytes from an event to the next."""
-        return self.trend.scaled(1 / self.windows.events)
+        return self.trend.scale(1 / self.windows.events)
 
     @property
     def is_growing(self) -> bool:
@@ -96,17 +97,18 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
         reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
-        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, profile)
+        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
     groups = follow_groups(trace, windows)
-    growth = find_growth(groups, trace.chains)
-    is_growing = grows(windows.troughs)
+    is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    growth = find_growth(groups, trace.chains, total if is_growing else None)
     observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
     kind, reason = _judge(observed)
     hidden = growth and not is_growing
-    trend = groups.trend_of(growth) if hidden else trend_of_growth(windows.troughs)
+    trend = groups.trend_of(growth) if hidden else total
     period = observed.period if kind is Kind.CYCLE else None
     return RecordingKind(
-        *(kind, reason, windows, trend, growth, period, groups.microseconds), profile
+        *(kind, reason, windows, trend, growth, period, groups.microseconds),
+        *(groups.sites, profile),
     )
 
 
@@ -123,7 +125,7 @@ def _judge(seen: _Observed) -> tuple[Kind, str]:
 
 
 def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
-    """Of live bytes that rise: are they held to the end?"""
+    """The kind where live bytes rise, by what is held at the end."""
     if seen.growth and seen.ending <= _LONGEST_END:
         return Kind.GROWING, "blocks born behind the start-up gather and are held to the end"
     if seen.ending:
@@ -142,7 +144,7 @@ def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
 
 
 def _judge_level(windows: Windows) -> tuple[Kind, str]:
-    """Of windows without growth, period or an end of its own: are they level?"""
+    """The kind of windows without growth and period, by whether they are level."""
     peak = float(windows.peaks.max())
     third = len(windows) // 3
     is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))

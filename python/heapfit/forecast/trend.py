@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a series rises or falls, and how much neighbours have in common.
+"""The trend of a series, and how much its neighbours have in common.
 
 Kendall's test with the variance of dependent values after Hamed and Rao (A modified Mann-Kendall
 trend test for autocorrelated data, Journal of Hydrology 204, 1998); the slope of Theil and Sen with
@@ -32,7 +32,7 @@ class Trend:
     high: float
     p: float  # chance of so clear an order, up or down, in a series without a trend
 
-    def scaled(self, factor: float) -> Trend:
+    def scale(self, factor: float) -> Trend:
         """The same trend in another unit, of a positive factor."""
         return Trend(self.slope * factor, self.low * factor, self.high * factor, self.p)
 
@@ -98,7 +98,7 @@ def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _kendall_variance(series: NDArray[np.float64]) -> float:
-    """Of Kendall's score if the values are in any order, equal values taken into account."""
+    """The variance of Kendall's score of values in any order, ties taken into account."""
     n = len(series)
     ties = np.unique(series, return_counts=True)[1].astype(np.float64)
     return float((n * (n - 1) * (2 * n + 5) - (ties * (ties - 1) * (2 * ties + 5)).sum()) / 18)

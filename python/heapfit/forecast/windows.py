@@ -50,7 +50,7 @@ def find_shutdown(profile: Profile) -> int:
 
 
 def cut_windows(profile: Profile, count: int) -> Windows:
-    """At most `count` windows of whole buckets of the profile's series.
+    """Cuts at most `count` windows of whole buckets of the profile's series.
 
     What does not divide is start-up, too. Fewer than `count` where the series has fewer buckets.
     """

@@ -64,7 +64,7 @@ def _row_of(part: GrowingPart, events: int, names: Mapping[int, str]) -> PartRow
     if part.family == "size":
         name = f"blocks of {size(part.name)}"
     if part.family == "site":
-        name = names.get(part.frame, f"call site {part.frame:08x}")
+        name = names.get(part.name, f"call site {part.frame:08x}")
     return PartRow(name, rate(1000 * part.trend.slope / events), size(part.held), part.blocks)
 
 
