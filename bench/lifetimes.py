@@ -240,8 +240,8 @@ def has_part(load: str, kind: RecordingKind) -> bool:
     return LEAKS[load] in {(part.family, part.name) for part in kind.growth}
 
 
-PROGRAMS = ("program", "work", "events", "kind", "10 x: region for 10 %", "needed",
-            "100 x: region for 10 %", "needed ")  # fmt: skip
+PROGRAMS = ("program", "work", "events", "kind", "10 x: region for 10 %", "needed by 10 x",
+            "100 x: region for 10 %", "needed by 100 x")  # fmt: skip
 
 
 def judge_programs(settings: Settings) -> None:
