@@ -141,7 +141,7 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     size = HeapSize(r_safe=2 * profile.u_max, u_max=profile.u_max, peak=profile.u_max, margin=100)
     found = find_kinds([(trace, profile)], trace, size, [tmp_path / "wrapped"])
     growth, filling = found.growth
-    assert "held by 48 B blocks of gather, wrapped.c:8; no size lasts." in growth
+    assert "held by 48 B blocks of gather, wrapped.c:8; no size lasts if that goes on." in growth
     assert " a day" not in growth  # it ran for some milliseconds
     assert filling.startswith(f"{size.region:,} B are full after some 12,")
 
@@ -153,6 +153,6 @@ def test_a_clock_turns_growth_into_days(tmp_path: Path) -> None:
     found = find_kinds([(trace, profile)], trace, size, [])
     assert found.growth == (
         "Live bytes grew by 3,333 B per 1,000 events (275 MiB a day) while recorded, held by 10 B "
-        "blocks; no size lasts.",
+        "blocks; no size lasts if that goes on.",
         "22,000 B are full after some 4.9 s.",
     )
