@@ -36,6 +36,7 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
 #include "src/tailored/heap.h"
+#include "src/tailored/map.h"
 
 enum {
     FIRST_TRIE = 3,

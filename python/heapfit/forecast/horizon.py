@@ -154,13 +154,8 @@ def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
         return each[0]
     maxima = np.concatenate([one.maxima for one in each])
     windows = float(np.mean([one.windows for one in each]))
-<<<<<<< HEAD
     widening = float(np.mean([one.widening for one in each]))
     return LongerRuns(max(one.region for one in each), maxima, windows, widening)
-=======
-    region = max(one.region for one in each)
-    return LongerRuns(region, maxima, windows, _find_widening(maxima))
->>>>>>> 3f7b4d40
 
 
 def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
