@@ -72,15 +72,16 @@ static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint3
 }
 
 /* Makes the first `size` granules of a free chunk that is out of the index a used chunk; what is
- * left is free again if it can be a chunk. */
-static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                                 uint32_t end, uint32_t size) {
+ * left is free again if it can be a chunk. Returns where the used one ends. */
+static INLINE_FOR_SPEED uint32_t use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                     uint32_t end, uint32_t size) {
     HFIT_ASSERT(start < end && size <= end - start && size >= least_chunk(plan));
     const uint32_t left = end - start - size;
     const uint32_t behind = end - (left < least_chunk(plan) ? 0 : left);
     bounds_use(heap, plan, start, behind, end);
     put_back(heap, plan, start, behind, end);
     add_to_tally(heap, 1);
+    return behind;
 }
 
 /* Cuts `size` granules from the end of the top. */
@@ -89,7 +90,7 @@ static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, u
     HFIT_ASSERT(top < end && size <= end - top);
     const uint32_t start = end - size;
     if (start - top < least_chunk(plan)) {
-        use(heap, plan, top, end, size);
+        (void)use(heap, plan, top, end, size); /* all of it */
         return top;
     }
     bounds_use_last(heap, plan, top, start, end);

@@ -20,6 +20,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_tlsf_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
