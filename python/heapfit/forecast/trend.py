@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Values: TypeAlias = NDArray[Any] | Sequence[float]
 
-_DEVIATIONS = 1.96  # a normal value lies within, 19 times of 20
+NORMAL_95 = 1.96  # deviations that a normal value lies within, 19 times of 20
 _MOST_CORRELATION = 0.95  # of neighbours; above it nothing is told from a trend
 _FEWEST = 4  # values of which a trend is computed
 
@@ -31,6 +31,10 @@ class Trend:
     low: float  # the slope's interval, 95 %
     high: float
     p: float  # chance of so clear an order, up or down, in a series without a trend
+
+    def scaled(self, factor: float) -> Trend:
+        """The same trend in another unit, of a positive factor."""
+        return Trend(self.slope * factor, self.low * factor, self.high * factor, self.p)
 
 
 def find_trend(values: Values) -> Trend:
@@ -47,7 +51,7 @@ def find_trend(values: Values) -> Trend:
     if deviation == 0:
         return Trend(slope, slope, slope, 1.0)
     z = max(0.0, abs(score) - 1) / deviation
-    low, high = _interval(slopes, _DEVIATIONS * deviation)
+    low, high = _interval(slopes, NORMAL_95 * deviation)
     return Trend(slope, low, high, erfc(z / sqrt(2)))
 
 
