@@ -56,8 +56,7 @@ static void print_windows(void) {
     printf("heap windows %u %u %u %u %u:", APP_HEAP_BYTES, 1u << APP_HEAP_WINDOW_UNIT,
            (unsigned)kept->full, (unsigned)kept->calls, (unsigned)kept->doublings);
     for (unsigned i = 0; i < APP_HEAP_WINDOW_COUNT; i++) {
-        printf(" %u-%u", (unsigned)(kept->words[i] >> 16),
-               (unsigned)(kept->words[i] & 0xffff));
+        printf(" %u-%u", (unsigned)(kept->words[i] >> 16), (unsigned)(kept->words[i] & 0xffff));
     }
     printf("\n");
 }

@@ -133,7 +133,7 @@ def test_fit_writes_each_candidate_as_a_plan(folder):
     ]
     shown = heapfit("fit", *asked, folder=folder)
     told = " ".join(shown.stdout.split())
-    assert "special sizes by the 10% rule: 40, 1,500 B; powers of two for the rest" in told
+    assert "special sizes by the 10 % rule: 40, 1,500 B; powers of two for the rest" in told
 
 
 @pytest.mark.parametrize(

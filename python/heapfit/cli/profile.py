@@ -20,6 +20,7 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.importers import open_trace
+from heapfit.plan.quantities import format_share
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo
@@ -111,7 +112,7 @@ def _sizes(profile: Profile, frequent: Sequence[int]) -> Iterator[Part]:
     columns: list[Column[tuple[int, int, int]]] = [
         Column(heading="size", shown=lambda row: row[0]),
         Column(heading="allocations", shown=lambda row: row[1]),
-        Column(heading="percent", shown=lambda row: 100 * row[1] / total),
+        Column(heading="share", shown=lambda row: format_share(row[1] / total)),
         Column(heading="most live", shown=lambda row: row[2]),
         Column(heading="bytes then", shown=lambda row: row[0] * row[2]),
     ]
@@ -136,6 +137,6 @@ def _suggestion(profile: Profile) -> str:
     special = ", ".join(f"{size:,}" for size in special_sizes(profile))
     if special:
         return (
-            f"Sizes with 10% of the allocations: {special} B; `heapfit fit` tries pools for them."
+            f"Sizes with 10 % of the allocations: {special} B; `heapfit fit` tries pools for them."
         )
-    return "No size has 10% of the allocations; `heapfit fit` shows whether pools pay."
+    return "No size has 10 % of the allocations; `heapfit fit` shows whether pools pay."

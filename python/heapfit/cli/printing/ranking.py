@@ -111,7 +111,9 @@ def ranking_table(
     columns = (*_COLUMNS, *in_steps, *_alignment_column(comparison), *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
-        yield Line("Trace-specific (if every run were identical): pools counted on this recording.")
+        yield Line(
+            "Trace-specific (if every run were identical): blocks counted on this recording."
+        )
         yield Table(columns, (), shown=cut)
     if usual and further:
         yield Line("Searched further; not considered for the verdict:")

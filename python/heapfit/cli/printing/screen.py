@@ -89,13 +89,13 @@ def _title(fit: Fit) -> str:
 
 def _describe_largest(fit: Fit) -> str:
     """The recording that decides the region, and the bytes of it that it alone needs."""
-    shown = fit.shown
-    others = max(run.r_safe or 0 for run in fit.runs if run is not shown)
-    more = (shown.r_safe or 0) - others
+    largest = fit.largest
+    others = max(run.r_safe or 0 for run in fit.runs if run is not largest)
+    more = (largest.r_safe or 0) - others
     return (
-        f"{shown.name} needs {more:,} B more than the others"
+        f"{largest.name} needs {more:,} B more than the others"
         if more
-        else (f"{shown.name} needs the most")
+        else f"{largest.name} needs the most"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
-from heapfit.report.case import ReportCase
+from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
 from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
@@ -58,7 +58,8 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     """The case that the page is about."""
     today = fit.today.heap if fit.today else None
     sites = site_names(shown, fit.options.programs)
-    return ReportCase(shown, fit.comparison, fit.winner, today, sites)
+    case = ReportCase(shown, fit.comparison, fit.winner, today, sites=sites)
+    return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
 
 
 def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
@@ -68,19 +69,19 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = pack_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return PageContent(
-        opening=_describe_opening(fit),
+        opening=_describe_opening(fit, case.winner.alignment),
         heap_map=heap_map,
         peak=peak(),
         risk=_draw_risk(fit),
-        program=program_of(shown, fit.winner.plan),
+        program=program_of(shown, case.winner.plan),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
-        plan=plan_part(fit.plan_file, fit.winner.replay_region),
+        plan=plan_part(fit.plan_file, case.winner.replay_region),
         commands=_list_commands(fit),
     )
 
 
-def _describe_opening(fit: Fit) -> PageOpening:
+def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
     heap_size = fit.answer.size
     lead = [
@@ -100,7 +101,7 @@ def _describe_opening(fit: Fit) -> PageOpening:
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
-        trust=_list_trust(fit),
+        trust=_list_trust(fit, alignment),
         warnings=_list_warnings(fit),
     )
 
@@ -111,8 +112,8 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
     return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
 
 
-def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
-    winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
+def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
+    held, needed = fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.region - needed.peak)
     drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
@@ -129,7 +130,7 @@ def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),
         content.pointer_figure([fit.trace.info]),
-        PageFigure("alignment", size(winner.alignment), "of every block"),
+        PageFigure("alignment", size(alignment), "of every block"),
     )
 
 
