@@ -15,6 +15,7 @@ from heapfit.forecast.log.outlook import Decline, Finding, Outlook, RunOut, find
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.importers.file_kind import require_kind
+from heapfit.plan.quantities import format_share
 
 _DAY = 86_400
 _UNITS = ((_DAY * 2, _DAY, "days"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
@@ -154,15 +155,13 @@ def _describe_fragmentation(outlook: Outlook) -> str:
     if refused is None:
         share = outlook.share or 0.0
         return (
-            f"Free memory is fragmented: the largest block is {share:.0%} of it. "
+            f"Free memory is fragmented: the largest block is {format_share(share)} of it. "
             f"{_explain_no_date(outlook)}"
         )
     block = ""
     if refused.largest is not None:
-        block = (
-            f": the largest block was {refused.largest:,} B, {refused.largest / refused.free:.0%} "
-            "of them"
-        )
+        share = format_share(refused.largest / refused.free)
+        block = f": the largest block was {refused.largest:,} B, {share} of them"
     return (
         f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
         "free is fragmented, or lies in several memories; it is not used up. "
@@ -193,7 +192,9 @@ def _describe_free(outlook: Outlook) -> str:
 
 def _describe_largest(outlook: Outlook) -> str:
     last = next(one for one in reversed(outlook.boot) if one.largest is not None)
-    share = f", {outlook.share:.0%} of the free bytes" if outlook.share is not None else ""
+    share = (
+        f", {format_share(outlook.share)} of the free bytes" if outlook.share is not None else ""
+    )
     return f"Largest free block: {last.largest:,} B at last{share}."
 
 
@@ -202,7 +203,7 @@ def _describe_reserves(outlook: Outlook) -> Iterator[Line]:
     for one in outlook.reserves:
         length = "As long again" if one.times == 1 else f"{one.times} times as long"
         if one.free <= 0:
-            yield Line(f"{length}: memory runs out in {one.chance:.0%} of such runs.")
+            yield Line(f"{length}: memory runs out in {format_share(one.chance)} of such runs.")
             continue
         text = f"{length}: 9 of 10 such runs leave {_interval(one.free, one.low, one.high)} free"
         if outlook.log.region is not None:
