@@ -46,6 +46,11 @@ class Gumbel:
         above = (self.location - level) / self.scale + log(windows)
         return -expm1(-exp(above)) if above < log(700) else 1.0
 
+    def widen(self, factor: float) -> Gumbel:
+        """The law with the same mean and so many times the scale."""
+        scale = factor * self.scale
+        return Gumbel(self.location + _EULER * (self.scale - scale), scale)
+
 
 def fit_gumbel(maxima: Maxima) -> Gumbel:
     """The law by the first two L-moments; at least two maxima."""
