@@ -153,9 +153,9 @@ def _describe_decline(outlook: Outlook, decline: Decline, run_out: RunOut) -> st
 def _describe_fragmentation(outlook: Outlook) -> str:
     refused = outlook.refused_apart
     if refused is None:
-        share = outlook.share or 0.0
+        largest = format_share(outlook.share or 0.0)
         return (
-            f"Free memory is fragmented: the largest block is {format_share(share)} of it. "
+            f"Free memory is fragmented: the largest block is {largest} of it. "
             f"{_explain_no_date(outlook)}"
         )
     block = ""

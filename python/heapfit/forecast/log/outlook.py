@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from heapfit.forecast.extremes import bootstrap_interval, fit_gumbel
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.period import find_lag
 from heapfit.forecast.trend import find_trend, rank_correlation
 
 WINDOWS = 48
@@ -33,8 +34,6 @@ _LATER_SLOPE = 0.5  # of the whole slope, that the last two thirds and the last 
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows behind the trend
 _STRAIGHT = 0.1  # of what is lost: the spread around a line that needs no independence
 _FULL_WINDOWS = 0.9  # share of windows that have a state
-_CYCLE = 0.5  # correlation of a series with itself, one period later
-_SAME_CYCLE = 0.9  # of the highest such correlation: the first that has it is the period
 _SHORTEST_CYCLE = 4  # states
 _TIMES = (1, 10)  # as long as the log
 _CHANCE = 0.1
@@ -316,20 +315,5 @@ def _find_period(states: Sequence[HeapState], places: Numbers) -> float | None:
     grid = np.linspace(places[0], places[-1], count)
     values = np.interp(grid, places, [one.free for one in states])
     values -= np.polyval(np.polyfit(grid - grid[0], values, 1), grid - grid[0])
-    total = float(values @ values)
-    if total <= 0:
-        return None
-    spectrum = np.abs(np.fft.rfft(values, 2 * count)) ** 2
-    lags = np.fft.irfft(spectrum)[: count // 2]
-    lags /= total * (1 - np.arange(len(lags)) / count)
-    below = np.flatnonzero(lags < 0)
-    if not len(below):
-        return None
-    first = int(below[0])
-    inner = lags[first + 1 : -1]
-    peaks = first + 1 + np.flatnonzero((inner >= lags[first:-2]) & (inner >= lags[first + 2 :]))
-    peaks = peaks[lags[peaks] >= max(_CYCLE, _SAME_CYCLE * lags[first:].max())]
-    if not len(peaks) or peaks[0] < _SHORTEST_CYCLE:
-        return None
-    best = peaks[0]
-    return float(best * (grid[1] - grid[0]))
+    lag = find_lag(values)
+    return None if lag is None or lag < _SHORTEST_CYCLE else float(lag * (grid[1] - grid[0]))
