@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loads import (
+    CLEAN,
     LEAK_SITE,
     NOT_STEADY,
     SERVICES,
@@ -219,6 +220,8 @@ def judge_kinds(settings: Settings) -> None:
         regions = sum(is_named for _, is_named in found)
         rows.append((load, len(found), *(kinds[kind] for kind in Kind), parts, regions))
         print_table(KINDS, rows[-1:])
+        if load in CLEAN:
+            print(f"falsely growing: {kinds[Kind.GROWING]} of {len(found)}")
     if settings.write:
         write_result("lifetimes-kinds", KINDS, rows)
 
