@@ -46,7 +46,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.forecast.extent import replayed_run
+from heapfit.forecast.extent import make_run
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
@@ -104,7 +104,7 @@ def ask_longer_runs(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Long
     """What a recording says about longer runs in this heap."""
     found = loaded.trial(PLANS[plan]).scan().r_safe
     assert found is not None, (loaded.trace.path, plan)
-    return expect_longer_runs(replayed_run(loaded, PLANS[plan]), found, kind)
+    return expect_longer_runs(make_run(loaded, PLANS[plan]), found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:

@@ -193,7 +193,7 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
 
 
 def _hold_parts(fit: Fit) -> Iterator[Part]:
-    """Whether the heap holds: on the recordings, and in longer runs."""
+    """The section on whether the heap holds: on the recordings, and in longer runs."""
     held, longer = fit.holdout, fit.longer
     yield Fields({"held": held, "longer_runs": longer})
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"

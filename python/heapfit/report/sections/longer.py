@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the heap lasts: what runs as long as the recording, and longer ones, need of it."""
+"""How long the heap lasts: what runs as long as the recording, and longer ones, need of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LongerPart:
         return [] if self.chart is None else [self.chart]
 
 
-def longer_part(longer: LongerRunsOfFit, region: int) -> LongerPart:
+def make_longer_part(longer: LongerRunsOfFit, region: int) -> LongerPart:
     """The part of a page on longer runs in a heap of `region` bytes."""
     if longer.refusal is not None:
         advice = longer.refusal.advice
@@ -53,7 +53,7 @@ def longer_part(longer: LongerRunsOfFit, region: int) -> LongerPart:
     sentence = f"By {longer.basis}. A run as long as the recording is what the margin is for."
     known = [(row, row.needed) for row in longer.rows if row.needed is not None]
     rows = tuple(_row_of(row, needed) for row, needed in known)
-    return LongerPart(sentence, rows, _longer_chart(known, region))
+    return LongerPart(sentence, rows, _draw_regions(known, region))
 
 
 def _row_of(row: LongerRun, needed: Forecast) -> LongerRow:
@@ -72,7 +72,7 @@ def describe_chance(row: LongerRun) -> str:
     return "above 99 %" if row.chance > 1 - _LEAST_CHANCE else f"{100 * row.chance:.0f} %"
 
 
-def _longer_chart(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
+def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
     """The region for a chance of 1 % over the length of the run, with its interval."""
     points = sorted((row.times, needed.low, needed.region, needed.high) for row, needed in known)
     times = [one[0] for one in points]
