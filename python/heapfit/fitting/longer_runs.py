@@ -103,7 +103,7 @@ def _list_needs(selection: Selection) -> tuple[int | None, ...]:
 
 
 def _expect_of_services(selection: Selection, kinds: FitKinds) -> _Expected:
-    """What is expected by the windows of all recordings that are services of about the same length."""
+    """What is expected by the windows of all services of about the same length."""
     shown = selection.choice.shown
     found: list[LongerRuns] = []
     needs = _list_needs(selection)
