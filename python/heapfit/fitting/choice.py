@@ -543,10 +543,5 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
 
 def _describe_objective(designs: RobustDesigns) -> str:
     """The recordings that the objective requires to be served, in words."""
-    if designs.recordings < designs.traces:
-        return (
-            f"{designs.objective.description}, "
-            f"{designs.traces - designs.recordings} of them resampled"
-        )
-    all_of_them = f"all {designs.traces} recordings"
+    all_of_them = f"all {designs.recordings} recordings"
     return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

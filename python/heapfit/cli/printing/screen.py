@@ -83,9 +83,7 @@ def _title(fit: Fit) -> str:
         f"{allocations:,} allocations of {len(profile.sizes):,} sizes in {profile.events:,} events"
     )
     if len(fit.runs) > 1:
-        known = fit.answer.known.runs
-        drawn = f", {len(fit.runs) - known} resampled" if known < len(fit.runs) else ""
-        return f"{_count_runs(known)}{drawn}; {_describe_largest(fit)}"
+        return f"{_count_runs(len(fit.runs))}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"

@@ -185,13 +185,8 @@ def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
 def _write_fit_command(fit: Fit) -> str:
     """The command that repeats the fit, with every option that decides the result."""
     info, options = fit.trace.info, fit.options
-    designs = fit.designs
-    drawn = 0 if designs is None else designs.traces - designs.recordings
-    recorded = fit.runs[: len(fit.runs) - drawn]
-    sources = " ".join(_quote(run.source) for run in recorded)
+    sources = " ".join(_quote(run.source) for run in fit.runs)
     given = {
-        "--draw": drawn or None,
-        "--seed": options.budgets.seed if drawn and options.budgets is not None else None,
         "--queue": _quote(info.queue) if info.kind == "packets" else None,
         "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,
