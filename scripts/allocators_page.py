@@ -2,11 +2,8 @@
 """Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
-from heapfit.plan.allocators import (
-    ALIGNMENTS,
-    UNKNOWN,
-    find_allocators,
-)
+from heapfit.comparison.incumbents.heaps import list_algorithms, list_offered_allocators
+from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 
 HEAD = f"""\
@@ -23,6 +20,11 @@ the line is absent, the standard value is used.
 Figures are of the standard plan. n is the largest request in units of the smallest block, M the
 most bytes live at once. The smallest region is one that serves a single block of
 {SMALL_REQUEST} B, found by trying; an allocator of pools gets one pool of one such block."""
+
+SYSTEMS = f"""\
+Heaps of systems, such as FreeRTOS's heap_4, are in [Comparing with the heap that you have](now.md).
+`heapfit allocators NAME` prints the algorithm, layout and costs of each. In a plan's `[plan]` they
+are {", ".join(f"`{name}` ({', '.join(heaps)})" for name, heaps in list_algorithms().items())}."""
 
 
 def summary(infos: list[_engine.AllocatorInfo]) -> str:
@@ -70,7 +72,8 @@ def chapter(title: str, infos: list[_engine.AllocatorInfo]) -> list[str]:
 
 
 if __name__ == "__main__":
-    everything = find_allocators()
+    everything = list_offered_allocators()
     core = chapter("Core", [info for info in everything if info.ships])
     baselines = chapter("Baselines", [info for info in everything if not info.ships])
-    print("\n\n".join([HEAD, *core, *baselines]))
+    systems = ["## Systems' heaps", SYSTEMS]
+    print("\n\n".join([HEAD, *core, *baselines, *systems]))

@@ -14,6 +14,7 @@
 
 /* The largest block size in bytes: sums of two stay below 2^32. */
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
+_Static_assert(HFIT_LARGEST_BLOCK <= UINT32_MAX / 2, "sums of two blocks stay below 2^32");
 
 /* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
  * free, and measured instructions or bytes say that it must not. */

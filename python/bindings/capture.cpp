@@ -47,19 +47,21 @@ template <class Reader> PacketArrays feed(Reader &reader, const nb::bytes &chunk
 }
 
 // Both readers look the same from Python.
-template <class Reader> void bind_reader(nb::module_ &module, const char *name, const char *doc) {
-    nb::class_<Reader>(module, name, doc)
-        .def(nb::init<>())
+template <class Reader>
+nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char *doc) {
+    return nb::class_<Reader>(module, name, doc)
         .def("feed", &feed<Reader>, nb::arg("chunk"),
              "Read the next bytes; times (us since the first packet) and sizes of new packets.")
-        .def("finish", &Reader::finish,
-             "Raise HeapfitError if the file cannot end here or held no IP packet.")
+        .def("finish", &Reader::finish, "Raise HeapfitError if no IP packet was kept.")
         .def_prop_ro(
             "packets", [](const Reader &reader) { return reader.counts().packets; },
             "IP packets so far.")
         .def_prop_ro(
             "records", [](const Reader &reader) { return reader.counts().records; },
             "Packets of the file so far, skipped ones included.")
+        .def_prop_ro(
+            "damage", [](const Reader &reader) { return reader.counts().damage; },
+            "Where the file is cut or damaged, from where on nothing is read; \"\" if it is whole.")
         .def_prop_ro(
             "notes", [](const Reader &reader) { return reader.counts().notes(); },
             "What was skipped, set or doubtful so far, counted: one sentence each.");
@@ -85,9 +87,16 @@ void bind_queue_model(nb::module_ &module) {
 } // namespace
 
 void bind_capture(nb::module_ &module) {
-    bind_reader<CaptureReader>(module, "CaptureReader", "Reads pcap and pcapng from chunks.");
+    bind_reader<CaptureReader>(module, "CaptureReader", "Reads pcap and pcapng from chunks.")
+        .def(
+            "__init__",
+            [](CaptureReader *self, bool whole_frames) {
+                new (self) CaptureReader(whole_frames ? PacketUnit::frame : PacketUnit::ip);
+            },
+            nb::arg("whole_frames") = false);
     bind_reader<PacketTableReader>(module, "PacketTableReader",
-                                   "Reads packet tables (.pkt) from chunks.");
+                                   "Reads packet tables (.pkt) from chunks.")
+        .def(nb::init<>());
     bind_queue_model(module);
     module.def(
         "is_capture", [](const nb::bytes &front) { return is_capture(bytes_of(front)); },

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "heapfit/profile/group_troughs.hpp"
 #include "heapfit/profile/live_changes.hpp"
 #include "heapfit/profile/profile.hpp"
 #include "heapfit/profile/size_series.hpp"
@@ -121,6 +122,41 @@ void bind_live_changes(nb::module_ &module) {
                      "Sizes beyond the first million are counted as 16 an octave.");
 }
 
+void feed_groups(GroupTroughs &troughs, const EventArray &events,
+                 const Column<std::uint32_t> &group_of) {
+    const nb::gil_scoped_release release;
+    troughs.feed(events.events(), as_span(group_of));
+}
+
+template <std::vector<std::uint64_t> GroupTroughsResult::*member>
+Array<std::uint64_t> of_groups(const GroupTroughsResult &result) {
+    return to_array(result.*member);
+}
+
+void bind_group_troughs(nb::module_ &module) {
+    using Result = GroupTroughsResult;
+    constexpr auto fresh = nb::rv_policy::move;
+    nb::class_<Result>(module, "GroupTroughsResult", "Bytes of groups of blocks.")
+        .def_ro("windows", &Result::windows, "That ended.")
+        .def_prop_ro("troughs", &of_groups<&Result::troughs>, fresh,
+                     "Least live bytes, a row of windows for each group.")
+        .def_prop_ro("held", &of_groups<&Result::held>, fresh,
+                     "Live bytes at the end that were born since the first window began.")
+        .def_prop_ro("held_blocks", &of_groups<&Result::held_blocks>, fresh);
+    nb::class_<GroupTroughs>(module, "GroupTroughs",
+                             "Least live bytes of groups of blocks in windows of equal length.")
+        .def(
+            "__init__",
+            [](GroupTroughs *place, std::uint64_t first, std::uint64_t events,
+               std::size_t windows) {
+                new (place) GroupTroughs({first, events, windows});
+            },
+            nb::arg("first"), nb::arg("events"), nb::arg("windows"))
+        .def("feed", &feed_groups, nb::arg("events"), nb::arg("group_of"),
+             "`group_of` has the group of each event's block, from 0 and dense.")
+        .def("result", &GroupTroughs::result);
+}
+
 } // namespace
 
 void bind_profile(nb::module_ &module) {
@@ -143,6 +179,7 @@ void bind_profile(nb::module_ &module) {
         .def("feed", &feed<SizeSeries>, nb::arg("events"))
         .def("result", &SizeSeries::result);
     bind_live_changes(module);
+    bind_group_troughs(module);
     module.def(
         "u_max", [](const EventArray &events) { return u_max_of(events.events()); },
         nb::arg("events"), nb::call_guard<nb::gil_scoped_release>(),

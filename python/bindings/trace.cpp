@@ -47,6 +47,14 @@ template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
     }
 }
 
+template <class Reader> std::string damage_of(Reader &reader) {
+    if constexpr (requires { reader.damage(); }) {
+        return reader.damage();
+    } else {
+        return {};
+    }
+}
+
 using Chains = nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>;
 
 // Only recordings name more than the direct caller of a request.
@@ -79,6 +87,9 @@ nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char
         .def_prop_ro("pending", [](Reader &self) { return self.builder().pending(); })
         .def_prop_ro("events", [](Reader &self) { return self.builder().events(); })
         .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
+        .def_prop_ro(
+            "damage", [](Reader &self) { return damage_of(self); },
+            "What of the file was not read, where it tells; \"\" if all was.")
         .def_prop_ro("program", [](Reader &self) { return to_text(self.header().program); })
         .def_prop_ro("source", [](Reader &self) { return to_text(self.header().source); })
         .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; })
@@ -104,7 +115,22 @@ void bind_trace(nb::module_ &module) {
             "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
             nb::rv_policy::move,
             "Of all blocks of a byte or more, in the order of Replay.offsets; empty unless kept.");
-    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.");
+    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.")
+        .def(
+            "__init__",
+            [](HeapLogTrace *self, const std::string &line, const std::string &free,
+               const std::string &resize) {
+                std::vector<OwnLine> own{{Op::alloc, line}};
+                if (!free.empty()) {
+                    own.push_back({Op::free, free});
+                }
+                if (!resize.empty()) {
+                    own.push_back({Op::resize, resize});
+                }
+                new (self) HeapLogTrace(OnUnknown::drop, own);
+            },
+            nb::arg("line"), nb::arg("free"), nb::arg("resize"),
+            "Reads lines as their user describes them, such as \"Freed {address}\".");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(
         "has_heap_log",

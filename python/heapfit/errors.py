@@ -12,7 +12,14 @@ from pathlib import Path
 
 
 class HeapfitError(Exception):
-    """Bad input or a request that cannot be met; the message says what, where and what to do."""
+    """Bad input or a request that cannot be met; the message says what, where and what to do.
+
+    `below`: lines that a terminal shows below it, such as a command to copy.
+    """
+
+    def __init__(self, message: str, below: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.below = tuple(below)
 
 
 class SeveralFaultsError(HeapfitError):

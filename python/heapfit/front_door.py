@@ -27,6 +27,10 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
+from heapfit.forecast import kind
+from heapfit.forecast.kind import RecordingKind
+from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -91,6 +95,21 @@ def profile_trace(
         return profile.profile_trace(trace, progress)
 
 
+def find_kind(
+    source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
+) -> RecordingKind:
+    """The kind of a recording: service, job, growing, cycle, or too short to say; what grows.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     trace = generate_workload("slotbuf:events=20000", f"{folder}/slots.parquet")
+    ...     print(find_kind(trace).kind)
+    service
+    """
+    with _open_source(source, importing, progress) as trace:
+        return kind.find_kind(trace, profile.profile_trace(trace, progress))
+
+
 def find_bounds(
     source: Source,
     alignment: int = STANDARD_ALIGNMENT,
@@ -104,6 +123,14 @@ def find_bounds(
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return trace_bounds.find_bounds(loaded, progress=progress)
+
+
+def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
+    """Whether the memory of a device falls, by its telemetry log, and how long it lasts.
+
+    `line`: what a line looks like, such as "free {free} largest {largest}"; None: found.
+    """
+    return find_outlook(read_log(Path(log), line))
 
 
 def fit(

@@ -43,13 +43,18 @@ class CodeSize:
         return self.code + self.constants
 
 
-def code_size(workbench: Workbench, board: Board, build: Build, plan: Plan) -> CodeSize:
-    """Links init, alloc and free of the plan's allocator, built for it, and weighs them."""
+def code_size(
+    workbench: Workbench, board: Board, build: Build, plan: Plan, operations: Sequence[str] = ()
+) -> CodeSize:
+    """Links operations of the plan's allocator, built for it: init, alloc and free, if none are
+    named.
+    """
     design = replay_design(plan, plan.engine().smallest_region, plan.alignment)
     folder = workbench.image_folder()
     core = core_objects(workbench, board, build, write_plan(design, folder))
     memory = workbench.build_shared_object(board, build, "target/board/memory.c")
-    return weigh_code(workbench, board, [*core, memory], _functions(plan.allocator))
+    named = [f"hfit_{plan.allocator}_{operation}" for operation in operations]
+    return weigh_code(workbench, board, [*core, memory], named or _functions(plan.allocator))
 
 
 def measure_shipped_size(plan: Plan) -> int | None:

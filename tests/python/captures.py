@@ -110,12 +110,19 @@ def simple(frame: bytes, order: str = "<") -> bytes:
 class Reading:
     """What a reader makes of a whole file, fed in chunks."""
 
-    def __init__(self, content: bytes, chunk: int = 1 << 20, is_table: bool = False) -> None:
-        reader = _engine.PacketTableReader() if is_table else _engine.CaptureReader()
+    def __init__(
+        self,
+        content: bytes,
+        chunk: int = 1 << 20,
+        is_table: bool = False,
+        whole_frames: bool = False,
+    ) -> None:
+        reader = _engine.PacketTableReader() if is_table else _engine.CaptureReader(whole_frames)
         starts = range(0, len(content), chunk)
         parts = [reader.feed(content[start : start + chunk]) for start in starts]
         reader.finish()
         self.times = np.concatenate([part[0] for part in parts]).tolist()
         self.sizes = np.concatenate([part[1] for part in parts]).tolist()
         self.notes = reader.notes
+        self.damage = reader.damage
         self.records = reader.records

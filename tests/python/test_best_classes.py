@@ -180,7 +180,7 @@ def test_fit_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     assert blocks == fewest
     assert row["r_safe"] >= fewest
     shown = heapfit("fit", "p.heap", "--plans", "plans", folder=tmp_path).stdout
-    assert "10% rule: 7 pools" in shown
+    assert "10 % rule: 7 pools" in shown
 
 
 def test_nothing_is_cut_into_nothing() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of a trace, and minimalloc's CSV in and out."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,6 +86,63 @@ def test_what_ends_when_another_begins_is_freed_first(tmp_path: Path) -> None:
     assert columns["object"] == [0, 1, 0, 2, 2, 1]
     assert columns["size"] == [20, 40, 0, 30, 0, 0]
     assert columns["time"] == [0, 0, 3, 3, 7, 7]
+
+
+def _events_of(folder: Path, csv: str) -> tuple[list[tuple[int, ...]], tuple[str, ...]]:
+    (folder / "m.csv").write_text(csv)
+    trace = open_any(folder / "m.csv", ImportOptions(), folder / "in")
+    names = ("op", "size", "alignment", "time")
+    rows: list[tuple[int, ...]] = []
+    for batch in trace.batches(names):
+        rows += zip(*(batch[name].tolist() for name in names), strict=True)
+    return rows, trace.info.notes
+
+
+def test_at_its_gaps_a_buffers_memory_serves_others(tmp_path: Path) -> None:
+    csv = "id,lower,upper,size,alignment,gaps\na,0,10,8,16,0-1 3-5\nb,3,5,8,1,\nc,2,4,6,,2-3@0:4\n"
+    rows, notes = _events_of(tmp_path, csv)
+    aligned, alloc, free = 2, 0, 4
+    assert rows == [
+        (aligned, 8, 16, 0),
+        (alloc, 6, 0, 1),
+        (free, 0, 0, 2),
+        (alloc, 8, 0, 2),
+        (free, 0, 0, 3),
+        (free, 0, 0, 4),
+        (aligned, 8, 16, 4),
+        (free, 0, 0, 9),
+    ]
+    assert notes == (
+        "1 gap of a part of a buffer passed over: the buffer is held whole.",
+        "1 buffer with gaps freed for their time and allocated anew after it.",
+    )
+
+
+def test_an_end_is_the_last_time_of_a_buffer_and_other_columns_are_told(tmp_path: Path) -> None:
+    whole, _ = _events_of(tmp_path, "id,lower,upper,size,gaps\na,0,4,8,1-3\n")
+    older, notes = _events_of(tmp_path, "buffer,start,end,size,gaps,colour\na,0,3,8,1-2,red\n")
+    assert older == whole
+    assert notes[0] == 'Column "colour" passed over: not known.'
+    with pytest.raises(HeapfitError, match='Column "colour" passed over'):
+        open_any(tmp_path / "m.csv", ImportOptions(whole_only=True), tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "told"),
+    [
+        ("gaps", "a,2,9,8,1-3", 'gap "1-3" is not within its buffer'),
+        ("gaps", "a,2,9,8,5-6 3-4", 'gap "3-4" is not within its buffer, or overlaps'),
+        ("gaps", "a,2,9,8,3-12", 'gap "3-12" is not within its buffer'),
+        ("gaps", "a,2,9,8,7", 'gap "7" is no two times with - between'),
+        ("alignment", "a,2,9,8,3", "alignment 3 is not a power of two"),
+        ("begin", "a,2,9,8,3", "column lower is there twice"),
+    ],
+)
+def test_bad_gaps_alignments_and_columns_are_refused(
+    tmp_path: Path, header: str, line: str, told: str
+) -> None:
+    with pytest.raises(HeapfitError, match=re.escape(told)):
+        _events_of(tmp_path, f"id,lower,upper,size,{header}\n{line}\n")
 
 
 @pytest.mark.parametrize(

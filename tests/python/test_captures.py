@@ -82,8 +82,9 @@ def test_a_new_section_brings_its_own_order_and_interfaces():
     first = ng(interface(RAW), enhanced(0, ipv4(50)))
     second = ng(interface(order=">"), enhanced(3, FRAMES[0], ">"), order=">")
     assert Reading(first + second).sizes == [50, 100]
-    with pytest.raises(HeapfitError, match="interface 0 is not described"):
-        Reading(first + ng(enhanced(0, ipv4(50))))
+    undescribed = Reading(first + ng(enhanced(0, ipv4(50))))
+    assert undescribed.sizes == [50]
+    assert "interface 0 is not described" in undescribed.damage
 
 
 def test_packets_of_unlisted_interfaces_are_skipped_and_counted():
@@ -180,23 +181,55 @@ def test_frames_longer_than_what_is_looked_at_are_passed_over_whole():
         assert Reading(content, chunk).sizes == [9000, 60]
 
 
-@pytest.mark.parametrize("content", [SMALL_PCAP, SMALL_PCAPNG])
-def test_a_file_cut_anywhere_is_refused_or_ends_between_packets(content):
+@pytest.mark.parametrize(("content", "first_end"), [(SMALL_PCAP, 68), (SMALL_PCAPNG, 120)])
+def test_of_a_file_cut_anywhere_the_whole_packets_are_kept(content, first_end):
     whole = Reading(content)
     for length in range(len(content)):
         try:
             reading = Reading(content[:length])
         except HeapfitError as error:
             assert str(error).startswith(("offset", "packet", "none of"))
+            assert length < first_end
         else:
             assert reading.sizes == whole.sizes[: len(reading.sizes)]
-            assert len(reading.sizes) < len(whole.sizes)
+            assert reading.damage or reading.sizes != whole.sizes
 
 
 def test_a_cut_names_packet_and_offset():
-    expected = r"^packet 2 at offset 68: the file ends at offset 103, inside this record"
-    with pytest.raises(HeapfitError, match=expected):
-        Reading(SMALL_PCAP[:-1])
+    reading = Reading(SMALL_PCAP[:-1])
+    assert reading.damage.startswith(
+        "packet 2 at offset 68: the file ends at offset 103, inside this record"
+    )
+    assert reading.notes == [f"The rest is left out, from {reading.damage}"]
+
+
+@pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
+def test_damage_ends_a_capture_and_what_was_read_before_stays(chunk):
+    damaged = pcap(FRAMES[:1]) + struct.pack("<4I", 0, 0, 1 << 31, 1 << 31) + bytes(100)
+    reading = Reading(damaged, chunk)
+    assert reading.sizes == [100]
+    assert reading.damage.startswith("packet 2 at offset 154: captured length 2147483648 is above")
+
+
+def test_an_original_length_below_the_captured_one_is_mended_and_counted():
+    frame = FRAMES[0]
+    content = pcap([]) + struct.pack("<4I", 0, 0, len(frame), 0) + frame
+    for unit, size in ((False, 100), (True, len(frame))):
+        reading = Reading(content, whole_frames=unit)
+        assert reading.sizes == [size]
+        assert reading.notes == [
+            "1 packet said to be shorter than what was captured: taken as captured"
+        ]
+    assert Reading(packet_of(114, 60)).sizes == [100]
+
+
+def test_whole_frames_of_any_link_are_taken_as_long_as_they_were_on_the_wire():
+    can = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 227)
+    can += struct.pack("<4I", 0, 0, 8, 16) + bytes(8)
+    with pytest.raises(HeapfitError, match=r"227 \(SocketCAN\) .*import --whole-frames takes"):
+        Reading(can)
+    assert Reading(can, whole_frames=True).sizes == [16]
+    assert Reading(pcap(FRAMES), whole_frames=True).sizes == list(map(len, FRAMES))
 
 
 @pytest.mark.parametrize("content", [SMALL_PCAP, SMALL_PCAPNG])
@@ -231,10 +264,6 @@ DAMAGED = {
     "another file": (b"PK\x03\x04" + bytes(60), "^offset 0: not a capture"),
     "a swapped magic": (b"\xc3\xd4\xa1\xb2" + SMALL_PCAP[4:], "^offset 0: not a capture"),
     "pcap of another version": (pcap(FRAMES, major=7), "^offset 4: pcap version 7 is not supp"),
-    "captured above original": (
-        record(114, 113),
-        "^packet 1 at offset 24: captured length 114 is above the packet's own length 113",
-    ),
     "captured 2^31": (record(1 << 31, 1 << 31), "^packet 1 at offset 24: captured length 21474"),
     "captured 2^32 - 1": (record((1 << 32) - 1, 0), "^packet 1 .*captured length 4294967295"),
     "captured above the file": (record(1000, 1000), "^packet 1 .*the file ends at offset 154"),
@@ -265,7 +294,6 @@ DAMAGED = {
     "an offset of 4 bytes": (ng(interface(options=option(14, bytes(4)))), "bytes instead of 8"),
     "a packet block without fields": (ng(interface(), block(6, bytes(8))), "is too short"),
     "a packet past its block": (packet_of(117, 200), "captured length 117 runs past its block"),
-    "a packet captured above original": (packet_of(114, 60), "is above the packet's own length 60"),
     "a packet of 2^31": (packet_of(1 << 31, 1 << 31), "captured length 2147483648 is above 16777"),
     "no packets": (pcap([]), "^none of 0 packets is IP$"),
 }

@@ -87,7 +87,7 @@ def test_a_leak_is_red_and_told_as_more_than_planned(folder: Path) -> None:
     assert shown.returncode == FAILED
     assert "leak: out of memory in the 4,096 bytes of small, at event " in shown.stdout
     assert "above the planned peak." in shown.stdout
-    assert "Its peak of 6,000 live bytes is 100.0 % above the planned 3,000." in shown.stdout
+    assert "Its peak of 6,000 live bytes is 100 % above the planned 3,000." in shown.stdout
 
 
 def test_a_heap_that_is_broken_up_is_red_although_the_load_is_as_planned(folder: Path) -> None:
@@ -268,7 +268,7 @@ def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
     assert held == "same: the 4,096 bytes of small are enough."
     assert planned == "Its peak of 3,000 live bytes equals the planned peak."
     assert ran_out.startswith("leak: out of memory in the 4,096 bytes of small, at event ")
-    assert above.endswith(" is 100.0 % above the planned 3,000.")
+    assert above.endswith(" is 100 % above the planned 3,000.")
     content = heapfit_json("compare", *asked, folder=folder)
     assert [one["held"] for one in content["in_plans_regions"]] == [True, False]
 

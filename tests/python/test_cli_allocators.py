@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every allocator tells what it costs, and `heapfit allocators` shows it."""
 
+import re
+
 import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 from heapfit.plan.allocators import ALIGNMENTS, takes_pools
 from heapfit.plan.serving_region import serving_region
 
 ALL = {info.name: info for info in _engine.allocators()}
-OFFERED = [info for info in ALL.values() if not info.is_of_papers]
+OFFERED = list_offered_allocators()
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -86,6 +89,21 @@ def test_the_json_has_the_smallest_regions_and_the_tunables(tmp_path):
     assert tlsf["smallest_region"] == {str(one): serving_region("tlsf", one) for one in ALIGNMENTS}
     assert tlsf["tunables"][0]["name"] == "alignment"
     assert len(heapfit_json("allocators", folder=tmp_path)["allocators"]) == len(OFFERED)
+
+
+def test_a_heap_has_one_name_and_one_explanation(tmp_path):
+    shown = heapfit("allocators", folder=tmp_path).stdout
+    entries = [line.partition(":")[0] for line in shown.splitlines() if line[:1].isalpha()]
+    words = [re.sub("[-_]|malloc", "", name) for name in entries]
+    assert len(set(words)) == len(words)
+    assert "esp-tlsf" in entries and "esp_tlsf" not in entries
+    by_other_name = heapfit("allocators", "esp_tlsf", folder=tmp_path).stdout
+    assert by_other_name == heapfit("allocators", "esp-tlsf", folder=tmp_path).stdout
+    assert ALL["esp_tlsf"].layout.splitlines()[0] in by_other_name
+    several = heapfit("allocators", "sorted_fit", folder=tmp_path)
+    assert several.returncode == 1
+    assert "sorted_fit: is the algorithm of heap_2 and nuttx; name one of them" in several.stderr
+    assert set(SYSTEM_HEAPS) <= set(entries)
 
 
 def test_an_unknown_allocator_is_one_line(tmp_path):

@@ -23,19 +23,19 @@ def test_figures_of_a_trace_counted_by_hand(folder):
     assert "2 alloc, 1 zeroed, 1 resize, 1 free" in shown
     assert "U_max 108 B at event 4; at most 3 blocks live; 2 never freed (108 B)" in shown
     rows = [line.split() for line in shown.splitlines()]
-    assert ["40", "2", "66.667", "2", "80"] in rows
-    assert ["100", "0", "0.000", "1", "100"] in rows
+    assert ["40", "2", "66.7", "%", "2", "80"] in rows
+    assert ["100", "0", "0", "%", "1", "100"] in rows
     assert ["2", "3", "1", "40"] in rows
 
 
 def test_special_sizes_are_suggested(folder):
     shown = heapfit("profile", "packets.heap", folder=folder).stdout
-    assert "Sizes with 10% of the allocations: 40, 1,500 B" in shown
+    assert "Sizes with 10 % of the allocations: 40, 1,500 B" in shown
 
 
 def test_sizes_without_a_mode_are_told_so(folder):
     shown = heapfit("profile", "diverse.heap", folder=folder).stdout
-    assert "No size has 10% of the allocations" in shown
+    assert "No size has 10 % of the allocations" in shown
 
 
 def test_json_holds_the_series(folder):

@@ -115,7 +115,7 @@ def test_a_row_without_a_safe_region_has_no_ratio() -> None:
 
 def test_pools_that_win_are_told_beside_the_best_without() -> None:
     assert told(row("tlsf", 1160), row("budgeted_4_largest", 1020, has_pools=True)) == (
-        "Pools save 12.1%: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8); "
+        "Pools save 12.1 %: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8); "
         "without pools, tlsf needs 1,160 B (1.16 x U_max, alignment 8)."
     )
 
@@ -138,12 +138,12 @@ def test_pools_for_less_than_a_tenth_of_the_gap_are_not_taken() -> None:
     rows = [row("tlsf", 1160), row("searched", 1145, has_pools=True)]
     assert select_row(compared(*rows), pools_asked=True).name == "tlsf"
     assert told(*rows).endswith(
-        "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4% of the gap "
+        "with pools, searched needs 1,145 B (1.15 x U_max, alignment 8), 9.4 % of the gap "
         "to U_max, too little to fit pools to one trace."
     )
     enough = [row("tlsf", 1160), row("searched", 1144, has_pools=True)]
     assert select_row(compared(*enough), pools_asked=True).name == "searched"
-    assert told(*enough).startswith("Pools save 1.4%: searched")
+    assert told(*enough).startswith("Pools save 1.4 %: searched")
 
 
 def test_pools_without_a_safe_region_are_told_so() -> None:
@@ -163,7 +163,7 @@ def test_blocks_counted_on_one_recording_are_shown_and_never_chosen() -> None:
     assert select_row(both).name == "tlsf"
     assert verdict(both) == (
         "tlsf needs 1,160 B (1.16 x U_max, alignment 8). If every run were identical, "
-        "searched would do with 1,010 B; another run may run out of its pools (--pools)."
+        "searched would do with 1,010 B; another run may need more blocks of a size (--pools)."
     )
 
 
@@ -186,7 +186,8 @@ def test_pools_are_warned_to_be_counted_on_one_recording() -> None:
         warning = pools_warning(pools, compared(row("tlsf", 1160), pools))
         assert warning is not None
         assert "counted on this one recording" in warning
-        assert ("a saving below 5% may be chance" in warning) == is_small
+        assert ("a saving below 5 % may be chance" in warning) == is_small
+        assert warning.startswith("blocks are")
     assert pools_warning(row("tlsf", 1160), compared(row("tlsf", 1160), much)) is None
 
 

@@ -46,6 +46,6 @@ def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
     assert search.r_safe is not None
     saved = 1 - search.r_safe / winner.r_safe
     assert (saved >= 0.005) == saves
-    expected = f"--alignment 4 saves {saved:.1%} if no block needs 8"
+    expected = f"--alignment 4 saves {100 * saved:.1f} % if no block needs 8"
     assert told == ([expected] if saves else [])
     assert saves or 0 < events <= len(choice.shown.events)

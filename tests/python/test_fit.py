@@ -92,7 +92,7 @@ def test_sizes_without_a_mode_are_not(tmp_path):
     assert outcome.today.is_kept
     assert outcome.verdict.startswith("No new heap is worth it: TLSF at ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
-    assert left_out["class_pools"].startswith("no size has 10% of the allocations (the most fre")
+    assert left_out["class_pools"].startswith("no size has 10 % of the allocations (the most fre")
 
 
 def test_the_same_trace_gives_the_same_plan_twice(fitted, tmp_path):

@@ -238,8 +238,8 @@ def test_every_preference_picks_from_the_front(front):
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
     two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
     told = cost_of_choice(two, pick_best(two, Preference.TIME))
-    assert told == "above the least: R_safe +50%"
-    assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150%")
+    assert told == "above the least: R_safe +50.0 %"
+    assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150.0 %")
 
 
 def test_a_preference_nobody_has_a_figure_for_is_refused(front):

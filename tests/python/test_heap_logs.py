@@ -213,6 +213,36 @@ def test_refused_requests_are_counted():
     assert reader.notes == ["3 requests that the heap refused left out."]
 
 
+def test_a_line_may_hold_several_events():
+    reader, rows = read(b"hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n")
+    assert rows == [(ALLOC, 0, 16), (ALLOC, 1, 32), (FREE, 0, 0)]
+    assert reader.notes == []
+
+
+def test_results_may_stand_in_a_column_as_ltrace_aligns_them():
+    _, rows = read(
+        b"app->malloc(24)          = 0x55f7d0475eb0\n"
+        b"app->realloc(0x55f7d0475eb0, 60)      = 0x55f7d0475f50\n"
+        b"app->free(0x55f7d0475f50)     = <void>\n"
+    )
+    assert rows == [(ALLOC, 0, 24), (RESIZE, 0, 60), (FREE, 0, 0)]
+
+
+def test_a_list_without_callers_tells_what_was_freed_in_the_block_s_own_line():
+    line = "    {} bytes (@ 0x3fcb26{}, Internal) allocated CPU 0 ccount 0x1e7af728{}\n"
+    text = line.format(30, "00", " freed") + line.format(12, "40", "")
+    reader, rows = read(text.encode())
+    assert rows == [(ALLOC, 0, 30), (ALLOC, 1, 12), (FREE, 0, 0)]
+    assert any(note.startswith("1 block was freed at a time") for note in reader.notes)
+
+
+def test_any_amount_of_text_may_stand_before_the_first_event(tmp_path):
+    log = tmp_path / "boot.log"
+    log.write_text("I (0) boot: a chatty start-up\n" * 5000 + "hl{m,16,3fff0370}\n")
+    notes = import_file(log, tmp_path / "boot.parquet").info.notes
+    assert "5000 lines of other text passed over." in notes
+
+
 def test_one_log_has_one_form():
     """What looks like another's event is text."""
     _, rows = read(b"#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n")

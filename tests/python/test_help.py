@@ -39,6 +39,7 @@ def folder(tmp_path_factory):
     (made / "run.heap").write_text(TRACE + FREES)
     (made / "run2.heap").write_text(TRACE.replace("a 7 32", "a 7 40") + FREES)
     (made / "plan.toml").write_text(PLAN)
+    (made / "device.log").write_text("free 500 largest 400\nfree 490 largest 400\n")
     (made / "recordings").mkdir()
     packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
     (made / "capture.pcap").write_bytes(pcap(packets))

@@ -15,6 +15,9 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.placements import find_first_difference
 from heapfit.generate import generate
 from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.report.heap.fit import case_from_fit, render
+from heapfit.report.heap_map.replays import subjects_of
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 
@@ -105,3 +108,30 @@ def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):
     assert found.paths.plan == Path(folder / "paths" / "plan.toml")
     assert found.paths.code is None
     assert found.plan_file == load_plan(found.paths.plan)
+
+
+def test_the_runs_and_the_page_of_a_kept_heap_are_about_that_heap(tmp_path):
+    sources = [bimodal(tmp_path / f"run-{i}.heap", events=200 + 200 * i, seed=i) for i in (1, 2)]
+    fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
+    assert fitted.answer.kept is not None and fitted.today is not None
+    needs = [pair.now for pair in fitted.today.pairs]
+    assert [run.r_safe for run in fitted.runs] == needs
+    assert fitted.largest.r_safe == max(needs) == fitted.answer.size.r_safe
+    shown = load_trace(fitted.searched, 8)
+    case = case_from_fit(fitted, shown)
+    assert case.winner.heap == fitted.answer.kept
+    assert case.winner.r_safe == fitted.shown.r_safe
+    assert case.comparison.rows[0] is case.winner
+    assert [one.name for one in subjects_of(case)] == [fitted.winner.name, "FreeRTOS heap_4"]
+    assert "<p>heap_4 is the system's own heap: no code is written for it." in render(fitted, shown)
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
+    source = bimodal(tmp_path / "run.heap", events=600)
+    options = FitOptions(now="heap_4", allocators=("budgeted",), pools=True, code=is_written)
+    fitted = fit([source], tmp_path / "out", options)
+    assert fitted.answer.kept is not None
+    assert fitted.winner.is_cut_to_trace
+    warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
+    assert len(warned) == is_written

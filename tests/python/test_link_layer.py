@@ -14,6 +14,12 @@ COOKED_V1 = bytes(14)
 COOKED_V2_TAIL = bytes(18)
 QOS, HT, RELAYED = 0x88, 0x80, 0x03
 
+
+def mpls(labels: int) -> bytes:
+    """A stack of labels, the last of which says so."""
+    return struct.pack(f">{labels}I", *(64 | (i == labels - 1) << 8 for i in range(labels)))
+
+
 IP_FRAMES = {
     "ethernet": (ETHERNET, ethernet(V4)),
     "ethernet, IPv6": (ETHERNET, ethernet(V6, 0x86DD)),
@@ -76,7 +82,15 @@ IP_FRAMES = {
     ),
 }
 
+IP_FRAMES |= {
+    f"MPLS of {labels} labels": (ETHERNET, ethernet(mpls(labels) + packet, 0x8847))
+    for labels, packet in ((1, V4), (3, V4), (2, V6))
+}
+IP_FRAMES["NULL with an EtherType"] = (0, struct.pack("<I", 0x0800) + V4)
+
 OTHER_FRAMES = {
+    "MPLS that carries no IP": (ETHERNET, ethernet(mpls(1) + bytes(40), 0x8847)),
+    "MPLS without a last label": (ETHERNET, ethernet(bytes(4 * 20), 0x8847)),
     "ARP": (ETHERNET, ethernet(bytes(46), 0x0806)),
     "nine VLAN tags": (ETHERNET, ethernet(V4, tags=[0x8100] * 9)),
     "802.3 without SNAP": (ETHERNET, ethernet(b"\x42\x42\x03" + bytes(60), 63)),

@@ -76,7 +76,6 @@ BAD_LINES = {
     "a word": (b"0 40 54 tcp 0 0 0\n", "field 4 is not a whole number"),
     "nine fields": (b"0 40 54 6 0 0 0 081 1\n", "or there are more than 8"),
     "no hexadecimal digits": (b"0 40 54 6 0 0 0 08g\n", "field 8 is not a hexadecimal number"),
-    "a line without end": (b"9 40 54 6 0 0 0", "the file ends inside this line"),
     "a long line": (b"0" * 5000 + b"\n", "longer than 4096 bytes"),
     "an endless line": (b"0" * 5000, "longer than 4096 bytes"),
 }
@@ -86,6 +85,12 @@ BAD_LINES = {
 def test_a_bad_line_is_refused_with_its_number(line, expected):
     with pytest.raises(HeapfitError, match=f"^line 6: .*{expected}"):
         table(line)
+
+
+def test_a_last_line_without_end_is_left_out_and_told():
+    reading = Reading(SMALL_TABLE[:-1], is_table=True)
+    assert reading.sizes == Reading(SMALL_TABLE, is_table=True).sizes[:-1]
+    assert "the file ends inside this line" in reading.damage
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from heapfit.plan.plan_file import (
     load_plan,
     save_plan,
 )
+from heapfit.report.sections.plan_layers import plan_layers
 
 BUDGETED = Plan(
     "budgeted",
@@ -397,3 +398,13 @@ def test_a_plan_is_written_over_an_unedited_one_alone(path: Path) -> None:
 def test_a_plan_cannot_be_written_into_a_file(path: Path) -> None:
     with pytest.raises(HeapfitError, match="cannot be written"):
         save_plan(path / "plan.toml", PLAN_FILE)
+
+
+def test_pools_without_a_block_are_not_listed_as_pools() -> None:
+    kept = BUDGETED.pools[1]
+    emptied = replace(BUDGETED, pools=(replace(BUDGETED.pools[0], count=0), kept))
+    assert emptied.filled_pools == (kept,)
+    (outer, _) = plan_layers(emptied, 23_040)
+    assert [(pool.size, pool.count) for pool in outer.pools] == [(kept.size, kept.count)]
+    none = replace(emptied, pools=(replace(kept, count=0),))
+    assert none.filled_pools == plan_layers(none, None)[0].pools == ()

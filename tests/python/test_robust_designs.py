@@ -190,7 +190,7 @@ def test_a_fit_to_a_quantile_says_what_it_serves_and_is_set_beside_no_other(tmp_
     median = fit_json(*names, "--objective", "q50", "-o", "q50", folder=tmp_path)
     needs = sorted(run["r_safe"] for run in median["runs"])
     assert median["answer"]["r_safe"] == needs[1] < needs[2]
-    assert "the region serves 50% of the traces; other heaps serve every one" in median["warnings"]
+    assert "the region serves 50 % of the traces; other heaps serve every one" in median["warnings"]
     assert "less than TLSF" not in (tmp_path / "q50/report.html").read_text()
     done = heapfit("fit", *names, "--objective", "q50", "--now", "heap_4", folder=tmp_path)
     assert (done.returncode, "--now heap_4: needs --objective max" in done.stderr) == (1, True)

@@ -95,13 +95,21 @@ def test_without_the_cross_compiler_the_header_says_nothing(
     assert "worst" not in (folder / "app_heap.h").read_text()
 
 
-def test_what_has_no_bound_is_not_in_the_header(tmp_path: Path) -> None:
+def test_the_header_says_which_call_has_no_bound(tmp_path: Path) -> None:
     by_address = replace(PLANS["class_pools"], scalars={"search": 0, "overflow": 2})
     folder = tmp_path / "code"
     about = TrainingRecord("none", "sha256:" + 64 * "0", 0)
     generate(PlanFile("t", by_address, 1 << 14, 1 << 14, 16, 0, 32, about, _engine.version), folder)
     assert "app_malloc" not in bounds_in(folder)
     assert "app_free" in bounds_in(folder)
+    header = (folder / "app_heap.h").read_text()
+    assert re.findall(r"^ \*   (app_\w+) +no bound$", header, re.MULTILINE)[0] == "app_malloc"
+    assert " * No bound: a loop's length depends on what the heap holds" in header
+
+
+def test_the_header_is_silent_where_every_call_has_a_bound(tmp_path: Path) -> None:
+    header = (generated("tlsf", tmp_path / "code") / "app_heap.h").read_text()
+    assert "app_malloc" in header and "no bound" not in header
 
 
 def test_the_page_says_what_counts_cost_a_call(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@
  * - Sizes that would overflow, or that no region below 4 GiB can hold, are refused like any other
  * too large one.
  * - Blocks are aligned to `plan->alignment`; more is had from `alloc_aligned`.
+ * - Of a region larger than its words can count an allocator leaves the end unused; its header says
+ *   from where on.
  * - Nothing is thread-safe by itself; one heap serves one caller at a time.
  *
  * Blocks in pieces. An allocator whose descriptor has `next_piece` (hfit/descriptor.h) scatters a

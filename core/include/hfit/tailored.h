@@ -56,6 +56,9 @@
  * Memory: a map's heap of one end has 56 bytes of control words and classes and 4 for each power of
  * two of granules in the region from 8 on, or, of good fit, 100 and 16 for each power of two from
  * 16 on; headers take 4 less, and two ends each class and its map twice.
+ *
+ * A heap has 2^29 - 1 granules at most, and 2^28 - 1 with an exact index where a chunk may have one
+ * granule: of a larger region the rest stays unused. So layout 2 uses up to 2 GiB - 8 at 8 B.
  */
 #ifndef HFIT_TAILORED_H
 #define HFIT_TAILORED_H

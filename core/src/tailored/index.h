@@ -36,11 +36,11 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
 #include "src/tailored/heap.h"
+#include "src/tailored/map.h"
 
 enum {
     FIRST_TRIE = 3,
-    LAST_TRIE =
-        31, /* none is: of MOST_GRANULES, trie 28 is the last, and bit 31 of the class map */
+    LAST_TRIE = 31,   /* none is: see most_granules */
     FIRST_MIXED = 16, /* sizes from here on share the lists of a good fit */
     GOOD_MAPS = 4,    /* words of the class map of a good fit */
     PROBES = 2,       /* chunks looked at in a list of several sizes */
@@ -81,6 +81,24 @@ static FORCE_INLINE uint32_t class_of(const hfit_plan *plan, uint32_t size) {
     }
     return (is_alone(plan, size) ? size : trie_of(&tries, size) + (1 << FIRST_TRIE) - FIRST_TRIE) -
            least;
+}
+
+enum {
+    SINGLE_GRANULES = (1 << 28) - 1, /* of an exact index with chunks of one granule */
+    EXACT_CLASSES = 32,              /* bits of its class map */
+};
+
+#define CLASS_OF_TRIE(trie, least) ((trie) + (1 << FIRST_TRIE) - FIRST_TRIE - (least))
+_Static_assert(MOST_GRANULES >> 29 == 0 && CLASS_OF_TRIE(28, LEAST_MAPPED) < EXACT_CLASSES,
+               "the class of the largest chunk of two granules or more has a bit");
+_Static_assert(SINGLE_GRANULES >> 28 == 0 && CLASS_OF_TRIE(27, 1) < EXACT_CLASSES,
+               "and where chunks have one granule");
+_Static_assert(4 * 28 + 3 < 32 * GOOD_MAPS, "and of a good fit");
+
+/* Granules of the largest heap. */
+static inline uint32_t most_granules(const hfit_plan *plan) {
+    return least_chunk(plan) == 1 && !is_good_fit(plan) ? (uint32_t)SINGLE_GRANULES
+                                                        : (uint32_t)MOST_GRANULES;
 }
 
 /* Classes that a heap of so many granules can need. */

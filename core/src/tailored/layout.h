@@ -108,7 +108,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     hfit_heap *heap = region;
     map_layout layout;
     uint32_t end = (uint32_t)region_size >> granule_shift(plan);
-    end = fitting_end(plan, end < MOST_GRANULES ? end : MOST_GRANULES);
+    end = fitting_end(plan, end < most_granules(plan) ? end : most_granules(plan));
     if (end == 0) {
         return NULL;
     }

@@ -46,6 +46,9 @@ enum {
     LONG_BEGINS = 6,               /* marks around a granule: "0110" */
 };
 
+_Static_assert(MOST_GRANULES >> 5 < 1 << (SKIP_SHIFT - 1), "a skip counts all words of a map");
+_Static_assert(SKIP_SIGN >> (32 - SKIP_SHIFT) == 0, "and its sign lies above the count");
+
 /* The map of the granules from `first` to `last`. */
 typedef struct map_layout {
     uint32_t first;

@@ -31,6 +31,10 @@ enum {
     MOST_EXACT_LISTS = 32, /* bits of the map */
 };
 
+_Static_assert(MOST_EXACT_LISTS <= 32, "each exact list has a bit");
+_Static_assert(1 << (2 + (4 >> 3)) == 4 && 1 << (2 + (8 >> 3)) == 8 && 1 << (2 + (16 >> 3)) == 16,
+               "log2 of each alignment, as list_for has it");
+
 static inline const hfit_segregated_fit_plan *own(const hfit_plan *plan) {
     return (const hfit_segregated_fit_plan *)plan;
 }

@@ -30,6 +30,8 @@ Format recognise(const std::uint8_t *magic) {
 } // namespace
 
 struct CaptureReader::State {
+    explicit State(PacketUnit unit) : packets(unit) {}
+
     CapturePosition position;
     PacketCollector packets;
     Format format;
@@ -41,6 +43,7 @@ struct CaptureReader::State {
     void drop_from(FrameBytes &chunk);
     template <class Pieces> void take(Pieces &pieces, FrameBytes piece);
     template <class Pieces> void drive(Pieces &pieces, FrameBytes chunk);
+    void read(FrameBytes chunk);
     [[nodiscard]] bool is_whole() const;
 };
 
@@ -99,6 +102,17 @@ template <class Pieces> void CaptureReader::State::drive(Pieces &pieces, FrameBy
     }
 }
 
+void CaptureReader::State::read(FrameBytes chunk) {
+    if (std::holds_alternative<std::monostate>(format)) {
+        open(chunk);
+    }
+    if (auto *const pcap = std::get_if<PcapFormat>(&format)) {
+        drive(*pcap, chunk);
+    } else if (auto *const pcapng = std::get_if<PcapngFormat>(&format)) {
+        drive(*pcapng, chunk);
+    }
+}
+
 bool CaptureReader::State::is_whole() const {
     const auto is_between = [](const auto &pieces) {
         if constexpr (std::is_same_v<decltype(pieces), const std::monostate &>) {
@@ -110,7 +124,7 @@ bool CaptureReader::State::is_whole() const {
     return pending.empty() && drop == 0 && std::visit(is_between, format);
 }
 
-CaptureReader::CaptureReader() : state_(std::make_unique<State>()) {}
+CaptureReader::CaptureReader(PacketUnit unit) : state_(std::make_unique<State>(unit)) {}
 
 CaptureReader::~CaptureReader() = default;
 CaptureReader::CaptureReader(CaptureReader &&) noexcept = default;
@@ -118,28 +132,31 @@ CaptureReader &CaptureReader::operator=(CaptureReader &&) noexcept = default;
 
 PacketColumns CaptureReader::feed(std::span<const std::uint8_t> chunk) {
     State &state = *state_;
-    if (std::holds_alternative<std::monostate>(state.format)) {
-        state.open(chunk);
-    }
-    if (auto *const pcap = std::get_if<PcapFormat>(&state.format)) {
-        state.drive(*pcap, chunk);
-    } else if (auto *const pcapng = std::get_if<PcapngFormat>(&state.format)) {
-        state.drive(*pcapng, chunk);
+    if (counts().damage.empty()) {
+        try {
+            state.read(chunk);
+        } catch (const Error &error) {
+            state.packets.end_early(error.what());
+        }
     }
     return state.packets.take();
 }
 
-void CaptureReader::finish() const {
-    const State &state = *state_;
+void CaptureReader::finish() {
+    State &state = *state_;
     const PacketCounts &counts = state.packets.counts;
+    if (!counts.damage.empty()) {
+        return;
+    }
     if (std::holds_alternative<std::monostate>(state.format)) {
         throw Error("offset 0: not a capture: only " + std::to_string(state.pending.size()) +
                     " bytes");
     }
     if (!state.is_whole()) {
         const std::uint64_t end = state.position.offset + state.pending.size();
-        state.position.fail("the file ends at offset " + std::to_string(end) +
-                            ", inside this record (it was cut short; copy or record it again)");
+        state.packets.end_early(state.position.text(
+            "the file ends at offset " + std::to_string(end) +
+            ", inside this record (it was cut short; copy or record it again)"));
     }
     if (counts.packets > 0) {
         return;

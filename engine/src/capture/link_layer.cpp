@@ -57,8 +57,9 @@ IpPlace ip_in_loopback(FrameBytes frame) {
     case 28:
     case 30:
         return ip_at(frame, 4, Kind::ipv6);
-    default:
-        return {};
+    default: // some tools write an EtherType
+        return family > 0xffff ? IpPlace{}
+                               : follow_ethertype(frame, 4, static_cast<std::uint16_t>(family));
     }
 }
 

@@ -15,11 +15,14 @@ enum : std::uint16_t {
     ethertype_ipv4 = 0x0800,
     ethertype_ipv6 = 0x86dd,
     ethertype_pppoe_session = 0x8864,
+    ethertype_mpls = 0x8847,
+    ethertype_mpls_upstream = 0x8848,
     ppp_ipv4 = 0x0021,
     ppp_ipv6 = 0x0057,
 };
 
 constexpr std::size_t pppoe_header = 6;
+constexpr std::size_t mpls_label = 4;
 constexpr int deepest_nesting = 8; // tags in one frame; real ones have two or three
 
 bool is_vlan_tag(std::uint16_t type) { // 802.1Q, 802.1ad, and three used before 802.1ad
@@ -43,6 +46,22 @@ std::size_t tag_size(FrameBytes frame, std::size_t offset, std::uint16_t type) {
         return 4;
     }
     return type <= largest_802_3_length && is_snap(frame, offset) ? 8 : 0;
+}
+
+// Behind the last label of an MPLS stack (RFC 3032), which tells no protocol: IP shows by its
+// version.
+IpPlace follow_mpls(FrameBytes frame, std::size_t offset) {
+    bool is_last = false;
+    for (; !is_last && frame.size() >= offset + mpls_label; offset += mpls_label) {
+        is_last = (frame[offset + 2] & 1) != 0;
+    }
+    if (!is_last || offset == frame.size()) {
+        return {};
+    }
+    const int version = frame[offset] >> 4;
+    return version == 4   ? IpPlace{IpPlace::Kind::ipv4, offset}
+           : version == 6 ? IpPlace{IpPlace::Kind::ipv6, offset}
+                          : IpPlace{};
 }
 
 } // namespace
@@ -78,6 +97,9 @@ IpPlace follow_ethertype(FrameBytes frame, std::size_t offset, std::uint16_t typ
             return ip_at(frame, offset, IpPlace::Kind::ipv6);
         case ethertype_pppoe_session:
             return follow_ppp(frame, offset + pppoe_header);
+        case ethertype_mpls:
+        case ethertype_mpls_upstream:
+            return follow_mpls(frame, offset);
         default:
             break;
         }

@@ -126,19 +126,25 @@ bool PacketTableReader::take_80211(std::string_view line) const {
     return (value & 0xf) == 1;
 }
 
-void PacketTableReader::finish() const {
-    if (!pending_.empty() || line_ == 1) {
-        fail(line_ == 1 && pending_.empty()
-                 ? "the file is empty"
-                 : "the file ends inside this line (it was cut short; copy or make it again)");
+void PacketTableReader::finish() {
+    if (pending_.empty() && line_ == 1) {
+        fail("the file is empty");
+    }
+    if (!pending_.empty()) {
+        packets_.end_early(
+            text("the file ends inside this line (it was cut short; copy or make it again)"));
     }
     if (packets_.counts.packets == 0) {
         throw Error(packets_.counts.no_packets());
     }
 }
 
+std::string PacketTableReader::text(const std::string &what) const {
+    return "line " + std::to_string(line_) + ": " + what;
+}
+
 void PacketTableReader::fail(const std::string &what) const {
-    throw Error("line " + std::to_string(line_) + ": " + what);
+    throw Error(text(what));
 }
 
 } // namespace heapfit

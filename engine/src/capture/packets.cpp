@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heapfit/capture/link_layer.hpp"
+#include "heapfit/error.hpp"
 
 namespace heapfit {
 
@@ -45,6 +46,10 @@ std::vector<std::string> PacketCounts::notes() const {
     note(time_backwards, "timed before the one ahead: set to its time");
     note(untimed, "without a time: set to the time before");
     note(long_gaps, "after a gap above one hour: the gap is kept");
+    note(short_lengths, "said to be shorter than what was captured: taken as captured");
+    if (!damage.empty()) {
+        list.push_back("The rest is left out, from " + damage);
+    }
     return list;
 }
 
@@ -56,7 +61,8 @@ std::string PacketCounts::no_packets() const {
         separator = "; ";
     }
     text += records == 0 ? "" : ")";
-    return text + (unlisted.empty() ? "" : "; supported link types: " + supported_link_types());
+    text += unlisted.empty() ? "" : "; supported link types: " + supported_link_types();
+    return text + (records == 0 ? "" : "; import --whole-frames takes frames as they are");
 }
 
 Tick PacketCollector::place(std::int64_t absolute_us) {
@@ -89,6 +95,13 @@ void PacketCollector::add_untimed(std::uint32_t size) {
     }
     add(0, size);
     is_started_ = false; // the first packet with a time still becomes time 0
+}
+
+void PacketCollector::end_early(const std::string &damage) {
+    if (counts.packets == 0) {
+        throw Error(damage);
+    }
+    counts.damage = damage;
 }
 
 PacketColumns PacketCollector::take() {

@@ -31,8 +31,8 @@ class PcapFormat {
     enum class State : std::uint8_t { header, record, frame };
 
     PcapFormat(std::endian order, bool is_nano) : order_(order), is_nano_(is_nano) {}
-    void take_header(FrameBytes piece);
-    void take_record(FrameBytes piece, const CapturePosition &position);
+    void take_header(FrameBytes piece, PacketUnit unit);
+    void take_record(FrameBytes piece, const CapturePosition &position, PacketCounts &counts);
     std::uint64_t take_frame(FrameBytes piece, CapturePosition &position, PacketCollector &packets);
 
     std::endian order_;

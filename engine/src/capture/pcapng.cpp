@@ -213,7 +213,7 @@ void PcapngFormat::add_packet(std::uint32_t interface_index, FrameBytes body,
     CapturedPacket packet{};
     packet.captured = load32(&body[8], order_);
     packet.original = load32(&body[12], order_);
-    check_lengths(position, packet.captured, packet.original);
+    settle_lengths(position, packet, packets.counts);
     if (packet.captured > body_rest() - packet_fields) {
         position.fail("captured length " + std::to_string(packet.captured) +
                       " runs past its block (the file is damaged)");
@@ -246,7 +246,7 @@ void PcapngFormat::add_simple_packet(FrameBytes body, const CapturePosition &pos
 
 void PcapngFormat::keep(const Interface &interface, const CapturedPacket &packet,
                         PacketCollector &packets) {
-    if (interface.find_ip == nullptr) {
+    if (interface.find_ip == nullptr && packets.unit == PacketUnit::ip) {
         ++packets.counts.records;
         ++packets.counts.unlisted[interface.link_type];
         return;

@@ -20,10 +20,12 @@ struct CapturePosition {
     std::uint64_t record = 0; // of the first byte of the record or block being handled
     std::uint64_t packet = 1; // of the packet being handled, or of the next one; counted from 1
 
-    [[noreturn]] void fail(const std::string &what) const {
-        throw Error("packet " + std::to_string(packet) + " at offset " + std::to_string(record) +
-                    ": " + what);
+    [[nodiscard]] std::string text(const std::string &what) const {
+        return "packet " + std::to_string(packet) + " at offset " + std::to_string(record) + ": " +
+               what;
     }
+
+    [[noreturn]] void fail(const std::string &what) const { throw Error(text(what)); }
 };
 
 struct CapturedPacket {
@@ -35,7 +37,9 @@ struct CapturedPacket {
 };
 
 // Throws where the lengths of a packet cannot be. Captures are damaged far more often than unusual.
-void check_lengths(const CapturePosition &position, std::uint32_t captured, std::uint32_t original);
+// Throws where the captured length cannot be true; counts and mends an original one below it, which
+// some tools write.
+void settle_lengths(const CapturePosition &position, CapturedPacket &packet, PacketCounts &counts);
 
 // Keeps the packet if it is IP, else counts why it is not.
 void collect(PacketCollector &packets, IpFinder find_ip, const CapturedPacket &packet);

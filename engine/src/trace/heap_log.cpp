@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a heap's log to one call: by patterns, of which a dialect is a list.
+// Dialects are lists of patterns.
 #include "heapfit/trace/heap_log.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <iterator>
 #include <span>
 
 #include "heapfit/error.hpp"
@@ -13,17 +13,8 @@ namespace heapfit {
 
 namespace {
 
-// What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
-// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %F the rest of a function's
-// name.
-struct Pattern {
-    std::string_view text;
-    Op op;
-    Meaning meaning = Meaning::call;
-};
-
 // The first pattern that a line has is what it says.
-constexpr auto heaplog = std::to_array<Pattern>({
+constexpr auto heaplog = std::to_array<LogPattern>({
     {"hl{m,%S,0,%A", Op::alloc},
     {"hl{m,%S,1,%A", Op::alloc},
     {"hl{m,%S,%A", Op::alloc},
@@ -40,52 +31,53 @@ constexpr auto heaplog = std::to_array<Pattern>({
     {"hl{f,1,%A", Op::free},
     {"hl{f,%A", Op::free},
 });
-constexpr auto wolfssl = std::to_array<Pattern>({
+constexpr auto wolfssl = std::to_array<LogPattern>({
     {"Alloc: %A -> %S at ", Op::alloc},
     {"Free: %A -> %I at ", Op::free},
 });
-constexpr auto nuttx = std::to_array<Pattern>({
+constexpr auto nuttx = std::to_array<LogPattern>({
     {"mm_malloc: Allocated %A, size %S", Op::alloc},
     {"mm_free: Freeing %A", Op::free},
 });
-constexpr auto nuttx_trace = std::to_array<Pattern>({
+constexpr auto nuttx_trace = std::to_array<LogPattern>({
     {"|malloc: heap: %I size:%S, address: %A", Op::alloc},
     {"|free: heap: %I size:%S, address: %A", Op::free},
 });
-constexpr auto zephyr = std::to_array<Pattern>({
+constexpr auto zephyr = std::to_array<LogPattern>({
     {"Memory allocated at %A, size %S", Op::alloc},
     {"Memory freed at %A", Op::free},
 });
-constexpr auto zephyr_list = std::to_array<Pattern>({
+constexpr auto zephyr_list = std::to_array<LogPattern>({
     {"[heaptrace] ptr=%A size=%S heap=", Op::alloc},
 });
-constexpr auto esp_list = std::to_array<Pattern>({
+constexpr auto esp_list = std::to_array<LogPattern>({
     {"%S bytes (@ %A", Op::alloc},
     {"freed by ", Op::free, Meaning::last_was_freed},
+    {"ccount %I freed", Op::free, Meaning::last_was_freed}, // RISC-V's has no callers
     {"====== Heap Trace: ", Op::free, Meaning::list_begins},
     {" allocations trace (", Op::free, Meaning::list_begins},
 });
-constexpr auto freertos = std::to_array<Pattern>({
+constexpr auto freertos = std::to_array<LogPattern>({
     {"traceMALLOC(%A, %S", Op::alloc},
     {"traceFREE(%A", Op::free},
 });
-constexpr auto system_view = std::to_array<Pattern>({
+constexpr auto system_view = std::to_array<LogPattern>({
     {"HEAP: Allocated %S bytes @ %A", Op::alloc},
     {"HEAP: Freed bytes @ %A", Op::free},
 });
-constexpr auto mbed = std::to_array<Pattern>({
+constexpr auto mbed = std::to_array<LogPattern>({
     {"#m:%A;%I-%S", Op::alloc},
     {"#c:%A;%I-%N;%S", Op::zeroed},
     {"#r:%A;%I-%O;%S", Op::resize},
     {"#f:%I;%I-%A", Op::free},
 });
-constexpr auto mtrace = std::to_array<Pattern>({
+constexpr auto mtrace = std::to_array<LogPattern>({
     {"] + %A %H", Op::alloc},
     {"] - %A", Op::free},
     {"] < %O", Op::resize, Meaning::old_block},
     {"] > %A %H", Op::resize},
 });
-constexpr auto calls = std::to_array<Pattern>({
+constexpr auto calls = std::to_array<LogPattern>({
     {"malloc(%S) = %A", Op::alloc},
     {"malloc(%S) @ %I returned %A", Op::alloc},
     {"pvPortMalloc(%S) = %A", Op::alloc},
@@ -110,7 +102,7 @@ constexpr auto calls = std::to_array<Pattern>({
 
 struct Dialect {
     std::string_view source;
-    std::span<const Pattern> patterns;
+    std::span<const LogPattern> patterns;
     std::string_view note; // what its sizes are, where they are not requests
 };
 
@@ -136,115 +128,11 @@ constexpr auto dialects = std::to_array<Dialect>({
     {"a log of calls", calls, ""},
 });
 
-bool take(std::string_view &line, std::string_view text) {
-    const bool is_there = line.starts_with(text);
-    line.remove_prefix(is_there ? text.size() : 0);
-    return is_there;
-}
-
-// A number at the line's start, which loses it. 0x may stand twice before hexadecimal ones, or not
-// at all, and no address may be a word.
-std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
-    if (base == 16 && (take(line, "(nil)") || take(line, "NULL"))) {
-        return 0;
-    }
-    while (base == 16 && take(line, "0x")) {
-    }
-    std::uint64_t value = 0;
-    const std::from_chars_result result =
-        std::from_chars(line.data(), line.data() + line.size(), value, base);
-    if (result.ec != std::errc{}) {
-        return std::nullopt;
-    }
-    line.remove_prefix(static_cast<std::size_t>(result.ptr - line.data()));
-    return value;
-}
-
-// Puts a number where its letter says.
-void put(HeapCall &call, char letter, std::uint64_t value) {
-    switch (letter) {
-    case 'A':
-        call.address = value;
-        return;
-    case 'O':
-        call.old = value;
-        return;
-    case 'L':
-        call.alignment = value;
-        return;
-    case 'N':
-        call.count = value;
-        return;
-    case 'I':
-        return;
-    default:
-        call.size = value;
-    }
-}
-
-// The call that a line begins with, if it begins as the pattern says.
-std::optional<HeapCall> matched(std::string_view line, const Pattern &pattern) {
-    HeapCall call;
-    call.op = pattern.op;
-    call.meaning = pattern.meaning;
-    std::string_view text = pattern.text;
-    while (!text.empty()) {
-        if (text.front() != '%') {
-            if (!take(line, text.substr(0, 1))) {
-                return std::nullopt;
-            }
-            text.remove_prefix(1);
-            continue;
-        }
-        if (text[1] == 'F') {
-            line.remove_prefix(std::min(line.find('('), line.size()));
-            text.remove_prefix(2);
-            continue;
-        }
-        const bool is_decimal = text[1] == 'S' || text[1] == 'N' || text[1] == 'L';
-        const std::optional<std::uint64_t> value = take_number(line, is_decimal ? 10 : 16);
-        if (!value) {
-            return std::nullopt;
-        }
-        put(call, text[1], *value);
-        text.remove_prefix(2);
-    }
-    // A product that no heap can serve: what calloc is to refuse.
-    if (__builtin_mul_overflow(call.size, call.count, &call.size)) {
-        call.address = 0;
-    }
-    return call;
-}
-
-// Where in a line a pattern may stand, or npos. One that begins with a number is found by the words
-// behind it.
-std::size_t start_of(std::string_view line, std::string_view pattern) {
-    if (pattern.front() != '%') {
-        return line.find(pattern.substr(0, pattern.find('%')));
-    }
-    std::size_t at = line.find(pattern.substr(2, pattern.find('%', 2) - 2));
-    while (at != line.npos && at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9') {
-        at--;
-    }
-    return at;
-}
-
-std::optional<HeapCall> call_in(std::string_view line, std::span<const Pattern> patterns) {
-    for (const Pattern &pattern : patterns) {
-        const std::size_t at = start_of(line, pattern.text);
-        const std::optional<HeapCall> call =
-            at == line.npos ? std::nullopt : matched(line.substr(at), pattern);
-        if (call) {
-            return call;
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<std::size_t> dialect_of(std::string_view line) {
     for (std::size_t i = 0; i < dialects.size(); i++) {
-        const std::optional<HeapCall> call = call_in(line, dialects[i].patterns);
-        if (call && call->op != Op::free) {
+        std::string_view rest = line;
+        HeapCall call;
+        if (take_next_call(rest, dialects[i].patterns, call) && call.op != Op::free) {
             return i;
         }
     }
@@ -252,6 +140,19 @@ std::optional<std::size_t> dialect_of(std::string_view line) {
 }
 
 } // namespace
+
+HeapLogTrace::HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own)
+    : heap_(on_unknown) {
+    std::ranges::transform(own, std::back_inserter(own_texts_), to_pattern);
+    for (std::size_t i = 0; i < own.size(); i++) {
+        own_.push_back({own_texts_[i], own[i].op, Meaning::call, true});
+    }
+    header_.source = own.empty() ? "" : "a log";
+}
+
+std::span<const LogPattern> HeapLogTrace::patterns() const {
+    return own_.empty() && dialect_ ? dialects[*dialect_].patterns : own_;
+}
 
 bool has_heap_log(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -277,20 +178,20 @@ void HeapLogTrace::finish() {
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
     lines_ = number;
-    if (!dialect_) {
+    if (!dialect_ && own_.empty()) {
         dialect_ = dialect_of(line);
         header_.source = dialect_ ? dialects[*dialect_].source : header_.source;
     }
-    if (!dialect_) {
+    if (!dialect_ && own_.empty()) {
         other_lines_ += !take_listed(line, number);
         return;
     }
-    const std::optional<HeapCall> call = call_in(line, dialects[*dialect_].patterns);
-    if (!call) {
-        other_lines_++;
-        return;
+    HeapCall call;
+    bool has_call = take_next_call(line, patterns(), call);
+    other_lines_ += !has_call;
+    for (; has_call; has_call = take_next_call(line, patterns(), call)) {
+        apply(call, number);
     }
-    apply(*call, number);
 }
 
 // NuttX lists what is free in a table of its own, too.
@@ -329,6 +230,9 @@ void HeapLogTrace::apply(const HeapCall &call, std::uint64_t number) {
     request.id = call.address;
     request.size = call.size;
     request.alignment = call.alignment;
+    request.time = call.time;
+    request.thread = static_cast<std::uint32_t>(call.thread);
+    request.site = static_cast<std::uint32_t>(call.site);
     switch (call.meaning) {
     case Meaning::old_block:
         old_ = call.old;

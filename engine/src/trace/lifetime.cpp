@@ -9,7 +9,16 @@ namespace heapfit {
 namespace {
 
 constexpr std::array<std::string_view, LifetimeLines::column_count> column_names = {
-    "lower", "upper", "size"};
+    "lower", "upper", "size", "alignment", "gaps"};
+constexpr auto passed_over =
+    std::to_array<std::string_view>({"id", "buffer", "buffer_id", "offset"});
+constexpr std::size_t absent = SIZE_MAX;
+constexpr std::size_t most_unknown_named = 8;
+
+// Of the columns that have several names.
+std::string_view usual_name(std::string_view name) {
+    return name == "begin" || name == "start" ? "lower" : name == "end" ? "upper" : name;
+}
 
 void split(std::string_view line, std::vector<std::string_view> &fields) {
     fields.clear();
@@ -27,14 +36,73 @@ void split(std::string_view line, std::vector<std::string_view> &fields) {
 
 void LifetimeLines::read_columns(std::string_view line, std::uint64_t number) {
     split(line, fields_);
-    for (std::size_t column = 0; column < column_count; column++) {
-        const auto found = std::ranges::find(fields_, column_names[column]);
-        if (found == fields_.end()) {
+    places_.fill(absent);
+    for (std::size_t i = 0; i < fields_.size(); i++) {
+        const auto found = std::ranges::find(column_names, usual_name(fields_[i]));
+        if (found != column_names.end()) {
+            std::size_t &place = places_[static_cast<std::size_t>(found - column_names.begin())];
+            if (place != absent) {
+                refuse_line(number, "column " + std::string(*found) + " is there twice");
+            }
+            place = i;
+            last_ = fields_[i] == "end" ? 1 : last_;
+        } else if (std::ranges::find(passed_over, fields_[i]) == passed_over.end() &&
+                   unknown_.size() < most_unknown_named) {
+            unknown_.push_back(quoted(fields_[i]));
+        }
+    }
+    for (const Column column : {lower, upper, size}) {
+        if (places_[column] == absent) {
             refuse_line(number, "no column " + std::string(column_names[column]));
         }
-        places_[column] = static_cast<std::size_t>(found - fields_.begin());
     }
     width_ = fields_.size();
+}
+
+std::string_view LifetimeLines::field(Column column) const {
+    return places_[column] == absent ? std::string_view{} : fields_[places_[column]];
+}
+
+void LifetimeLines::keep(const Buffer &buffer) {
+    if (buffer.lower >= buffer.upper) {
+        refuse_line(buffer.line, "lower " + std::to_string(buffer.lower) + " is not below upper " +
+                                     std::to_string(buffer.upper));
+    }
+    buffers_.push_back(buffer);
+}
+
+// Gaps stand in order of time.
+void LifetimeLines::split_at_gaps(Buffer buffer) {
+    const std::size_t before = buffers_.size();
+    const Tick upper_end = buffer.upper;
+    for (std::string_view rest = field(gaps); !rest.empty();) {
+        const std::string_view gap = rest.substr(0, rest.find(' '));
+        rest.remove_prefix(std::min(rest.size(), gap.size() + 1));
+        const std::size_t dash = gap.find('-');
+        if (gap.empty() || gap.find('@') != gap.npos) {
+            part_gaps_ += !gap.empty();
+            continue;
+        }
+        if (dash == gap.npos) {
+            refuse_line(buffer.line, "gap " + quoted(gap) + " is no two times with - between");
+        }
+        const Tick from = to_number<Tick>(gap.substr(0, dash), buffer.line, "gap");
+        const Tick to = to_number<Tick>(gap.substr(dash + 1), buffer.line, "gap") + last_;
+        if (from < buffer.lower || to <= from || to > upper_end) {
+            refuse_line(buffer.line, "gap " + quoted(gap) +
+                                         " is not within its buffer, or overlaps the one before");
+        }
+        if (from > buffer.lower) {
+            buffer.upper = from;
+            keep(buffer);
+        }
+        buffer.lower = to;
+    }
+    buffer.upper = upper_end;
+    if (buffer.lower < upper_end || buffers_.size() == before) {
+        keep(buffer);
+    }
+    with_gaps_ += buffers_.size() > before + 1;
 }
 
 void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuilder &) {
@@ -47,14 +115,17 @@ void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuild
         refuse_line(number, std::to_string(fields_.size()) + " fields where the header names " +
                                 std::to_string(width_));
     }
-    Buffer buffer{to_number<Tick>(fields_[places_[lower]], number, "lower"),
-                  to_number<Tick>(fields_[places_[upper]], number, "upper"),
-                  to_number<Bytes>(fields_[places_[size]], number, "size"), number};
-    if (buffer.lower >= buffer.upper) {
-        refuse_line(number, "lower " + std::to_string(buffer.lower) + " is not below upper " +
-                                std::to_string(buffer.upper));
+    const std::string_view aligned = field(alignment);
+    const auto boundary = aligned.empty() ? 0 : to_number<Bytes>(aligned, number, "alignment");
+    const Buffer buffer{to_number<Tick>(field(lower), number, "lower"),
+                        to_number<Tick>(field(upper), number, "upper") + last_,
+                        to_number<Bytes>(field(size), number, "size"), boundary > 1 ? boundary : 0,
+                        number};
+    if (field(gaps).empty()) {
+        keep(buffer);
+    } else {
+        split_at_gaps(buffer);
     }
-    buffers_.push_back(buffer);
 }
 
 void LifetimeLines::finish(TraceBuilder &builder) {
@@ -75,10 +146,42 @@ void LifetimeLines::finish(TraceBuilder &builder) {
     };
     for (const std::size_t i : starts) {
         free_until(buffers_[i].lower);
-        builder.add({.op = Op::alloc, .id = i, .size = buffers_[i].size, .time = buffers_[i].lower},
-                    buffers_[i].line);
+        const Buffer &buffer = buffers_[i];
+        builder.add({.op = buffer.alignment == 0 ? Op::alloc : Op::aligned,
+                     .id = i,
+                     .size = buffer.size,
+                     .alignment = buffer.alignment,
+                     .time = buffer.lower},
+                    buffer.line);
     }
     free_until(UINT64_MAX);
+}
+
+// What was passed over, one sentence each.
+std::vector<std::string> LifetimeLines::losses() const {
+    std::vector<std::string> told;
+    for (const std::string &name : unknown_) {
+        told.push_back("Column " + name + " passed over: not known.");
+    }
+    if (part_gaps_ > 0) {
+        told.push_back(counted(part_gaps_, "gap", "gaps") +
+                       " of a part of a buffer passed over: the buffer is held whole.");
+    }
+    return told;
+}
+
+std::string LifetimeLines::damage() const {
+    const std::vector<std::string> told = losses();
+    return told.empty() ? "" : told.front();
+}
+
+std::vector<std::string> LifetimeLines::notes() const {
+    std::vector<std::string> told = losses();
+    if (with_gaps_ > 0) {
+        told.push_back(counted(with_gaps_, "buffer with gaps", "buffers with gaps") +
+                       " freed for their time and allocated anew after it.");
+    }
+    return told;
 }
 
 } // namespace heapfit

@@ -283,6 +283,10 @@ void WireTrace::finish() {
     builder_.finish();
 }
 
+std::string WireTrace::damage() const {
+    return is_cut_ ? "The file ends within record " + std::to_string(position_) + "." : "";
+}
+
 std::vector<std::string> WireTrace::notes() const {
     std::vector<std::string> told;
     if (is_attached_) {
@@ -301,7 +305,7 @@ std::vector<std::string> WireTrace::notes() const {
         told.push_back(counted(order_.missing(), "record is missing.", "records are missing."));
     }
     if (is_cut_) {
-        told.push_back("The file ends within record " + std::to_string(position_) + ".");
+        told.push_back(damage());
     }
     if (refused_ != 0) {
         told.push_back(counted(refused_, "request that the program's heap refused left out.",

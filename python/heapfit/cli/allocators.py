@@ -20,7 +20,12 @@ from heapfit.cli.printing.parts import (
     object_of,
     print_result,
 )
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap, is_simulated
+from heapfit.comparison.incumbents.heaps import (
+    SYSTEM_HEAPS,
+    find_heap,
+    find_heap_name,
+    list_offered_allocators,
+)
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import (
@@ -39,13 +44,13 @@ _LABELS = 17  # columns before a figure's text
 def run(command: AllocatorsCommand) -> None:
     for name in filter(is_path, command.names or ()):
         require_kind(Path(name))
-    systems = [name for name in SYSTEM_HEAPS if is_simulated(name)]
-    named = [name for name in command.names or () if name not in systems]
-    infos = find_allocators(named) if named or not command.names else []
+    names = [find_heap_name(name) for name in command.names or ()]
+    named = [name for name in names if name not in SYSTEM_HEAPS]
+    infos = find_allocators(named) if named else [] if names else list_offered_allocators()
     heaps = [
         find_heap(_NAMES_WITH_REGIONS.get(name, name), 8)
-        for name in systems
-        if not command.names or name in command.names
+        for name in SYSTEM_HEAPS
+        if not names or name in names
     ]
     print_result(_parts(infos, heaps, is_in_full=bool(command.names)), command.as_json)
 
@@ -58,10 +63,12 @@ def _parts(
     yield Fields({"aliases": list_aliases()})
     yield from map(Line, _describe_in_full(infos) if is_in_full else _list(infos))
     if systems:
-        yield from map(Line, _describe_systems(systems, is_first=not infos))
+        yield from map(Line, _describe_systems(systems, is_first=not infos, is_in_full=is_in_full))
 
 
-def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
+def _describe_systems(
+    heaps: list[SystemHeap], *, is_first: bool, is_in_full: bool
+) -> Iterator[str]:
     if not is_first:
         yield ""
     yield "systems' heaps: simulated from their algorithms (docs/now.md)"
@@ -71,6 +78,10 @@ def _describe_systems(heaps: list[SystemHeap], is_first: bool) -> Iterator[str]:
         yield from _wrap_labelled("checked against", f"{heap.version}: R {_format_tolerance(heap)}")
         yield from _wrap_labelled("what users set", heap.setting)
         yield from _wrap_labelled("places as", _format_plan(heap.plan))
+        if is_in_full:
+            (algorithm,) = find_allocators([heap.plan.allocator])
+            yield ""
+            yield from _describe_whole(algorithm)
 
 
 def _format_tolerance(heap: SystemHeap) -> str:
@@ -102,13 +113,18 @@ def _describe_in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
     for i, info in enumerate(infos):
         if i > 0:
             yield ""
-        yield from _describe_allocator(info)
-        yield "  layout"
-        for line in (info.layout or UNKNOWN).splitlines():
-            yield f"    {line}"
-        yield "  tunables in words"
-        for tunable in info.tunables:
-            yield from _wrap_labelled(f"  {tunable.name}", _describe_tunable(tunable))
+        yield from _describe_whole(info)
+
+
+def _describe_whole(info: _engine.AllocatorInfo) -> Iterator[str]:
+    """An allocator with its layout and what its tunables mean."""
+    yield from _describe_allocator(info)
+    yield "  layout"
+    for line in (info.layout or UNKNOWN).splitlines():
+        yield f"    {line}"
+    yield "  tunables in words"
+    for tunable in info.tunables:
+        yield from _wrap_labelled(f"  {tunable.name}", _describe_tunable(tunable))
 
 
 def _describe_allocator(info: _engine.AllocatorInfo) -> Iterator[str]:

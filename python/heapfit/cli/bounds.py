@@ -13,6 +13,7 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.importers import open_trace
+from heapfit.plan.quantities import format_share
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000
@@ -90,7 +91,7 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
 def _describe_packing(bounds: Bounds) -> str:
     packing = bounds.packing
     gap = packing.height / max(bounds.u_max, 1) - 1
-    least = "the optimum" if gap == 0 else f"at most {gap:.1%} above the least"
+    least = "the optimum" if gap == 0 else f"at most {format_share(gap)} above the least"
     how = "placed in order of requests"
     if packing.zoned:
         how = f"{packing.zoned:,} placements tried with zones for common sizes"

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import typer
 
-from heapfit import _engine
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import (
@@ -27,7 +26,12 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level_parts, ranking
 from heapfit.cli.running import import_options
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
-from heapfit.comparison.incumbents.heaps import is_heap, list_heap_names
+from heapfit.comparison.incumbents.heaps import (
+    find_heap_name,
+    is_heap,
+    list_heap_names,
+    list_offered_allocators,
+)
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
@@ -59,7 +63,7 @@ _RANKING_PARAMETERS = (
 )
 _LEAGUE_PARAMETERS = ("events", "has_designs")
 _MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
-_OFFERED = [info.name for info in _engine.allocators() if not info.is_of_papers]
+_OFFERED = [info.name for info in list_offered_allocators()]
 
 
 def run(command: CompareCommand) -> None:
@@ -266,7 +270,7 @@ def _run_parts(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
 
 def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
     """The recordings and the allocators; an allocator's name among the words is no file's."""
-    named = [word for word in words if is_heap(word)]
+    named = [find_heap_name(word) for word in words if is_heap(word)]
     others = [word for word in words if not is_heap(word)]
     for word in others:
         if not is_path(word):

@@ -41,10 +41,10 @@ from heapfit.design.front.design_front import ALL_MEASURES
 from heapfit.design.front.preference import Preference
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
-from heapfit.fitting.answer import Answer
 from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
 from heapfit.plan.energy import load_sram
 from heapfit.plan.values import expand_names
@@ -94,6 +94,7 @@ def _make_options(command: FitCommand) -> FitOptions:
         sized=command.sized,
         pools=command.pools,
         peak=command.peak,
+        horizon=None if command.horizon is None else parse_horizon(command.horizon),
         margin=command.margin,
         exact=command.exact,
         effort=command.effort,
@@ -210,7 +211,7 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
     yield from first_screen(outcome, is_whole)
     if outcome.recalled:
         yield Line(f"{outcome.recalled:,} of {len(outcome.runs):,} recordings came from the cache.")
-    yield from _answer(outcome.answer, outcome.suggestions)
+    yield from _answer(outcome)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if is_whole:
         yield Line("")
@@ -231,8 +232,8 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
         yield Line(f"trace  {path}", is_copied=True)
 
 
-def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
-    size = answer.size
+def _answer(outcome: Fit) -> Iterator[Part]:
+    answer, size = outcome.answer, outcome.answer.size
     yield Fields(
         {
             "answer": {
@@ -243,8 +244,8 @@ def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
                 "margin_percent": size.margin,
                 "recordings": answer.known.runs,
                 "is_enough": answer.is_enough,
-                "sentences": answer.sentences(),
-                "firmer": suggestions,
+                "sentences": [*outcome.kinds.growth, *answer.sentences()],
+                "firmer": outcome.suggestions,
             }
         }
     )

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from heapfit.cli.commands.recordings import ImportCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
-from heapfit.importers import import_file
+from heapfit.errors import HeapfitError
+from heapfit.importers import OwnLines, import_file
 from heapfit.importers.many import Import, import_files
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
@@ -19,7 +20,15 @@ from heapfit.trace.stored import Trace
 
 
 def run(command: ImportCommand) -> None:
-    options = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    if command.line is None and (command.free or command.resize):
+        raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
+    own = None if command.line is None else OwnLines(command.line, command.free, command.resize)
+    options = replace(
+        import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        own_lines=own,
+        whole_frames=command.whole_frames,
+        whole_only=command.whole_only,
+    )
     if len(command.files) == 1:
         target = command.output or Path(f"{source_name(command.files[0])}.parquet")
         with progress_bar() as progress:

@@ -317,6 +317,8 @@ def _run(written: Sequence[Path]) -> None:
         _fail(error.messages)
     except HeapfitError as error:
         _fail([str(error)])
+        for line in error.below:
+            console.note(line)
     except MemoryError:
         _fail(["out of memory"])
     except OSError as error:  # of the result's own output: all others come as HeapfitError

@@ -11,7 +11,7 @@ from heapfit.importers import ImportOptions
 def import_options(
     queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
 ) -> ImportOptions:
-    """The options of an import, from --queue, --drop-unknown and --pointer-bits.
+    """The options of an import, from those of a command.
 
     A queue is checked also where the source turns out not to be packets.
     """

@@ -29,6 +29,7 @@ from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
+from heapfit.plan.quantities import format_share
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.names import source_name
 
@@ -106,7 +107,7 @@ def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
 
 def _answer(result: Verification) -> Iterator[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
-    size, share = f"{last.plan.region:,} bytes", f"{100 * (result.most_refused or 0):.1f} %"
+    size, share = f"{last.plan.region:,} bytes", format_share(result.most_refused or 0)
     if result.is_settled:
         what = last.plan.setting or "the heap"
         yield f"Set {what} to {size}: {times} fresh runs passed without the recorder."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
+from heapfit.plan.quantities import format_share
 
 # A search can cut pools to any trace, and gains a little even where sizes are drawn at random; what
 # closes less of the gap between a heap without pools and U_max is no reason to have them.
@@ -44,7 +45,7 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
         return f"{_state_need(winner)}."
     return (
         f"{_state_need(winner)}. If every run were identical, {counted.name} would do with "
-        f"{counted.r_safe:,} B; another run may run out of its pools (--pools)."
+        f"{counted.r_safe:,} B; another run may need more blocks of a size (--pools)."
     )
 
 
@@ -110,8 +111,8 @@ def pools_warning(winner: Row, comparison: Comparison) -> str | None:
     saving = pool_saving(winner, comparison)
     is_small = saving is not None and 0 <= saving < LEAST_SURE_SAVING
     return (
-        "pools are counted on this one recording"
-        + (f", and a saving below {LEAST_SURE_SAVING:.0%} may be chance" if is_small else "")
+        "blocks are counted on this one recording"
+        + (f", and a saving below {100 * LEAST_SURE_SAVING:g} % may be chance" if is_small else "")
         + "; check a second run with `heapfit compare OTHER --plan plan.toml`"
     )
 
@@ -174,12 +175,12 @@ def _explain_small_gain(winner: Row, pooled: Row | None) -> str:
     closed = share_of_gap(pooled.r_safe, winner.r_safe, winner.u_max)
     if closed <= 0:
         return ""
-    return f", {closed:.1%} of the gap to U_max, too little to fit pools to one trace"
+    return f", {format_share(closed)} of the gap to U_max, too little to fit pools to one trace"
 
 
 def _pools_pay(winner: Row, comparison: Comparison) -> str:
     saving = pool_saving(winner, comparison)
-    return "Pools pay" if saving is None else f"Pools save {saving:.1%}"
+    return "Pools pay" if saving is None else f"Pools save {format_share(saving)}"
 
 
 def _state_alternative(other: Row | None, has_pools: bool, comparison: Comparison) -> str:

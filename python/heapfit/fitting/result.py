@@ -21,7 +21,9 @@ from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.kept_plan import plan_to_write, writes_code
+from heapfit.fitting.longer_runs import LongerRunsOfFit
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Request
@@ -32,13 +34,14 @@ from heapfit.trace.stored import Trace
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One recording under the plan that was chosen. Sizes in bytes."""
+    """One recording in the heap that is set. Sizes in bytes."""
 
     name: str
     source: Path
     u_max: int  # its own peak of live bytes
-    r_safe: int | None  # of the chosen plan on it
+    r_safe: int | None  # of the chosen plan on it, or of the heap that is kept
     unseen: int | None = None  # of the plan made without it; None: there is one recording
+    is_shown: bool = False  # the page draws it
 
     @property
     def over_u_max(self) -> float | None:
@@ -52,7 +55,7 @@ class Fit:
 
     name: str  # from the first source's file name; fit for a folder
     runs: tuple[Run, ...]  # at least one
-    trace: Trace  # of the run that needs the largest region: the one that is shown
+    trace: Trace  # of the run that needs the largest region in the fitted heap: it is shown
     searched: Trace  # the same, or its excerpt, where it was too long to be searched whole
     profile: Profile  # of that trace
     comparison: Comparison  # rows ranked, measured on that trace
@@ -66,6 +69,8 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
+    kinds: FitKinds  # of the recordings
+    longer: LongerRunsOfFit
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
@@ -87,8 +92,13 @@ class Fit:
 
     @property
     def shown(self) -> Run:
+        """The run of `trace`."""
+        return next(run for run in self.runs if run.is_shown)
+
+    @property
+    def largest(self) -> Run:
         """The run that needs the largest region."""
-        return max(self.runs, key=lambda run: run.r_safe or 0)
+        return max(self.runs, key=lambda run: (run.r_safe or 0, run.is_shown))
 
     @property
     def not_applicable(self) -> tuple[NotApplicable, ...]:
@@ -104,11 +114,12 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
     has_code = writes_code(choice, request.options)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
-    shown = next(i for i, one in enumerate(searched) if one is choice.shown)
+    runs = _list_runs(selection)
+    shown = next(i for i, run in enumerate(runs) if run.is_shown)
     stored = tuple(dict.fromkeys(trace.path for trace in (*traces, *excerpts)))
     return Fit(
         name=workload.name,
-        runs=_list_runs(selection),
+        runs=runs,
         trace=traces[shown],
         searched=excerpts[shown],
         profile=selection.profile,
@@ -118,11 +129,13 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         plan_file=plan_to_write(choice, request.options),
         verdict=choice.verdict,
         suggestions=assessment.suggestions,
-        warnings=_list_warnings(selection),
+        warnings=_list_warnings(selection, request.options),
         paths=place_parts(place.folder, stored, has_code=has_code, has_page=has_page),
         options=request.options,
         references=assessment.references,
         holdout=assessment.holdout,
+        kinds=assessment.kinds,
+        longer=assessment.longer,
         today=selection.today,
         excerpt=selection.excerpt,
         recalled=choice.recalled,
@@ -132,17 +145,24 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
 
 
 def _list_runs(selection: Selection) -> tuple[Run, ...]:
+    """The recordings in the heap that is set; of one that is kept nothing is learned from them."""
     choice, recordings = selection.choice, selection.workload.recordings
-    figures = zip(recordings, choice.u_max, choice.r_safe, choice.unseen, strict=True)
+    needs, unseen = choice.r_safe, choice.unseen
+    if choice.answer.kept is not None and selection.today is not None:
+        needs = unseen = tuple(pair.now for pair in selection.today.pairs)
+    is_shown = [one is choice.shown for one in selection.searched]
+    columns = zip(recordings, choice.u_max, needs, unseen, is_shown, strict=True)
+    is_one = len(recordings) == 1
     return tuple(
-        Run(one.name, one.source, u_max, r_safe, unseen if len(recordings) > 1 else None)
-        for one, u_max, r_safe, unseen in figures
+        Run(one.name, one.source, u_max, need, None if is_one else other, is_shown)
+        for one, u_max, need, other, is_shown in columns
     )
 
 
-def _list_warnings(selection: Selection) -> tuple[str, ...]:
+def _list_warnings(selection: Selection, options: FitOptions) -> tuple[str, ...]:
     choice = selection.choice
-    pools = pools_warning(choice.winner, choice.comparison)
+    is_written = writes_code(choice, options)
+    pools = pools_warning(choice.winner, choice.comparison) if is_written else None
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
     incumbent = selection.baselines.incumbent
     warnings += [] if incumbent is None else incumbent.notes

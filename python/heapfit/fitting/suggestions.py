@@ -10,6 +10,7 @@ from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.options import FitOptions
+from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress
 
 _FINER = 4  # bytes: the least alignment there is
@@ -35,7 +36,10 @@ def suggest_next_recordings(
         return tuple(ways), 0
     saved, events = _measure_finer_alignment(choice, options, progress)
     if saved >= _LEAST_SAVED:
-        ways.append(f"--alignment {_FINER} saves {saved:.1%} if no block needs {options.alignment}")
+        ways.append(
+            f"--alignment {_FINER} saves {format_share(saved)} if no block needs "
+            f"{options.alignment}"
+        )
     return tuple(ways), events
 
 

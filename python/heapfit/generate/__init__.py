@@ -79,7 +79,7 @@ def generate(
     )
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
-    templates = platform_templates(platforms, has_pools=bool(design.plan.pools))
+    templates = platform_templates(platforms, has_pools=design.plan.blocks > 0)
     texts = _source_texts(design, is_one) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
         _write(staging, texts)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
-from heapfit.importers.source import ImportOptions, Source
+from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
@@ -21,6 +21,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "ImportOptions",
+    "OwnLines",
     "import_file",
     "import_frames",
     "open_any",
@@ -88,7 +89,8 @@ def open_trace(
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
-    return _store(format_of(stream).open(stream, options), stream, output, options, progress)
+    incoming = format_of(stream, options.own_lines).open(stream, options)
+    return _store(incoming, stream, output, options, progress)
 
 
 def _store(
@@ -106,21 +108,31 @@ def _store(
         return replace(
             incoming_info,
             source=incoming_info.source or stream.path.name,
+            notes=(*incoming_info.notes, *_damage_note(stream)),
             pointer_bits=(
                 incoming_info.pointer_bits if options.pointer_bits is None else options.pointer_bits
             ),
         )
 
-    return write_trace(output, _read_columns(incoming, stream, progress), info, incoming.chains)
+    columns = _read_columns(incoming, stream, options.whole_only, progress)
+    return write_trace(output, columns, info, incoming.chains)
 
 
-def _read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
+def _damage_note(stream: ByteStream) -> tuple[str, ...]:
+    return (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
+
+
+def _read_columns(
+    incoming: Source, stream: ByteStream, whole_only: bool, progress: Progress
+) -> Iterator[Columns]:
     """Reads a source's columns with progress; errors get the file's name before their place."""
     progress(_STEP, 0.0)
     try:
         for columns in incoming.columns():
             progress(_STEP, stream.done)
             yield columns
+        if whole_only and stream.damage:
+            raise HeapfitError(stream.damage)
     except HeapfitError as error:
-        raise HeapfitError(f"{stream.path}: {error}") from error
+        raise HeapfitError(f"{stream.path}: {stream.damage or error}") from error
     progress(_STEP, 1.0)

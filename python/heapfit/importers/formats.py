@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.packets import PacketSource, is_packets
-from heapfit.importers.source import ImportOptions, Reader, ReaderSource, Source
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.source import ImportOptions, OwnLines, Reader, ReaderSource, Source
+from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
@@ -62,12 +63,21 @@ def _is_csv(head: bytes) -> bool:
 
 
 def _is_lifetimes(head: bytes) -> bool:
-    return {b"lower", b"upper", b"size"} <= set(_first_line(head).split(b","))
+    columns = set(_first_line(head).split(b","))
+    begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
+    return bool(begins and ends) and b"size" in columns
 
 
 def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
     """Opens a file for a reader, which may drop events of unknown objects or raise an error."""
-    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream)
+    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream, options)
+
+
+def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
+    own = options.own_lines
+    if own is None:
+        return _read_late(_engine.HeapLogTrace)(stream, options)
+    return ReaderSource(_engine.HeapLogTrace(own.line, own.free, own.resize), stream, options)
 
 
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
@@ -76,7 +86,7 @@ def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, Import
     A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
     lost. Events of unknown objects are always dropped, and counted.
     """
-    return lambda stream, _options: ReaderSource(reader(True), stream)
+    return lambda stream, options: ReaderSource(reader(True), stream, options)
 
 
 FRAMES = Format(
@@ -84,6 +94,12 @@ FRAMES = Format(
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
     _engine.has_frame,
     _read_late(_engine.FrameTrace),
+)
+LOG = Format(
+    "log",
+    "log or list of a heap in one of 13 forms",
+    _engine.has_heap_log,
+    _read_log,
 )
 FORMATS = (
     Format(
@@ -110,25 +126,30 @@ FORMATS = (
     ),
     Format(
         "minimalloc",
-        "CSV with columns id, lower, upper, size",
+        "CSV with columns lower, upper, size (alignment, gaps)",
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
-    Format(
-        "log",
-        "log or list of a heap in one of 13 forms",
-        _engine.has_heap_log,
-        _read_late(_engine.HeapLogTrace),
-    ),
+    LOG,
 )
 
 
-def format_of(stream: ByteStream) -> Format:
-    """The format of a file's content; HeapfitError lists the known formats if it is none."""
+def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
+    """The format of a file's content; HeapfitError lists the known formats if it is none.
+
+    Long text may be a log whose first event lies beyond what is looked at here.
+    """
     if not stream.head:
         raise HeapfitError(f"{stream.path}: is empty")
+    if own_lines is not None:
+        return LOG
     for known in FORMATS:
         if known.matches(stream.head):
             return known
+    if len(stream.head) == HEAD and b"\0" not in stream.head:
+        return LOG
     names = ", ".join(known.name for known in FORMATS)
-    raise HeapfitError(f"{stream.path}: its format is unknown (known: {names})")
+    raise HeapfitError(
+        f"{stream.path}: its format is unknown (known: {names})",
+        suggest_own_lines(stream.path, stream.head),
+    )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
@@ -34,7 +35,11 @@ class PacketReader(Protocol):
         """Microseconds since the first packet, and bytes, of each IP packet in the next bytes."""
 
     def finish(self) -> None:
-        """Ends the file; HeapfitError if it cannot end here or held no IP packet."""
+        """Ends the file; HeapfitError if no IP packet was kept."""
+
+    @property
+    def damage(self) -> str:
+        """Where the file is cut or damaged, from where on nothing is read; "" if it is whole."""
 
     @property
     def notes(self) -> Sequence[str]:
@@ -48,7 +53,8 @@ class PacketSource:
         self._stream = stream
         self._queue = options.queue or STANDARD_QUEUE
         self._model = _engine.QueueModel(self._queue)
-        self._reader = _reader(stream.head)
+        self._reader = _reader(stream.head, options.whole_frames)
+        self._whole_only = options.whole_only
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, a chunk of the file at a time."""
@@ -57,6 +63,8 @@ class PacketSource:
             time, size = self._reader.feed(chunk)
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
+        if self._whole_only and self._reader.damage:
+            raise HeapfitError(self._reader.damage)
         yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:
@@ -73,5 +81,7 @@ class PacketSource:
         return {}
 
 
-def _reader(head: bytes) -> PacketReader:
-    return _engine.PacketTableReader() if _engine.is_packet_table(head) else _engine.CaptureReader()
+def _reader(head: bytes, whole_frames: bool) -> PacketReader:
+    if _engine.is_packet_table(head):
+        return _engine.PacketTableReader()
+    return _engine.CaptureReader(whole_frames)

@@ -7,9 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from heapfit.errors import HeapfitError
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLines:
+    """What the lines of a log look like that are calls, by words and fields such as {address}.
+
+    docs/import-formats.md lists the fields. "" where a log has no such lines.
+    """
+
+    line: str  # of an allocation
+    free: str = ""
+    resize: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,11 @@ class ImportOptions:
         None  # for packets: when a packet's buffer is released; None: STANDARD_QUEUE
     )
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
+    whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
+    own_lines: OwnLines | None = None  # of a log in a form of one's own
+    whole_only: bool = (
+        False  # refuse a file that is cut or damaged instead of keeping what is whole
+    )
 
 
 class Source(Protocol):
@@ -56,6 +74,10 @@ class Reader(Protocol):
         """Events read and not yet taken."""
 
     @property
+    def damage(self) -> str:
+        """What of the file was not read; "" if all was, or the reader cannot tell."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """What was dropped or doubtful so far, counted, one sentence each."""
 
@@ -79,9 +101,10 @@ class Reader(Protocol):
 class ReaderSource:
     """Feeds a file's bytes to a reader."""
 
-    def __init__(self, reader: Reader, stream: ByteStream) -> None:
+    def __init__(self, reader: Reader, stream: ByteStream, options: ImportOptions) -> None:
         self._reader = reader
         self._stream = stream
+        self._whole_only = options.whole_only
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, in batches of bounded size."""
@@ -90,6 +113,8 @@ class ReaderSource:
             if self._reader.pending >= BATCH:  # a batch may exceed it by a chunk's
                 yield self._reader.take()
         self._reader.finish()
+        if self._whole_only and self._reader.damage:
+            raise HeapfitError(self._reader.damage)
         if self._reader.pending:
             yield self._reader.take()
 

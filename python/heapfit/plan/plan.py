@@ -60,6 +60,11 @@ class Plan:
                 raise HeapfitError(f"plan: {self.allocator}: no such tunable as '{name}' ({about})")
 
     @property
+    def filled_pools(self) -> tuple[Pool, ...]:
+        """The pools that hold a block; a count of 0 stands for requests that go elsewhere."""
+        return tuple(pool for pool in self.pools if pool.count > 0)
+
+    @property
     def alignment(self) -> int:
         """Alignment of every block, in bytes."""
         return int(self.engine().alignment)

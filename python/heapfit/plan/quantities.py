@@ -61,3 +61,14 @@ def parse_share(text: str) -> float:
     if percent is None and share is None:
         raise HeapfitError(f"{text[:40]} is not a share from 0 to 1, such as 0.999 or 99.9%")
     return float(text) if percent is None else float(f"{percent[1]}e-2")
+
+
+def format_share(share: float) -> str:
+    """A share of one in percent, to a tenth; below one to two digits.
+
+    >>> [format_share(one) for one in (0, 1, 0.0345, -0.2, 0.0052, 1e-6)]
+    ['0 %', '100 %', '3.5 %', '-20.0 %', '0.52 %', '0.0001 %']
+    """
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.result import Fit
+from heapfit.plan.quantities import format_share
 
 
 def describe_saving(fit: Fit) -> Iterator[str]:
@@ -34,7 +35,7 @@ def _compare_regions(region: int, other: int, title: str) -> str:
     """
     if region == other:
         return f"as much as {title}"
-    change = f"{abs(other - region):,} B ({_format_percent(1 - region / other)})"
+    change = f"{abs(other - region):,} B ({format_share(abs(1 - region / other))})"
     return f"{change} {'less' if region < other else 'more'} than {title}"
 
 
@@ -47,7 +48,7 @@ def _describe_replacement(fit: Fit, today: IncumbentVerdict) -> str:
         return _describe_kept(fit, today, now - fitted)
     less = sum(pair.saves for pair in today.pairs)
     runs = "1 recording" if len(today.pairs) == 1 else f"{len(today.pairs)} recordings"
-    change = f"{_format_percent(saved)} {'less' if saved >= 0 else 'more'}"
+    change = f"{format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
     found = f"needs {change} than {name}, and less on {less} of {runs}"
     if today.is_foretold:
         return (
@@ -62,7 +63,7 @@ def _describe_kept(fit: Fit, today: IncumbentVerdict, saved: int) -> str:
     now, fitted = today.costs
     if now.name == fitted.name:
         return "The search found no heap that needs less."
-    share = _format_percent(today.saved_with_margins or 0)
+    share = format_share(abs(today.saved_with_margins or 0))
     change = f"{abs(saved):,} B ({share}) {'less' if saved >= 0 else 'more'}"
     ratios = [
         f"{new / old:.1f} times the {what}"
@@ -75,7 +76,3 @@ def _describe_kept(fit: Fit, today: IncumbentVerdict, saved: int) -> str:
     costs = f", at {' and '.join(ratios)}" if ratios else ""
     why = "" if fit.answer.is_enough or not today.is_known else " Too few recordings to change."
     return f"The fitted heap would need {fitted.region:,} B: {change}{costs}.{why}"
-
-
-def _format_percent(share: float) -> str:
-    return f"{100 * abs(share):.1f} %"

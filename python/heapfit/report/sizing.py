@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from heapfit.plan.quantities import format_share
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, line_with_marks
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
 from heapfit.sizing.separate_pools import SeparatePools
-from heapfit.sizing.settings import share_text
 
 _TEMPLATE = Path(__file__).with_name("sizing.html.j2")
 _DASHES = ("solid", "dot", "dash")  # to distinguish curves of the same colour
@@ -32,7 +32,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         admission=_format_admission(sizing.aim.admission),
         schemes=sizing.schemes,
         pools=None,
-        told=share_text,
+        told=format_share,
         command=command,
     )
     rendering.write_page(path, text)
@@ -49,12 +49,12 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
         subject=source.name,
         unit="requests",
         verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
-        f"for {share_text(sizing.refused) if sizing.refused else 'none'} of the trace's requests.",
+        f"for {format_share(sizing.refused)} of the trace's requests.",
         admission=_format_admission(sizing.admission),
         schemes=None,
         pools=sizing,
         judged_on=sizing.unseen.description,
-        told=share_text,
+        told=format_share,
         command=command,
     )
     rendering.write_page(path, text)

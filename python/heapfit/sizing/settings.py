@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.quantities import format_share
 from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -126,7 +127,7 @@ def explain_setting(setting: Setting) -> str:
 
 def describe_run_out(run_out: RunOut) -> str:
     """The sentences that say how often a pool runs out."""
-    share, highest = share_text(run_out.share), share_text(run_out.highest)
+    share, highest = format_share(run_out.share), format_share(run_out.highest)
     if run_out.share == 0:
         return f"Never ran out in what was recorded, so it does: below {highest} of requests."
     often = _describe_frequency(*run_out.count_refused(run_out.share))
@@ -135,7 +136,7 @@ def describe_run_out(run_out: RunOut) -> str:
             f"Runs out for {share} of requests, {often}, by EXTRAPOLATION; what was recorded "
             f"shows no more than: below {highest}."
         )
-    between = f"{share_text(run_out.lowest)} to {highest}"
+    between = f"{format_share(run_out.lowest)} to {highest}"
     return f"Runs out for {share} of requests (95 %: {between}), {often}."
 
 
@@ -143,22 +144,11 @@ def _describe_frequency(count: float, unit: str) -> str:
     """A number of requests in a unit of time as text; below one, the chance of any.
 
     >>> _describe_frequency(12.3, "day"), _describe_frequency(0.02, "recording")
-    ('12 times a day', 'with a chance of 2 % a recording')
+    ('12 times a day', 'with a chance of 2.0 % a recording')
     """
     if count >= 1:
         return f"{count:,.0f} times a {unit}"
-    return f"with a chance of {share_text(-math.expm1(-count))} a {unit}"
-
-
-def share_text(share: float) -> str:
-    """A share as text: in percent, or as a power of ten if it is small.
-
-    >>> [share_text(one) for one in (0.0, 1.0, 0.034, 0.00052, 1e-6)]
-    ['0', '100 %', '3.4 %', '5.2e-04', '1.0e-06']
-    """
-    if share == 0 or share >= 0.1:
-        return f"{round(100 * share)} %" if share else "0"
-    return f"{100 * share:.2g} %" if share >= 0.001 else f"{share:.1e}"
+    return f"with a chance of {format_share(-math.expm1(-count))} a {unit}"
 
 
 def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:

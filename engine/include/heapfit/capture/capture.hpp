@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a packet capture, pcap or pcapng of either byte order, from chunks of any size, into the
-// packets it holds: IP packets only, sized by their IP header (link_layer.hpp tells the rule).
+// packets it holds: IP packets only, sized by their IP header (link_layer.hpp tells the rule), or
+// all frames, of any link type, as long as they were on the wire.
 // Memory is bounded whatever the file says; only the fronts of frames are looked at.
 #pragma once
 
@@ -18,18 +19,19 @@ namespace heapfit {
 
 class CaptureReader {
   public:
-    CaptureReader();
+    explicit CaptureReader(PacketUnit unit = PacketUnit::ip);
     ~CaptureReader();
     CaptureReader(CaptureReader &&) noexcept;
     CaptureReader &operator=(CaptureReader &&) noexcept;
 
-    // Reads the file's next bytes; gives the packets that became complete. Throws Error, naming the
-    // packet and its offset, where the file is damaged or its link type is not supported; after
-    // that the reader is of no more use.
+    // Reads the file's next bytes; gives the packets that became complete. Where the file is
+    // damaged the packets before are kept, nothing beyond is read, and counts().damage says where.
+    // Throws Error, naming packet and offset, if none was kept before, or the link type is not
+    // supported.
     [[nodiscard]] PacketColumns feed(std::span<const std::uint8_t> chunk);
 
-    // Throws Error if the file cannot end here, or held no IP packet.
-    void finish() const;
+    // A file that cannot end here is damaged. Throws Error if no IP packet was kept.
+    void finish();
 
     [[nodiscard]] const PacketCounts &counts() const;
 

@@ -27,8 +27,8 @@ class PacketTableReader {
     // Throws Error naming the line.
     [[nodiscard]] PacketColumns feed(std::span<const std::uint8_t> chunk);
 
-    // Throws Error if the last line is not complete, or no packet had IP.
-    void finish() const;
+    // A last line that is not complete is damage (packets.hpp). Throws Error if no packet had IP.
+    void finish();
 
     [[nodiscard]] const PacketCounts &counts() const { return packets_.counts; }
 
@@ -39,6 +39,7 @@ class PacketTableReader {
     [[nodiscard]] bool take_80211(std::string_view line) const;
     void check_length(std::size_t size) const;
     void keep_rest(std::string_view rest);
+    [[nodiscard]] std::string text(const std::string &what) const;
     [[noreturn]] void fail(const std::string &what) const;
 
     std::uint64_t line_ = 1; // number of the line being read

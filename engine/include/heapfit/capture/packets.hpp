@@ -40,7 +40,10 @@ struct PacketCounts {
     std::uint64_t time_backwards = 0;                // kept, set to the time before
     std::uint64_t untimed = 0;                       // kept, given the time before
     std::uint64_t long_gaps = 0;                     // kept as they are
+    std::uint64_t short_lengths = 0;                 // kept: told shorter than what was captured
     std::map<std::uint16_t, std::uint64_t> unlisted; // skipped: packets of each unknown link type
+    std::string
+        damage; // where the file is cut or damaged, from where on nothing is read; "": whole
 
     // What was skipped, set or doubtful: a sentence each, a score at most, none if nothing was.
     [[nodiscard]] std::vector<std::string> notes() const;
@@ -49,17 +52,26 @@ struct PacketCounts {
     [[nodiscard]] std::string no_packets() const;
 };
 
+// What of a capture's frame asks for memory: its IP packet, or the frame as it is, of any link.
+enum class PacketUnit : std::uint8_t { ip, frame };
+
 class PacketCollector {
   public:
+    explicit PacketCollector(PacketUnit unit = PacketUnit::ip) : unit(unit) {}
+
     // `absolute_us` may be of any epoch; the first packet becomes time 0.
     void add(std::int64_t absolute_us, std::uint32_t size);
 
     // A packet without a time of its own.
     void add_untimed(std::uint32_t size);
 
+    // The file is cut or damaged here. Throws Error(damage) if no packet was kept before.
+    void end_early(const std::string &damage);
+
     // The packets added since the last call.
     [[nodiscard]] PacketColumns take();
 
+    const PacketUnit unit;
     PacketCounts counts;
 
   private:

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heapfit/trace/line.hpp"
+#include "heapfit/trace/log_pattern.hpp"
 #include "heapfit/trace/node_table.hpp"
 #include "heapfit/trace/running_heap.hpp"
 
@@ -20,28 +22,13 @@ namespace heapfit {
 // Whether a line of these bytes is an event of a heap's log.
 [[nodiscard]] bool has_heap_log(std::string_view bytes);
 
-// What kind of line it is.
-enum class Meaning {
-    call,
-    old_block,      // mtrace tells a resize in two lines: this one has the old block alone
-    last_was_freed, // at a time that is not told
-    list_begins,    // of what is live
-};
-
-// What a line says of the heap.
-struct HeapCall {
-    Op op = Op::alloc;
-    std::uint64_t old = 0;     // of a resize: the block before; 0 = none
-    std::uint64_t address = 0; // 0 = refused; of a free: none
-    std::uint64_t size = 0;
-    std::uint64_t count = 1; // of such sizes
-    std::uint64_t alignment = 0;
-    Meaning meaning = Meaning::call;
-};
-
 class HeapLogTrace {
   public:
     explicit HeapLogTrace(OnUnknown on_unknown) : heap_(on_unknown) {}
+
+    // A log whose events are lines of the user's own alone. Throws Error, naming the line, where a
+    // description lacks a field that its call needs or cannot be read.
+    HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own);
 
     void feed(std::string_view chunk);
 
@@ -56,6 +43,7 @@ class HeapLogTrace {
 
   private:
     void take(std::string_view line, std::uint64_t number);
+    [[nodiscard]] std::span<const LogPattern> patterns() const;
     void apply(const HeapCall &call, std::uint64_t number);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
@@ -63,6 +51,8 @@ class HeapLogTrace {
     LineSplitter splitter_;
     RunningHeap heap_;
     TraceHeader header_;
+    std::vector<std::string> own_texts_; // which own_ looks at
+    std::vector<LogPattern> own_;
     std::optional<std::size_t> dialect_; // once an event was read
     std::uint64_t old_ = 0;              // of a resize whose second line is to come
     std::optional<NodeTable> table_;     // that is being read

@@ -4,10 +4,12 @@
 // digits and nothing else (std::from_chars): no sign, no "1_000", no digits of other scripts.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -173,6 +175,23 @@ template <class Lines> class LineTrace {
 
     [[nodiscard]] TraceBuilder &builder() { return builder_; }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
+
+    [[nodiscard]] std::vector<std::string> notes() const {
+        std::vector<std::string> told = builder_.notes();
+        if constexpr (requires { lines_.notes(); }) {
+            std::ranges::copy(lines_.notes(), std::back_inserter(told));
+        }
+        return told;
+    }
+
+    // What of the file was not read; "" if all was.
+    [[nodiscard]] std::string damage() const {
+        if constexpr (requires { lines_.damage(); }) {
+            return lines_.damage();
+        } else {
+            return {};
+        }
+    }
 
   private:
     void take(std::string_view line, std::uint64_t number) {

@@ -38,6 +38,9 @@ class WireTrace {
     // Of the sites read so far; empty where a site is its direct caller.
     [[nodiscard]] const Chains &chains() const { return chains_; }
 
+    // Where the file is cut; "" if it is whole.
+    [[nodiscard]] std::string damage() const;
+
     // What is missing, or was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 

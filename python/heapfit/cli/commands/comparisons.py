@@ -32,15 +32,14 @@ from heapfit.cli.arguments import (
     make_output_option,
     take_size,
 )
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 from heapfit.trace.kinds import STANDARD_QUEUE
 
 _LARGEST_STEP = 1 << 30  # bytes
 _PLUGIN_GROUP = "Plug-ins"
 _LEAGUE_GROUP = "League"
-_KNOWN = [info.name for info in _engine.allocators()]
-_NAMES = ", ".join(info.name for info in _engine.allocators() if not info.is_of_papers)
-_SYSTEMS = ", ".join(name for name in SYSTEM_HEAPS if name not in _KNOWN)
+_NAMES = ", ".join(info.name for info in list_offered_allocators())
+_SYSTEMS = ", ".join(SYSTEM_HEAPS)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 

@@ -93,6 +93,15 @@ class FitCommand:
             **take_size(1),
         ),
     ] = None
+    horizon: Annotated[
+        str | None,
+        typer.Option(
+            "--horizon",
+            metavar="TEXT",
+            help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = None
     margin: Annotated[
         float | None,
         typer.Option(

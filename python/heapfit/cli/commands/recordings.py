@@ -10,6 +10,8 @@ import typer
 from heapfit.cli.arguments import (
     DROP_UNKNOWN,
     FIRMWARE,
+    IMPORTING,
+    LINE,
     POINTER_BITS,
     QUEUE,
     SEED,
@@ -121,6 +123,41 @@ class ImportCommand:
     workers: Workers = None
     queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    line: Annotated[str | None, show_in_help(LINE)] = None
+    free: Annotated[
+        str,
+        typer.Option(
+            "--free",
+            metavar="TEXT",
+            help="With --line: a line that is a free: 'Freed {address}'.",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = ""
+    resize: Annotated[
+        str,
+        typer.Option(
+            "--resize",
+            metavar="TEXT",
+            help="With --line: a line that is a resize, of the block {old}.",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = ""
+    whole_frames: Annotated[
+        bool,
+        typer.Option(
+            "--whole-frames",
+            help="Take a capture's frames as they are, of any link type [their IP packets].",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = False
+    whole_only: Annotated[
+        bool,
+        typer.Option(
+            "--whole-only",
+            help="Refuse a file that is cut or damaged [what is whole before is kept].",
+            rich_help_panel=IMPORTING,
+        ),
+    ] = False
     pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
     as_json: AsJson = False
 
@@ -178,4 +215,33 @@ class SitesCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (RecordCommand, ImportCommand, WorkloadCommand, ProfileCommand, SitesCommand)
+@dataclass(frozen=True, slots=True)
+class ForecastCommand:
+    """Say from a device's log whether its memory falls, and how long it lasts.
+
+    The log has free bytes and, better, the least ever free, the largest free block and failed
+    requests: lines as ESP-IDF, FreeRTOS, Zephyr or esp8266 programs print them, CSV, JSON lines or
+    Prometheus text (docs/forecast.md).
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit forecast device.log",
+        "heapfit forecast device.log --line 'free {free} largest {largest}'",
+    )
+
+    log: Annotated[
+        Path,
+        typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input."),
+    ]
+    line: Annotated[str | None, show_in_help(LINE)] = None
+    as_json: AsJson = False
+
+
+COMMANDS = (
+    RecordCommand,
+    ImportCommand,
+    WorkloadCommand,
+    ProfileCommand,
+    SitesCommand,
+    ForecastCommand,
+)

@@ -12,6 +12,7 @@ from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_share
 
 _HELD = "passed"
 
@@ -61,9 +62,9 @@ def _compare_peaks(peak: int, planned: int, plan: PlanFile) -> str:
         return f"Its peak is {peak:,} live bytes{none}."
     if peak == planned:
         return f"Its peak of {peak:,} live bytes equals the planned peak."
-    more = 100 * (peak / planned - 1)
-    side = "above" if more > 0 else "below"
-    return f"Its peak of {peak:,} live bytes is {abs(more):.1f} % {side} the planned {planned:,}."
+    more = peak / planned - 1
+    side = f"{format_share(abs(more))} {'above' if more > 0 else 'below'}"
+    return f"Its peak of {peak:,} live bytes is {side} the planned {planned:,}."
 
 
 def _verdict(one: CheckedRecording) -> str:
@@ -158,7 +159,7 @@ def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> It
         yield f"{asked}."
     elif refusal.live + refusal.size > planned:
         yield f"{asked}: above the planned peak."
-    elif plan.plan.pools:
+    elif plan.plan.filled_pools:
         yield f"{asked}, within the planned peak: the pools do not fit these sizes."
     else:
         yield f"{asked}, within the planned peak: the heap is fragmented."
@@ -177,14 +178,14 @@ def _refusal_parts(refusals: Refusals) -> Iterator[Part]:
     """The share of requests that the heap refuses where the program runs on."""
     yield Line(
         f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} requests "
-        f"({100 * refusals.share:.3g} %):"
+        f"({format_share(refusals.share)}):"
     )
     for heading, groups in (("size up to", refusals.sizes), ("call site", refusals.sites)):
         columns: list[Column[RefusedGroup]] = [
             Column(heading=heading, shown=lambda one: one.name),
             Column(heading="refused", shown=lambda one: one.refused),
             Column(heading="of", shown=lambda one: one.requests),
-            Column(heading="share", shown=lambda one: f"{100 * one.share:.3g} %"),
+            Column(heading="share", shown=lambda one: format_share(one.share)),
         ]
         if groups:
             yield Table(columns, groups)

@@ -147,4 +147,4 @@ def _format_estimate(value: float | None, off: ModelError | None) -> str | None:
     """A figure of the model with its largest known error."""
     if value is None:
         return None
-    return f"{value:,.0f}" if off is None else f"{value:,.0f} +-{off.worst:.0%}"
+    return f"{value:,.0f}" if off is None else f"{value:,.0f} +-{100 * off.worst:.0f} %"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table, paragraph
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.plan.quantities import format_share
 
 _UNKNOWN = "not measured"
 
@@ -85,7 +86,7 @@ def _pair_columns(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
 
 
 def _format_saving(pair: Pair) -> str | None:
-    return None if pair.saved is None else f"{100 * pair.saved:.1f} %"
+    return None if pair.saved is None else format_share(pair.saved)
 
 
 def _explain_costs(today: IncumbentVerdict) -> str:

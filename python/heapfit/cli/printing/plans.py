@@ -14,6 +14,7 @@ from heapfit.comparison.row import Row
 from heapfit.design.effort import Effort
 from heapfit.design.plan_files import Designs
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses
+from heapfit.plan.quantities import format_share
 
 
 def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
@@ -30,7 +31,7 @@ def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
 
 
 def _describe_pools(row: Row) -> str:
-    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.pools]
+    pools = [f"{pool.count:,} x {pool.size:,} B" for pool in row.plan.filled_pools]
     return ", ".join(pools) or "no pools"
 
 
@@ -52,9 +53,9 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
     yield Line(f"Size classes of pools alone, the best of {best.bounds:,} sizes:")
     columns: list[Column[_BestClassesRow]] = [
         Column(heading="pools", shown=lambda one: one.pools),
-        Column(heading="least waste: percent", shown=lambda one: 100 * one.waste.waste),
+        Column(heading="least waste", shown=lambda one: format_share(one.waste.waste)),
         Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.waste, u_max)),
-        Column(heading="least peaks: percent", shown=lambda one: 100 * one.peaks.waste),
+        Column(heading="least peaks", shown=lambda one: format_share(one.peaks.waste)),
         Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.peaks, u_max)),
     ]
     pairs = zip(best.least_waste, best.least_peaks, strict=True)
@@ -62,8 +63,8 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
     if rule is not None:
         over = _peaks_ratio(rule, u_max)
         peaks = "" if over is None else f", their peaks {over:.3f} x U_max"
-        yield Line(f"10% rule: {len(rule.sizes)} pools, {100 * rule.waste:.3f} percent{peaks}.")
-    yield Line("percent: internal fragmentation of all requests; over U_max: sum of the peaks.")
+        yield Line(f"10 % rule: {len(rule.sizes)} pools, waste {format_share(rule.waste)}{peaks}.")
+    yield Line("least: internal fragmentation of all requests; over U_max: sum of the peaks.")
     if best.bounds < best.sizes:
         yield Line(
             f"Of {best.sizes:,} sizes, those with the most live bytes were tried as classes."

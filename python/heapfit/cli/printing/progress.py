@@ -74,7 +74,7 @@ def _bar(total: float | None) -> Iterator[Progress]:
             highest = max(highest, done)
             share = done if total is None else highest
             name = escape(printable(step)[:_STEP_WIDTH])
-            bars.update(task, description=f"{name} {share:4.0%}")
+            bars.update(task, description=f"{name} {100 * share:3.0f} %")
             if total is not None:
                 bars.update(task, completed=highest)
 

@@ -12,6 +12,7 @@ from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
+from heapfit.plan.quantities import format_share
 from heapfit.workloads.drawn_set import LIMITS, ResampledTraces, is_peak_repeated
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
@@ -115,11 +116,12 @@ def _curves(designs: RobustDesigns) -> Iterator[Part]:
         _SAFE_REGION,
     ]
     yield Line("")
-    yield Line("Percent of hold-out runs out of memory, by margin above the region of the others:")
+    yield Line("Share of hold-out runs out of memory, by margin above the region of the others:")
     yield Table(columns, designs.rows)
     yield Line(
-        f"{designs.traces} runs in {designs.folds} folds. Where none ran out of memory, at most "
-        f"{failure_bound(designs.traces):.2%} of all runs do (95 % confidence, rule of three)."
+        f"{designs.traces} runs in {designs.folds} folds. Where none ran out of memory, "
+        f"{format_share(failure_bound(designs.traces))} of all runs do at most (95 % confidence, "
+        "rule of three)."
     )
     yield Line(
         "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
@@ -129,8 +131,8 @@ def _curves(designs: RobustDesigns) -> Iterator[Part]:
 
 def _run_out_column(index: int, traces: int) -> Column[RobustRow]:
     """A column: the percentage of traces that run out with one of the margins."""
-    heading = f"+{MARGINS[index]}%"
-    return Column(heading=heading, shown=lambda row: 100 * row.run_out[index] / traces)
+    heading = f"+{MARGINS[index]} %"
+    return Column(heading=heading, shown=lambda row: format_share(row.run_out[index] / traces))
 
 
 def _describe_resampling(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
@@ -164,13 +166,13 @@ def verdicts(designs: RobustDesigns) -> list[str]:
         return [f"No plan serves {designs.objective.description} in the holdout check."]
     over = best.unseen_region / max(designs.u_max_objective, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
-    if not designs.chosen.plan.pools:
+    if not designs.chosen.plan.filled_pools:
         lines.append(_describe_without_pools(designs.chosen, designs))
     safest = designs.safest
     if safest is not None:
         lines.append(
             f"Least region that served all of them: {safest.name}, {safest.safe_region:,} B "
-            f"(+{safest.safe_margin}%)."
+            f"(+{safest.safe_margin} %)."
         )
     if plain is not None:
         lines += [line for row in designs.rows if (line := _describe_loss(row, plain)) is not None]
@@ -192,13 +194,14 @@ def _describe_loss(row: RobustRow, plain: RobustRow) -> str | None:
     saving = 1 - row.region / plain.region if row.region is not None else 0.0
     if saving <= 0:
         return None
-    sentence = (
-        f"{row.name} saves {saving:.1%} of {plain.name}'s region on the runs it is learned from"
-    )
+    saved = f"{format_share(saving)} of {plain.name}'s region"
+    sentence = f"{row.name} saves {saved} on the runs it is learned from"
     if row.unseen_region is None:
         return f"{sentence}, but serves the hold-out runs in no region."
     cost = row.unseen_region / plain.unseen_region - 1
-    return f"{sentence}, and needs {cost:.1%} more on hold-out runs." if cost > 0 else None
+    return (
+        f"{sentence}, and needs {format_share(cost)} more on hold-out runs." if cost > 0 else None
+    )
 
 
 def _largest_ratio(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from heapfit.cli.printing.parts import Column
+from heapfit.plan.quantities import format_share
 from heapfit.sizing.run_out import RunOut
-from heapfit.sizing.settings import share_text
 from heapfit.sizing.unseen import Chance
 
 
 def format_interval(chance: RunOut | Chance) -> str:
     """The confidence interval of a share, as text."""
-    return f"{share_text(chance.lowest)} to {share_text(chance.highest)}"
+    return f"{format_share(chance.lowest)} to {format_share(chance.highest)}"
 
 
 RUN_OUT: tuple[Column[RunOut], ...] = (
@@ -20,7 +20,7 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
         "runs_out",
         "runs out",
         lambda run_out: run_out.share,
-        lambda run_out: share_text(run_out.share) + ("*" if run_out.is_beyond else ""),
+        lambda run_out: format_share(run_out.share) + ("*" if run_out.is_beyond else ""),
     ),
     Column("lowest"),
     Column("highest"),
@@ -30,6 +30,6 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
         "time_full",
         "time full",
         lambda run_out: run_out.time_share,
-        lambda run_out: None if run_out.time_share is None else share_text(run_out.time_share),
+        lambda run_out: None if run_out.time_share is None else format_share(run_out.time_share),
     ),
 )

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, paragraph
 from heapfit.cli.printing.run_out import RUN_OUT, format_interval
+from heapfit.plan.quantities import format_share
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
-from heapfit.sizing.settings import share_text
 from heapfit.sizing.unseen import Chance, HoldoutRefusals
 from heapfit.trace.stored import TraceInfo
 
@@ -46,15 +46,16 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", shown=lambda row: row.name),
     Column(heading="count", shown=lambda row: row.pool_figure(lambda pool: pool.count)),
     Column(heading="bytes", shown=lambda row: row.memory),
-    Column(heading="refused", shown=lambda row: share_text(row.refused)),
-    Column(heading="hold-out", shown=lambda row: share_text(row.unseen.share)),
+    Column(heading="refused", shown=lambda row: format_share(row.refused)),
+    Column(heading="hold-out", shown=lambda row: format_share(row.unseen.share)),
     Column(heading="95 %", shown=lambda row: format_interval(row.unseen)),
     Column(
-        heading="alone", shown=lambda row: row.pool_figure(lambda pool: share_text(pool.needs_more))
+        heading="alone",
+        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.needs_more)),
     ),
     Column(
         heading="Erlang-B",
-        shown=lambda row: row.pool_figure(lambda pool: share_text(pool.erlang_b)),
+        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.erlang_b)),
     ),
 )
 _CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
@@ -129,7 +130,7 @@ _EXPLANATIONS = (
 def _describe_alone(sizing: PoolSizing) -> str:
     saved = 1 - sizing.memory / sizing.alone.memory
     text = f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools " + (
-        f"{saved:.1%} less." if saved > 0 else "no less."
+        f"{format_share(saved)} less." if saved > 0 else "no less."
     )
     if not sizing.alone.is_beyond:
         return text

@@ -29,9 +29,9 @@ def _describe_scheme(sized: SizedScheme) -> str:
         return f"{scalars['blocks']:,} x {scalars['block_size']:,} B"
     if "partitions" in scalars:
         return f"{scalars['partitions']:,} x {scalars['partition_size']:,} B"
-    if plan.pools:
+    if plan.filled_pools:
         blocks = sum(pool.count for pool in plan.pools)
-        return f"{len(plan.pools)} pools, {blocks:,} blocks"
+        return f"{len(plan.filled_pools)} pools, {blocks:,} blocks"
     return "one heap"
 
 

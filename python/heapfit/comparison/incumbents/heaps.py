@@ -23,6 +23,7 @@ from heapfit.comparison.incumbents.families import (
 from heapfit.comparison.incumbents.system_heap import Maker, SystemHeap
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import (
+    ALIGNMENTS,
     find_allocators,
     is_for_any_program,
     list_aliases,
@@ -69,9 +70,43 @@ def find_common_heap(name: str, alignment: int) -> SystemHeap:
     return replace(heap, title="TLSF") if name == TLSF else heap
 
 
+def list_algorithms() -> dict[str, tuple[str, ...]]:
+    """The allocators that are only there as the algorithm of systems' heaps, with these.
+
+    >>> list_algorithms()["esp_tlsf"], list_algorithms()["sorted_fit"]
+    (('esp-tlsf',), ('heap_2', 'nuttx'))
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for name, make in SYSTEM_HEAPS.items():
+        (info,) = find_allocators([make(ALIGNMENTS[-1]).plan.allocator])
+        if not info.ships:
+            found[info.name] = (*found.get(info.name, ()), name)
+    return found
+
+
+def list_offered_allocators() -> list[_engine.AllocatorInfo]:
+    """The allocators without those that a system's heap is named for."""
+    algorithms = list_algorithms()
+    return [info for info in find_allocators() if info.name not in algorithms]
+
+
 def list_heap_names() -> list[str]:
     """All names of heaps that are offered: of allocators, of systems, and aliases."""
-    return list(dict.fromkeys([*map(_name, find_allocators()), *SYSTEM_HEAPS, *list_aliases()]))
+    return [*map(_name, list_offered_allocators()), *SYSTEM_HEAPS, *list_aliases()]
+
+
+def find_heap_name(word: str) -> str:
+    """The name a word stands for: of an algorithm without tunables the system's heap.
+
+    HeapfitError if the algorithm is that of several.
+
+    >>> find_heap_name("esp_tlsf"), find_heap_name("esp_tlsf:alignment=8"), find_heap_name("tlsf")
+    ('esp-tlsf', 'esp_tlsf:alignment=8', 'tlsf')
+    """
+    heaps = (word,) if word in SYSTEM_HEAPS else list_algorithms().get(word, (word,))
+    if len(heaps) > 1:
+        raise HeapfitError(f"{word}: is the algorithm of {' and '.join(heaps)}; name one of them")
+    return heaps[0]
 
 
 def is_heap(word: str) -> bool:
@@ -101,6 +136,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     >>> find_heap("heap_5:16K,8K", 8).regions, find_heap("dlmalloc", 8).name
     ((16384,), 'lea')
     """
+    text = find_heap_name(text)
     name, _, values = text.partition(":")
     if not is_heap(name):
         raise HeapfitError(f"{name}: no such heap ({did_you_mean(name, list_heap_names())})")

@@ -9,6 +9,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize
+from heapfit.plan.quantities import format_share
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
 # 2.2 % of U_max by timing alone, so less than this is no more than another run.
@@ -116,7 +117,7 @@ class IncumbentVerdict:
             return f"Replace {now.name}: it serves these recordings in no region."
         if self.saved is None or fitted.memory is None:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
-        change = f"{100 * abs(self.saved):.1f} % {'less' if self.saved >= 0 else 'more'}"
+        change = f"{format_share(abs(self.saved))} {'less' if self.saved >= 0 else 'more'}"
         found = (
             f"{fitted.name} needs less on {self._count_wins()}, and {fitted.memory:,} B for all, "
             f"{change} than {self.needed:,} B"

@@ -16,6 +16,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
 from heapfit.design.budgets.integer import improve_budgets
+from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress, ignore_progress
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
@@ -45,10 +46,12 @@ class Budgets:
         """The bytes dedicated and how far below the best they may be, in words.
 
         >>> Budgets((3,), 96, 100).account
-        '96 B dedicated, at most 4.0% below the best'
+        '96 B dedicated, at most 4.0 % below the best'
         """
         certificate = (
-            "proven the most" if self.is_proven else f"at most {self.gap:.1%} below the best"
+            "proven the most"
+            if self.is_proven
+            else f"at most {format_share(self.gap)} below the best"
         )
         return f"{self.dedicated:,} B dedicated, {certificate}"
 

@@ -27,6 +27,7 @@ from heapfit.design.front.pruning import Rivals
 from heapfit.design.plan_files import plan_file_of
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import TrainingRecord, save_plan
+from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
@@ -217,7 +218,7 @@ def cost_of_choice(front: Front, choice: Configuration) -> str:
         least = min((value for value in known if value is not None), default=None)
         value = choice.measures.figure(measure)
         if value is not None and least and not is_near(value, least):
-            more.append(f"{MEASURE_TEXTS[measure].title} {value / least - 1:+.0%}")
+            more.append(f"{MEASURE_TEXTS[measure].title} +{format_share(value / least - 1)}")
     if not more:
         return "the least in every measure"
     return f"above the least: {', '.join(more)}"

@@ -11,6 +11,7 @@ from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.plan.allocators import find_allocators, takes_shared
 from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.quantities import format_share
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -23,7 +24,7 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
         return replace(candidate, plan=special_pools.link_free_blocks(candidate.plan))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
-    why = f"no size has 10% of the allocations (the most frequent has {share:.1%})"
+    why = f"no size has 10 % of the allocations (the most frequent has {format_share(share)})"
     return NotApplicable(name, why)
 
 
@@ -46,7 +47,7 @@ def histogram_candidate(allocator: str, special: tuple[int, ...], loaded: Loaded
     sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
     plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
     shown = ", ".join(f"{size:,}" for size in special) or "none"
-    reason = f"special sizes by the 10% rule: {shown} B; powers of two for the rest"
+    reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
 
 

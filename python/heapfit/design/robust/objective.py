@@ -36,9 +36,9 @@ class Objective:
         """The traces that the objective is about, in words.
 
         >>> Objective(0.9).description
-        '90% of the traces'
+        '90 % of the traces'
         """
-        return "every trace" if self.share == 1 else f"{100 * self.share:g}% of the traces"
+        return "every trace" if self.share == 1 else f"{100 * self.share:g} % of the traces"
 
 
 LARGEST = Objective(1.0)

@@ -39,7 +39,7 @@ class LiveBlocks:
 
 def live_blocks(events: _engine.EventArray, plan: Plan, samples: int) -> list[LiveBlocks]:
     """The plan's pools in order, each with at least `samples` steps; one pass over the events."""
-    if not plan.pools:
+    if not plan.filled_pools:
         return []
     series = _engine.SizeSeries([pool.size for pool in plan.pools], samples)
     for some in _requests_by_pool(events, plan):
@@ -48,6 +48,7 @@ def live_blocks(events: _engine.EventArray, plan: Plan, samples: int) -> list[Li
     return [
         LiveBlocks(pool, _extremes(lowest, highest, result.bucket_width))
         for pool, (lowest, highest) in zip(plan.pools, result.blocks, strict=True)
+        if pool.count > 0
     ]
 
 

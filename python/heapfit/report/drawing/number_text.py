@@ -14,6 +14,8 @@ import unicodedata
 
 from markupsafe import Markup, escape
 
+from heapfit.plan.quantities import format_share
+
 NO_BREAK = "\N{NO-BREAK SPACE}"
 NOT_FOUND = "none"  # of a region: it was searched
 NOT_MEASURED = "–"
@@ -73,7 +75,7 @@ def percent(part: float | None) -> str:
     >>> percent(0.425).replace(NO_BREAK, " ")
     '42.5 %'
     """
-    return NOT_MEASURED if part is None else f"{part * 100:,.1f}{NO_BREAK}%"
+    return NOT_MEASURED if part is None else unbroken(format_share(part))
 
 
 def unbroken(text: str) -> str:

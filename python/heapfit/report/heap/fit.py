@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
-from heapfit.report.case import ReportCase
+from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
 from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
@@ -20,6 +21,7 @@ from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.kind import kind_part
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
@@ -58,7 +60,8 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     """The case that the page is about."""
     today = fit.today.heap if fit.today else None
     sites = site_names(shown, fit.options.programs)
-    return ReportCase(shown, fit.comparison, fit.winner, today, sites)
+    case = ReportCase(shown, fit.comparison, fit.winner, today, sites=sites)
+    return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
 
 
 def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
@@ -68,19 +71,20 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = pack_map(map_of(shown, subjects), shown, case.sites) if subjects else None
     return PageContent(
-        opening=_describe_opening(fit),
+        opening=_describe_opening(fit, case.winner.alignment),
         heap_map=heap_map,
         peak=peak(),
         risk=_draw_risk(fit),
-        program=program_of(shown, fit.winner.plan),
+        program=program_of(shown, case.winner.plan),
+        kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
-        plan=plan_part(fit.plan_file, fit.winner.replay_region),
+        plan=plan_part(fit.plan_file, case.winner.replay_region),
         commands=_list_commands(fit),
     )
 
 
-def _describe_opening(fit: Fit) -> PageOpening:
+def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
     heap_size = fit.answer.size
     lead = [
@@ -96,13 +100,21 @@ def _describe_opening(fit: Fit) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=tuple(fit.answer.sentences()),
+        sentences=(*fit.kinds.growth, *fit.answer.sentences()),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
-        trust=_list_trust(fit),
+        trust=_list_trust(fit, alignment),
         warnings=_list_warnings(fit),
     )
+
+
+def _count_kinds(fit: Fit) -> str:
+    """The kinds of several recordings by their number."""
+    if len(fit.kinds.each) == 1:
+        return ""
+    counts = Counter(kind.kind for kind in fit.kinds.each)
+    return f" Of all: {', '.join(f'{times} {kind}' for kind, times in counts.most_common())}."
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
@@ -111,16 +123,14 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
     return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
 
 
-def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
-    winner, held, needed = fit.winner, fit.holdout, fit.answer.size  # of all recordings
+def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
+    held, needed = fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.region - needed.peak)
-    drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
-        PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
         PageFigure(
             "out of memory",
             count(held.seen_refused),
-            drawn if held.drawn else "too short to resample",
+            f"of {count(held.seen)} replayed in this heap",
         ),
         PageFigure(
             "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
@@ -129,23 +139,21 @@ def _list_trust(fit: Fit) -> tuple[PageFigure, ...]:
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),
         content.pointer_figure([fit.trace.info]),
-        PageFigure("alignment", size(winner.alignment), "of every block"),
+        PageFigure("alignment", size(alignment), "of every block"),
     )
 
 
 def _draw_risk(fit: Fit) -> Risk | None:
-    """The risk of the recordings, each in a plan made without it, and of resampled runs."""
+    """The risk of the recordings, and of each in a plan made without it."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
     groups = (
         RunGroup("recorded runs", seen),
         RunGroup("hold-out runs", () if unseen == seen else unseen),
-        RunGroup("resampled runs", fit.holdout.drawn_needs),
     )
     caption = (
         "The share of runs that run out of memory in each region. Hold-out: each recording in a "
-        "plan made without it. Resampled: variants of the recordings, which took no part in the "
-        "choice. Dashed: the region to set, with its margin."
+        "plan made without it. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, fit.answer.size.region, caption)
 

@@ -126,13 +126,16 @@ class ReplaySubject:
 def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     """The heaps to replay: the incumbent if it serves the trace, and the chosen one last.
 
-    None of them where the chosen heap's blocks may lie in pieces, which have no one place.
+    Beside an incumbent that is kept it is the fitted heap. None of them where the chosen heap's
+    blocks may lie in pieces, which have no one place.
     """
-    winner = case.winner
+    winner, base = case.winner, case.comparison.base_alignment
     if winner.is_in_pieces or winner.replay_region is None:
         return ()
-    chosen = subject_from_row(winner, case.shown, case.comparison.base_alignment)
-    return (*_incumbent_subjects(case), *([chosen] if chosen else []))
+    others = _incumbent_subjects(case) if case.fitted is None else []
+    rows = [winner] if case.fitted is None else [case.fitted, winner]
+    found = (subject_from_row(row, case.shown, base) for row in rows)
+    return (*others, *(one for one in found if one is not None))
 
 
 def map_of(

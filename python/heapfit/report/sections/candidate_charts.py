@@ -67,7 +67,8 @@ def _levels(winner: Row, events: Sequence[int]) -> list[Trace]:
     levels = [level(u_max, events, winner.u_max, color="var(--ink)", dash="dot")]
     if winner.replay_region is not None:
         symbol = "R<sub>safe</sub>" if winner.r_safe is not None else "R<sub>min</sub>"
-        region = f"{symbol} {size(winner.replay_region)}"
+        needed = winner.r_min if winner.r_safe is None else winner.r_safe
+        region = f"{symbol} {size(needed)}"
         levels.append(level(region, events, winner.replay_region, color=ACCENT, dash="dash"))
     return levels
 

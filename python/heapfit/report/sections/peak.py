@@ -72,7 +72,10 @@ def peak_of(case: ReportCase, subjects: Sequence[ReplaySubject]) -> Peak:
     others = [
         subject
         for row in case.comparison.rows
-        if row is not case.winner and not row.is_cut_to_trace and not row.is_in_pieces
+        if row is not case.winner
+        and row is not case.fitted
+        and not row.is_cut_to_trace
+        and not row.is_in_pieces
         if (subject := subject_from_row(row, case.shown, base)) is not None
     ]
     compared = [*subjects, *others][:_MOST_HEAPS]

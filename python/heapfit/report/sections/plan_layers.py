@@ -64,11 +64,13 @@ class PlanPart:
 
     layers: tuple[Layer, ...]
     lines: tuple[str, ...]
+    heap: str = ""  # the system's heap that places its blocks so; "": it is a plan to generate
 
 
 def plan_part(plan_file: PlanFile, region: int | None) -> PlanPart:
     """The plan with its pools drawn in a region of so many bytes."""
-    return PlanPart(plan_layers(plan_file.plan, region), tuple(plan_text(plan_file).splitlines()))
+    lines = tuple(plan_text(plan_file).splitlines())
+    return PlanPart(plan_layers(plan_file.plan, region), lines, plan_file.heap)
 
 
 def plan_layers(plan: Plan, region: int | None) -> tuple[Layer, ...]:
@@ -104,7 +106,7 @@ def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: i
 
 def _pool_rows(plan: Plan, region: int | None) -> tuple[PoolShare, ...]:
     rows = []
-    for pool in plan.pools:
+    for pool in plan.filled_pools:
         taken = -(-pool.size // plan.alignment) * plan.alignment * pool.count
         share = None if region is None else taken / region
         rows.append(PoolShare(pool.size, pool.count, _describe_requests(plan, pool), taken, share))

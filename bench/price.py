@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The price of a heap on an emulated Cortex-M4: instructions of a call and text, beside heap_4's.
+
+    python bench/price.py                        the plans of PLANS, levels 0 and 1, -Os and -O2
+    python bench/price.py tlsf good_fit --levels 0 --opts Os
+
+Each plan replays the gateway's recording of HEAPFIT_CORPUS, or the one given, in its own R_safe at
+alignment 4; placements must be the host's. `text` is of init, alloc and free, `whole` of all
+operations. heap_4 stands there as it is, and by our own body with its headers. All are counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory import corpus
+from page_tables import add_option, write_result
+
+from harness.board import BOARDS
+from harness.cases import cases_of
+from harness.code_size import code_size
+from harness.packed_trace import PackedTrace, pack
+from harness.verify import Case, verify
+from harness.workbench import Build, Workbench
+from heapfit.cli.printing import console
+from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import find_allocators
+from heapfit.trace.loaded import load_trace
+
+M4 = BOARDS["cortex-m4"]
+ALIGNMENT = 4
+GATEWAY = "rtos/gateway-5.heap.gz"  # in the corpus; without one the recording below
+OWN = Path(__file__).resolve().parents[1] / "examples/lwip-echo/lwip-echo.parquet"
+PLANS = ("first_fit:list=1", "tlsf", "best_fit", "sized", "tailored:layout=1", "tailored")
+WHOLE = ("init", "alloc", "free", "resize", "alloc_aligned", "usable_size")
+WHOLE_SIZED = ("init", "alloc", "free_sized", "resize_sized", "alloc_aligned")
+
+# FreeRTOS heap_4 itself (kernel 4269c69, configASSERT and traces empty, no heap protector, no
+# scheduler) on that recording, gcc 12.2, as it is on a board: alignment 8. R; alloc, worst; free,
+# worst; bytes of both and what they call.
+HEAP_4 = {
+    "Os": (27_504, 81.9, 283, 55.9, 153, 384),
+    "O2": (27_504, 79.5, 256, 54.3, 151, 416),
+}
+COLUMNS = (
+    *("plan", "opt", "level", "R", "alloc", "alloc worst", "free", "free worst"),
+    *("pair", "over heap_4", "text", "whole", "replay"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all rows share."""
+
+    workbench: Workbench
+    trace: PackedTrace
+    is_gateway: bool
+
+    def row(self, case: Case, opt: str, level: int) -> tuple[object, ...]:
+        """One plan in one build."""
+        (info,) = find_allocators([case.plan.allocator])
+        build = Build(opt, level, frees_by_size=info.needs_size)
+        done = verify(self.workbench, case, self.trace, M4, build)
+        alloc = done.calls.spread("alloc")
+        free = done.calls.spread("free_sized" if info.needs_size else "free")
+        assert alloc is not None and free is not None, "the recording frees nothing"
+        pair = alloc.mean + free.mean
+        text, whole = (
+            code_size(self.workbench, M4, build, case.plan, operations).total
+            for operations in ((), WHOLE_SIZED if info.needs_size else WHOLE)
+        )
+        return (
+            *(case.name, opt, level, case.region),
+            *(f"{alloc.mean:.1f}", alloc.worst, f"{free.mean:.1f}", free.worst),
+            *(f"{pair:.1f}", self.over_heap_4(pair, opt), text, whole),
+            "; ".join(done.differences) or "as the host",
+        )
+
+    def over_heap_4(self, pair: float, opt: str) -> str:
+        if not self.is_gateway or opt not in HEAP_4:
+            return "-"
+        _, alloc, _, free, *_ = HEAP_4[opt]
+        return f"{pair / (alloc + free):.3f}"
+
+
+def reference_rows(opts: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    for opt in opts:
+        if opt in HEAP_4:
+            region, alloc, worst, free, worst_free, text = HEAP_4[opt]
+            pair = alloc + free
+            figures = (alloc, worst, free, worst_free, f"{pair:.1f}", "1.000", text)
+            yield ("(FreeRTOS heap_4)", opt, "-", region, *figures, "-", "-")
+
+
+def cases(recording: Path, names: Sequence[str], folder: Path) -> tuple[PackedTrace, list[Case]]:
+    """The recording, and the plans by name, then heap_4's rule with heap_4's headers."""
+    loaded = load_trace(open_any(recording, ImportOptions(), folder), ALIGNMENT)
+    theirs = heap_4(ALIGNMENT).plan
+    values = ",".join(f"{name}={value}" for name, value in theirs.scalars.items())
+    return pack(loaded.trace), cases_of(loaded, [*names, f"{theirs.allocator}:{values}"])
+
+
+def gateway() -> Path | None:
+    given = corpus()
+    return given / GATEWAY if given else None
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("names", nargs="*", default=PLANS, metavar="NAME[:TUNABLE=VALUE,...]")
+    arguments.add_argument("--recording", type=Path, default=gateway() or OWN)
+    arguments.add_argument("--levels", type=int, nargs="+", default=(0, 1))
+    arguments.add_argument("--opts", nargs="+", default=("Os", "O2"))
+    add_option(arguments)
+    wish = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        trace, found = cases(wish.recording, wish.names, Path(scratch))
+        bench = Bench(Workbench(Path(scratch)), trace, wish.recording == gateway())
+        rows = [
+            bench.row(case, opt, level)
+            for case in found
+            for opt in wish.opts
+            for level in wish.levels
+        ]
+    rows += reference_rows(wish.opts) if bench.is_gateway else []
+    print(f"{wish.recording.name}, alignment {ALIGNMENT}, instructions a call on a Cortex-M4")
+    console.print_table(COLUMNS, rows, width=console.WIDE)
+    if wish.write:
+        write_result("price", COLUMNS, rows, keys=3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line of a log to the calls that it tells, by patterns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "heapfit/event.hpp"
+
+namespace heapfit {
+
+// What kind of line it is.
+enum class Meaning {
+    call,
+    old_block,      // mtrace tells a resize in two lines: this one has the old block alone
+    last_was_freed, // at a time that is not told
+    list_begins,    // of what is live
+};
+
+// What a line says of the heap.
+struct HeapCall {
+    Op op = Op::alloc;
+    std::uint64_t old = 0;     // of a resize: the block before; 0 = none
+    std::uint64_t address = 0; // 0 = refused; of a free: none
+    std::uint64_t size = 0;
+    std::uint64_t count = 1; // of such sizes
+    std::uint64_t alignment = 0;
+    std::uint64_t time = 0; // us
+    std::uint64_t thread = 0;
+    std::uint64_t site = 0;
+    Meaning meaning = Meaning::call;
+};
+
+// What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
+// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %K task, %C site:
+// decimal or behind 0x hexadecimal; %T time in us, %M in ms; %F the rest of a function's name; %X
+// any text up to what follows; %% a percent sign; a blank: one or more.
+struct LogPattern {
+    // `blanks_differ`: in the words before the first field, too.
+    constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
+                         bool blanks_differ = false)
+        : text(text), op(op), meaning(meaning), blanks_differ(blanks_differ) {
+        const std::size_t start = text.starts_with('%') ? 2 : 0;
+        const std::size_t blank = blanks_differ ? text.find(' ', start + 1) : text.npos;
+        const std::size_t end = text.find('%', start);
+        words = text.substr(start, (blank < end ? blank + 1 : end) - start);
+    }
+
+    std::string_view text;
+    std::string_view
+        words; // that a line must have as they stand, behind a first field if it begins so
+    Op op;
+    Meaning meaning;
+    bool blanks_differ;
+};
+
+// A line as its user describes it: "Allocated {size} bytes at {address}". Fields are {address},
+// {size} ({size:x} where hexadecimal digits have no 0x), {old} of a resize, {task}, {site}, {time}
+// in microseconds ({time:ms}), and {any} for text that differs.
+struct OwnLine {
+    Op op;
+    std::string text;
+};
+
+// The pattern's text of a line of the user's own. Throws Error, with the line, where it lacks a
+// field that its call needs, or cannot be found by words.
+[[nodiscard]] std::string to_pattern(const OwnLine &line);
+
+// Takes the next call in a line, and all before it; false if there is none.
+[[nodiscard]] bool take_next_call(std::string_view &line, std::span<const LogPattern> patterns,
+                                  HeapCall &call);
+
+} // namespace heapfit

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heapfit/trace/log_pattern.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "heapfit/error.hpp"
+#include "heapfit/trace/line.hpp"
+
+namespace heapfit {
+
+namespace {
+
+bool take(std::string_view &line, std::string_view text) {
+    const bool is_there = line.starts_with(text);
+    line.remove_prefix(is_there ? text.size() : 0);
+    return is_there;
+}
+
+// A number at the line's start, which loses it. 0x may stand twice before hexadecimal ones, or not
+// at all, and no address may be a word.
+std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
+    if (base == 16 && (take(line, "(nil)") || take(line, "NULL"))) {
+        return 0;
+    }
+    while (base == 16 && take(line, "0x")) {
+    }
+    std::uint64_t value = 0;
+    const std::from_chars_result result =
+        std::from_chars(line.data(), line.data() + line.size(), value, base);
+    if (result.ec != std::errc{}) {
+        return std::nullopt;
+    }
+    line.remove_prefix(static_cast<std::size_t>(result.ptr - line.data()));
+    return value;
+}
+
+// Puts a number where its letter says.
+void put(HeapCall &call, char letter, std::uint64_t value) {
+    switch (letter) {
+    case 'A':
+        call.address = value;
+        return;
+    case 'O':
+        call.old = value;
+        return;
+    case 'L':
+        call.alignment = value;
+        return;
+    case 'N':
+        call.count = value;
+        return;
+    case 'T':
+        call.time = value;
+        return;
+    case 'M':
+        call.time = value > UINT64_MAX / 1000 ? UINT64_MAX : value * 1000;
+        return;
+    case 'K':
+        call.thread = value;
+        return;
+    case 'C':
+        call.site = value;
+        return;
+    case 'I':
+        return;
+    default:
+        call.size = value;
+    }
+}
+
+// The base of a number's digits; those of some letters are hexadecimal where 0x says so.
+int base_of(char letter, std::string_view line) {
+    switch (letter) {
+    case 'S':
+    case 'N':
+    case 'L':
+    case 'T':
+    case 'M':
+        return 10;
+    case 'U':
+    case 'K':
+    case 'C':
+        return line.starts_with("0x") || line.starts_with("0X") ? 16 : 10;
+    default:
+        return 16;
+    }
+}
+
+// Takes text that may differ: of a function's name up to its bracket, else up to the words behind
+// `text`'s letter, if they are there.
+bool take_any(std::string_view &line, std::string_view text) {
+    const std::string_view behind = text[1] == 'F' ? "(" : text.substr(2, text.find('%', 2) - 2);
+    const std::size_t at = line.find(behind);
+    line.remove_prefix(std::min(at, line.size()));
+    return text[1] == 'F' || at != line.npos;
+}
+
+// Takes what a pattern has up to its next field, a blank being one or more; false if it is not
+// there.
+bool take_words(std::string_view &line, std::string_view &text) {
+    std::size_t at = 0;
+    while (at < text.size() && (text[at] != '%' || text[at + 1] == '%')) {
+        if (line.empty() || line.front() != text[at]) {
+            return false;
+        }
+        line.remove_prefix(1);
+        if (text[at] == ' ') {
+            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        }
+        at += text[at] == '%' ? 2 : 1;
+    }
+    text.remove_prefix(at);
+    return true;
+}
+
+// Takes a field, of which `text` begins with the letter; false if it is not there.
+bool take_field(std::string_view &line, std::string_view text, HeapCall &call) {
+    if (text[1] == 'F' || text[1] == 'X') {
+        return take_any(line, text);
+    }
+    const std::optional<std::uint64_t> value = take_number(line, base_of(text[1], line));
+    if (value) {
+        put(call, text[1], *value);
+    }
+    return value.has_value();
+}
+
+// Takes the rest of a call of which `taken` characters of the pattern are taken, if it is there.
+bool take_call(std::string_view &line, const LogPattern &pattern, std::size_t taken,
+               HeapCall &call) {
+    call = {};
+    call.op = pattern.op;
+    call.meaning = pattern.meaning;
+    std::string_view text = pattern.text.substr(taken);
+    while (take_words(line, text)) {
+        if (text.empty()) {
+            // A product that no heap can serve: what calloc is to refuse.
+            if (__builtin_mul_overflow(call.size, call.count, &call.size)) {
+                call.address = 0;
+            }
+            return true;
+        }
+        if (!take_field(line, text, call)) {
+            return false;
+        }
+        text.remove_prefix(2);
+    }
+    return false;
+}
+
+bool is_digit(char letter, bool is_hexadecimal) {
+    return (letter >= '0' && letter <= '9') ||
+           (is_hexadecimal && ((letter >= 'a' && letter <= 'f') ||
+                               (letter >= 'A' && letter <= 'F') || letter == 'x' || letter == 'X'));
+}
+
+// Where in a line from `from` on a pattern may begin that begins with a number, or npos: it is
+// found by the words behind it.
+std::size_t start_of_number(std::string_view line, const LogPattern &pattern, std::size_t from) {
+    std::size_t at = line.find(pattern.words, from);
+    const bool is_hexadecimal = base_of(pattern.text[1], "0x") == 16;
+    while (at != line.npos && at > from && is_digit(line[at - 1], is_hexadecimal)) {
+        at--;
+    }
+    return at;
+}
+
+// From where to where in its line a call stands.
+struct Found {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+// Looks for a pattern in a line; false if it is not there.
+bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found, HeapCall &call) {
+    const bool begins_with_field = pattern.text.front() == '%';
+    const std::string_view words = begins_with_field ? "" : pattern.words;
+    const auto start = [&](std::size_t from) {
+        return begins_with_field ? start_of_number(line, pattern, from)
+                                 : line.find(pattern.words, from);
+    };
+    HeapCall tried;
+    for (std::size_t at = start(0); at != line.npos; at = start(at + 1)) {
+        std::string_view behind = line.substr(at + words.size());
+        while (words.ends_with(' ') && pattern.blanks_differ && take(behind, " ")) {
+        }
+        if (take_call(behind, pattern, words.size(), tried)) {
+            found = {at, line.size() - behind.size()};
+            call = tried;
+            return true;
+        }
+    }
+    return false;
+}
+
+// The call of the first pattern that a line has; false if it has none.
+bool find_call(std::string_view line, std::span<const LogPattern> patterns, Found &found,
+               HeapCall &call) {
+    return std::ranges::any_of(patterns, [&](const LogPattern &pattern) {
+        return find_pattern(line, pattern, found, call);
+    });
+}
+
+bool has_digit(std::string_view text) {
+    return std::ranges::any_of(text, [](char letter) { return letter >= '0' && letter <= '9'; });
+}
+
+struct Field {
+    std::string_view name;
+    char letter;
+};
+
+constexpr auto fields = std::to_array<Field>({{"address", 'A'},
+                                              {"old", 'O'},
+                                              {"size", 'U'},
+                                              {"size:x", 'H'},
+                                              {"task", 'K'},
+                                              {"site", 'C'},
+                                              {"time", 'T'},
+                                              {"time:ms", 'M'},
+                                              {"any", 'X'}});
+
+char letter_of(std::string_view name) {
+    const auto found = std::ranges::find(fields, name, &Field::name);
+    if (found == fields.end()) {
+        throw Error(quoted(name) + " is none of address, size, size:x, old, task, site, time, "
+                                   "time:ms, any");
+    }
+    return found->letter;
+}
+
+void check_letters(const std::string &letters, Op op) {
+    const auto has = [&letters](char letter) { return letters.find(letter) != letters.npos; };
+    if (!has('A')) {
+        throw Error("it needs {address}");
+    }
+    if (op != Op::free && !has('U') && !has('H')) {
+        throw Error("it needs {size}");
+    }
+    if (op == Op::resize && !has('O')) {
+        throw Error("it needs {old}, the block before");
+    }
+}
+
+std::string pattern_of(std::string_view line, Op op) {
+    std::string text;
+    std::string letters;
+    bool is_behind_field = true; // or at the beginning, where {any} would be no place to begin at
+    while (!line.empty()) {
+        const std::size_t end = line.front() == '{' ? line.find('}') : line.npos;
+        if (end == line.npos) {
+            text += line.front() == '%' ? "%%" : std::string(1, line.front());
+            line.remove_prefix(1);
+            is_behind_field = false;
+            continue;
+        }
+        letters += letter_of(line.substr(1, end - 1));
+        if (is_behind_field && (letters.size() > 1 || letters == "X")) {
+            throw Error("words have to stand before " + std::string(line.substr(0, end + 1)));
+        }
+        text += {'%', letters.back()};
+        line.remove_prefix(end + 1);
+        is_behind_field = true;
+    }
+    if (text.size() == 2 * letters.size() || text.starts_with("%%")) {
+        throw Error("it has no words, or begins with %");
+    }
+    check_letters(letters, op);
+    return text;
+}
+
+} // namespace
+
+std::string to_pattern(const OwnLine &line) {
+    try {
+        return pattern_of(line.text, line.op);
+    } catch (const Error &error) {
+        throw Error("line " + quoted(line.text) + ": " + error.what());
+    }
+}
+
+bool take_next_call(std::string_view &line, std::span<const LogPattern> patterns, HeapCall &call) {
+    constexpr std::size_t shortest_call = 4;
+    Found found;
+    if (line.size() < shortest_call || !find_call(line, patterns, found, call)) {
+        return false;
+    }
+    // Another may stand before it: a call has a number at least.
+    while (has_digit(line.substr(0, found.begin)) &&
+           find_call(line.substr(0, found.begin), patterns, found, call)) {
+    }
+    line.remove_prefix(found.end);
+    return true;
+}
+
+} // namespace heapfit

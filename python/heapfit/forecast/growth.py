@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What grows in a recording, by size, call site and thread, where the total may hide it.
+
+The troughs of each group of blocks are tested in windows behind the start-up. Two tests look at a
+series: Kendall's sees a trend in noise, the mean step from window to window sees what only rises.
+Either counts if the second half of the series rises, too: what fills and then stays does not grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import erfc, inf, sqrt
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.forecast.trend import NORMAL_95, Trend, find_trend
+from heapfit.forecast.windows import Windows
+from heapfit.trace.chains import Chains
+from heapfit.trace.operations import FREE
+from heapfit.trace.stored import Trace, prefix_errors
+
+Family: TypeAlias = Literal["size", "site", "thread"]
+Frame = TypeVar("Frame")
+Troughs: TypeAlias = NDArray[np.int64]
+
+FAMILIES: tuple[Family, ...] = ("site", "size", "thread")
+MOST_GROUPS = 4096  # of a family; what comes later is one group together
+FEWEST_LEVELS = 6  # different values of a series that can be said to grow
+FALSE_ALARMS = 0.01  # chance of "grows" for the total without growth, and for all groups together
+STEEP = 3.0  # deviations of the values around the line that a trend of the total rises by, at least
+STEEP_OF_GROUPS = 4.0  # of one group of many: what lives long makes slow trends by chance
+_MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much of it
+SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
+_STILL_RISES = 0.3  # likewise of the second half of a series that rises
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingPart:
+    """A group of blocks whose live bytes grew while they were recorded."""
+
+    family: Family
+    name: int  # the size in bytes, the call site or the thread
+    trend: Trend  # bytes from one window to the next
+    held: int  # bytes born behind the start-up and live at the end
+    blocks: int  # likewise
+    frame: int = 0  # of a call site: its innermost caller that no site beside the growing ones has
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSeries:
+    """The troughs of one group of blocks, and what it holds at the end."""
+
+    family: Family
+    name: int
+    troughs: Troughs
+    held: int
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """All series that change, and the clock of the recording."""
+
+    series: tuple[GroupSeries, ...]
+    sites: tuple[int, ...]  # all, with those that never change
+    microseconds: float  # from an event to the next; 0 where the recording has no clock
+
+    def trend_of(self, growth: Sequence[GrowingPart]) -> Trend:
+        """The trend of the parts of one family together: of the one whose parts hold most."""
+        held = {
+            family: sum(part.held for part in growth if part.family == family)
+            for family in FAMILIES
+        }
+        most = max(FAMILIES, key=lambda family: held[family])
+        names = {part.name for part in growth if part.family == most}
+        chosen = (one.troughs for one in self.series if one.family == most and one.name in names)
+        return trend_of_growth(np.sum(list(chosen), axis=0))
+
+
+def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[GrowingPart, ...]:
+    """The groups that grow, of each family those that hold most first.
+
+    `total` is the trend of all live bytes where these grow. If no group is then found by itself,
+    those that make up half of it are the ones.
+    """
+    series = groups.series
+    found = [
+        one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
+    ]
+    if total is not None and not found:
+        found = [one for one in series if _is_held(one) and _makes_up(one, total)]
+    growing = {one.name for one in found if one.family == "site"}
+    frames = own_frames(growing, {site: chains.get(site, (site,)) for site in groups.sites})
+    parts = [
+        GrowingPart(
+            *(one.family, one.name, trend_of_growth(one.troughs), one.held, one.blocks),
+            frame=frames[one.name] if one.family == "site" else 0,
+        )
+        for one in found
+    ]
+    return tuple(sorted(parts, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
+
+
+def own_frames(
+    growing: Collection[int], chains: Mapping[int, tuple[Frame, ...]]
+) -> dict[int, Frame]:
+    """The innermost frame of each growing site's chain up to which no other site has the same.
+
+    A wrapper that all call is shared; the caller of it that grows is not.
+
+    >>> own_frames({1}, {1: ("allocated", "accept"), 2: ("allocated", "report")})
+    {1: 'accept'}
+    """
+    others = (chain for site, chain in chains.items() if site not in growing)
+    shared = {chain[:length] for chain in others for length in range(1, len(chain) + 1)}
+    frames = {}
+    for site in sorted(growing):
+        chain = chains[site]
+        ways = (chain[: length + 1] for length in range(len(chain)))
+        frames[site] = next((way[-1] for way in ways if way not in shared), chain[-1])
+    return frames
+
+
+def _is_held(series: GroupSeries) -> bool:
+    """True if half of what a series rose by is live at the end, born behind the start-up."""
+    rise = int(series.troughs[-1]) - int(series.troughs[0])
+    return series.held > 0 and series.held >= rise / 2
+
+
+def _makes_up(series: GroupSeries, total: Trend) -> bool:
+    return find_trend(series.troughs).slope >= _MAKES_UP * total.slope
+
+
+def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
+    """True if the series rises, to its end, more than by chance in one of so many tests."""
+    if len(np.unique(troughs)) < FEWEST_LEVELS:
+        return False
+    is_trend = _chance_of_trend(troughs) * tests < FALSE_ALARMS and _steepness(troughs) >= steep
+    if not is_trend and _chance_of_steps(troughs) * tests >= FALSE_ALARMS:
+        return False
+    half = troughs[len(troughs) // 2 :]
+    return min(_chance_of_trend(half), _chance_of_steps(half)) < _STILL_RISES
+
+
+def trend_of_growth(troughs: Troughs) -> Trend:
+    """The trend by the test that shows it more clearly: the line in noise, or the mean step."""
+    trend, chance = find_trend(troughs), _chance_of_steps(troughs)
+    if 2 * chance >= trend.p:
+        return trend
+    steps = np.diff(troughs)
+    mean, spread = float(steps.mean()), NORMAL_95 * float(steps.std(ddof=1)) / sqrt(len(steps))
+    return Trend(mean, mean - spread, mean + spread, 2 * chance)
+
+
+def _chance_of_trend(troughs: Troughs) -> float:
+    """The chance of so clear a rise in noise, by Kendall's test."""
+    trend = find_trend(troughs)
+    return trend.p / 2 if trend.slope > 0 else 1.0
+
+
+def _steepness(troughs: Troughs) -> float:
+    """How many deviations of the values around their line it rises by."""
+    line = find_trend(troughs).slope * np.arange(len(troughs))
+    deviation = float((troughs - line).std())
+    return float(line[-1]) / deviation if deviation else inf
+
+
+def _chance_of_steps(troughs: Troughs) -> float:
+    """The chance of so high a mean step if steps up and down are alike: a walk without drift."""
+    steps = np.diff(troughs)
+    mean, deviation = float(steps.mean()), float(steps.std(ddof=1))
+    if mean <= 0:
+        return 1.0
+    z = mean / deviation * sqrt(len(steps)) if deviation else inf
+    return erfc(z / sqrt(2)) / 2
+
+
+def follow_groups(trace: Trace, windows: Windows) -> Groups:
+    """The series of all sizes, known call sites and known threads, in one read of the trace."""
+    cut = int(windows.starts[0]), windows.events, len(windows)
+    passes = {family: (_Numbering(), _engine.GroupTroughs(*cut)) for family in FAMILIES}
+    done = end = 0
+    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
+        events = _engine.EventArray(done)
+        with prefix_errors(trace.path):
+            events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
+        done += len(events)
+        end = int(batch["time"][-1])
+        is_request = batch["op"] < FREE
+        for family, (numbering, troughs) in passes.items():
+            names = np.where(is_request, batch[family], 0).astype(np.uint64)
+            troughs.feed(events, numbering.number(names))
+    series = (
+        one
+        for family, (numbering, troughs) in passes.items()
+        for one in _series_of(family, numbering.names, troughs.result())
+    )
+    microseconds = end / done if end >= SHORTEST_CLOCK else 0.0
+    return Groups(tuple(series), tuple(passes["site"][0].names), microseconds)
+
+
+def _series_of(
+    family: Family, names: list[int], found: _engine.GroupTroughsResult
+) -> Iterator[GroupSeries]:
+    """The series of groups that have a name and change."""
+    rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
+    changing = np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist()
+    for group in changing:
+        if group < len(names) and names[group]:
+            held, blocks = int(found.held[group]), int(found.held_blocks[group])
+            yield GroupSeries(family, names[group], rows[group], held, blocks)
+
+
+class _Numbering:
+    """Numbers names 0, 1, 2, ... as they come; those beyond the limit have the last number."""
+
+    def __init__(self) -> None:
+        self.names: list[int] = []
+        self._sorted = np.zeros(0, np.uint64)
+        self._numbers = np.zeros(0, np.uint32)
+
+    def number(self, names: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        numbers, is_known = self._look_up(names)
+        if not is_known.all() and len(self.names) < MOST_GROUPS:
+            self._learn(names[~is_known])
+            numbers, is_known = self._look_up(names)
+        return np.where(is_known, numbers, np.uint32(MOST_GROUPS))
+
+    def _look_up(self, names: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        if not self.names:
+            return np.zeros(len(names), np.uint32), np.zeros(len(names), np.bool_)
+        places = np.minimum(np.searchsorted(self._sorted, names), len(self.names) - 1)
+        return self._numbers[places], self._sorted[places] == names
+
+    def _learn(self, unknown: NDArray[Any]) -> None:
+        room = MOST_GROUPS - len(self.names)
+        self.names += np.unique(unknown)[:room].tolist()
+        every = np.array(self.names, np.uint64)
+        self._numbers = np.argsort(every).astype(np.uint32)
+        self._sorted = every[self._numbers]

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of recording it is, which decides what may be said of longer runs.
+
+service    live bytes stay level behind the start-up: windows of it are a sample
+cycle      a service whose load comes again with a period longer than a window
+growing    live bytes rise to the end and are not given back: no size lasts
+job        starts, does its work and ends, or has phases that come once: the unit is a run
+too short  too few events, or swings too slow, to say one of these
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.forecast.growth import GrowingPart, find_growth, follow_groups, grows, trend_of_growth
+from heapfit.forecast.period import find_period
+from heapfit.forecast.trend import Trend, find_trend, rank_correlation
+from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
+from heapfit.trace.profile import Profile
+from heapfit.trace.stored import Trace
+
+WINDOWS = 48
+FEWEST_EVENTS = 20  # of a window
+_LONGEST_END = 0.05  # share of a recording that a service takes to shut down
+_LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
+_SWING = 0.15  # of the peak: slow swings above it are no level
+_DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
+_FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
+_JOINED = 3  # windows of which medians are looked at, to tell swings from phases
+_FEWEST_RETURNS = 4  # crossings of these; fewer are phases that come once
+
+
+class Kind(StrEnum):
+    """What a recording shows of its program."""
+
+    SERVICE = "service"
+    JOB = "job"
+    GROWING = "growing"
+    CYCLE = "cycle"
+    TOO_SHORT = "too short to say"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingKind:
+    """The kind of a recording, and what its windows of equal length show."""
+
+    kind: Kind
+    reason: str  # what shows it, in words
+    windows: Windows
+    trend: Trend  # bytes a window: of all that is live, or of what grows where the total hides it
+    growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
+    period: int | None  # events of a cycle
+    microseconds: float  # from an event to the next; 0 where the recording has no clock
+    sites: tuple[int, ...] = field(repr=False)  # all call sites of the recording
+    profile: Profile = field(repr=False)
+
+    @property
+    def rate(self) -> Trend:
+        """The trend in bytes from an event to the next."""
+        return self.trend.scale(1 / self.windows.events)
+
+    @property
+    def is_growing(self) -> bool:
+        """True if no size of the heap lasts."""
+        return self.kind is Kind.GROWING
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """What the kind is judged by."""
+
+    profile: Profile
+    windows: Windows
+    is_growing: bool  # the total of live bytes is
+    growth: tuple[GrowingPart, ...]
+    period: int | None
+
+    @property
+    def ending(self) -> float:
+        """Share of the recording in which the program frees what it held; 0: it holds it."""
+        return 1 - find_shutdown(self.profile) / self.profile.events
+
+    @property
+    def is_cycle(self) -> bool:
+        """True for a period that a window does not cover."""
+        return self.period is not None and self.period > self.windows.events
+
+
+def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
+    """The kind of a recording, from its profile and one more read of it."""
+    windows = cut_windows(profile, WINDOWS)
+    if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
+        reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+        trend = find_trend(windows.troughs)
+        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
+    groups = follow_groups(trace, windows)
+    is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    growth = find_growth(groups, trace.chains, total if is_growing else None)
+    observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
+    kind, reason = _judge(observed)
+    hidden = growth and not is_growing
+    trend = groups.trend_of(growth) if hidden else total
+    period = observed.period if kind is Kind.CYCLE else None
+    return RecordingKind(
+        *(kind, reason, windows, trend, growth, period, groups.microseconds),
+        *(groups.sites, profile),
+    )
+
+
+def _judge(seen: _Observed) -> tuple[Kind, str]:
+    if seen.is_growing or (seen.growth and seen.ending <= _LONGEST_END):
+        return _judge_growth(seen)
+    if seen.is_cycle:
+        return Kind.CYCLE, f"live bytes come again every {seen.period:,} events"
+    if seen.ending > _LONGEST_END:
+        return Kind.JOB, f"its end takes {seen.ending:.0%} of the recording"
+    if _needs_most_at_start(seen.profile, seen.windows):
+        return Kind.JOB, "its start needs the most"
+    return _judge_level(seen.windows)
+
+
+def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
+    """The kind where live bytes rise, by what is held at the end."""
+    if seen.growth and seen.ending <= _LONGEST_END:
+        return Kind.GROWING, "blocks born behind the start-up gather and are held to the end"
+    if seen.ending:
+        return Kind.JOB, "what it gathers is freed at its end"
+    return Kind.GROWING, "the least live bytes of its windows rise to the end"
+
+
+def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
+    """True if a window of the first third holds more all the time than the others ever."""
+    third = len(windows) // 3
+    each = windows.events // profile.bucket_width
+    count = int(windows.starts[0]) // windows.events
+    lowest = profile.live_lowest[: count * each].reshape(count, each).min(axis=1)
+    held = max(int(lowest.max(initial=0)), int(windows.troughs[:third].max()))
+    return held > int(windows.peaks[third:].max())
+
+
+def _judge_level(windows: Windows) -> tuple[Kind, str]:
+    """The kind of windows without growth and period, by whether they are level."""
+    peak = float(windows.peaks.max())
+    third = len(windows) // 3
+    is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))
+    medians = np.median(windows.troughs.reshape(-1, _JOINED), axis=1)
+    if not is_level and _crossings(medians) < _FEWEST_RETURNS:
+        return Kind.JOB, "it has phases that come once"
+    if _swings_slowly(windows.peaks[third:]):
+        return Kind.TOO_SHORT, "live bytes swing more slowly than the recording shows"
+    return Kind.SERVICE, "live bytes stay level behind the start-up"
+
+
+def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
+    """True if the peaks of neighbouring windows depend on each other in a few large swings."""
+    joined = peaks.reshape(-1, 2).max(axis=1)
+    low, high = np.quantile(peaks, (0.1, 0.9))
+    is_large = high - low > _SWING * float(peaks.max())
+    is_slow = rank_correlation(joined) > _DEPENDENT and _crossings(peaks) < _FEWEST_SWINGS
+    return bool(is_large and is_slow)
+
+
+def _step(series: NDArray[np.int64], third: int) -> float:
+    """How far the medians of the second and the last third of a series are apart."""
+    return abs(float(np.median(series[third : 2 * third]) - np.median(series[2 * third :])))
+
+
+def _crossings(series: NDArray[Any]) -> int:
+    """How often a series passes its median."""
+    side = np.sign(series - np.median(series))
+    side = side[side != 0]
+    return int(np.count_nonzero(np.diff(side)))

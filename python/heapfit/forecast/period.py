@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The period of a load that rises and falls again and again."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.trace.profile import Profile
+
+FEWEST_PERIODS = 3  # in a recording of a cycle
+_ALIKE = 0.5  # correlation of a cycle with itself, one period later
+_NEARLY = 0.9  # of the highest: a cycle comes again after two periods, too
+_APART = 0.1  # and at most this between: what only changes slowly is no cycle
+
+
+def find_period(profile: Profile) -> int | None:
+    """The events after which live bytes come again as they were; None if they do not."""
+    live = (profile.live_lowest.astype(np.float64) + profile.live_highest) / 2
+    correlations = _autocorrelation(live)
+    apart = np.flatnonzero(correlations < _APART)
+    first, last = int(apart[0]) if len(apart) else len(live), len(live) // FEWEST_PERIODS
+    if first + 2 >= last:
+        return None
+    inner = correlations[first:last]
+    is_peak = (inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:])
+    peaks = np.flatnonzero(is_peak & (inner[1:-1] >= max(_ALIKE, _NEARLY * inner.max())))
+    return (first + 1 + int(peaks[0])) * profile.bucket_width if len(peaks) else None
+
+
+def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The correlation with itself at each lag, of the pairs that there are."""
+    count = len(values)
+    spectrum = np.fft.rfft(values - values.mean(), 2 * count)
+    sums = np.fft.irfft(np.abs(spectrum) ** 2)[:count]
+    correlations: NDArray[np.float64] = sums / np.arange(count, 0, -1)
+    return correlations / correlations[0] if correlations[0] else correlations

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which lines of a log in no known form look like calls, and the description that would read them.
+
+A line's shape is its text with numbers left out. Allocations have a shape with an address and one
+more number; frees one whose addresses those allocations gave.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit.importers.source import OwnLines
+
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.])\d+(?![\w.])")
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
+_STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
+_SHOWN = 3  # lines
+_MOST_LINES = 5_000
+_LONGEST = 400  # characters of a line that is looked at
+_WIDTH = 76
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Lines that look like calls, and how to read them."""
+
+    shown: tuple[str, ...]
+    own: OwnLines
+
+    def command(self, file: str) -> str:
+        """The command that would read the file, to be copied to a shell."""
+        words = ["heapfit", "import", file, "--line", self.own.line]
+        words += ["--free", self.own.free] if self.own.free else []
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    numbers: tuple[re.Match[str], ...]
+
+    @property
+    def shape(self) -> str:
+        return _NUMBER.sub("#", self.text)
+
+    @property
+    def address(self) -> int | None:
+        """Which of the numbers is an address; None if none is."""
+        places = range(len(self.numbers))
+        return next((i for i in places if _ADDRESS.fullmatch(self.numbers[i][0])), None)
+
+    def describe(self, fields: dict[int, str]) -> str:
+        """The text from the word before the first field to the last, other numbers as {any}."""
+        first, last = self.numbers[min(fields)], self.numbers[max(fields)]
+        stamps = _STAMP.finditer(self.text[: first.start()])
+        start = max((stamp.end() for stamp in stamps), default=0)
+        text, at = "", start
+        for i, number in enumerate(self.numbers):
+            if start <= number.start() <= last.start():
+                text += self.text[at : number.start()] + fields.get(i, "{any}")
+                at = number.end()
+        return text.lstrip()
+
+
+def guess_own_lines(head: bytes) -> Guess | None:
+    """What would read a log that begins so; None if no lines look like allocations."""
+    lines = [
+        _Line(text, tuple(_NUMBER.finditer(text)))
+        for text in head.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
+        if len(text) <= _LONGEST and text.isprintable()
+    ]
+    shapes: dict[str, list[_Line]] = defaultdict(list)
+    for line in lines:
+        if line.address is not None:
+            shapes[line.shape].append(line)
+    served = max(filter(_has_size, shapes.values()), key=_likeness, default=None)
+    if served is None:
+        return None
+    freed = max(
+        (group for group in shapes.values() if group is not served and _are_frees(group, served)),
+        key=len,
+        default=None,
+    )
+    own = OwnLines(_describe_allocation(served[0]), _describe_free(freed[0]) if freed else "")
+    shown = [*served[:2], *(freed[:1] if freed else served[2:3])]
+    return Guess(tuple(line.text.strip() for line in shown[:_SHOWN]), own)
+
+
+def _has_size(group: list[_Line]) -> bool:
+    return len(group[0].numbers) > 1
+
+
+def _likeness(group: list[_Line]) -> tuple[bool, int]:
+    return bool(re.search(r"(?i)alloc|new|\bget\b", group[0].text)), len(group)
+
+
+def _addresses(group: list[_Line]) -> set[str]:
+    return {line.numbers[line.address][0] for line in group if line.address is not None}
+
+
+def _are_frees(group: list[_Line], served: list[_Line]) -> bool:
+    return len(_addresses(group) & _addresses(served)) * 2 >= len(_addresses(group))
+
+
+def _describe_allocation(line: _Line) -> str:
+    address = line.address or 0
+    others = [i for i in range(len(line.numbers)) if i != address]
+    told = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
+    near = [
+        i
+        for i in others
+        if told.search(line.text[: line.numbers[i].start()])
+        or told.match(line.text[line.numbers[i].end() :])
+    ]
+    behind_or_before = [i for i in others if abs(i - address) == 1]
+    size = next(iter([*near, *reversed(behind_or_before), *others]))
+    return line.describe({address: "{address}", size: "{size}"})
+
+
+def _describe_free(line: _Line) -> str:
+    return line.describe({line.address or 0: "{address}"})
+
+
+def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
+    """What to show below an error that says that a file's form is unknown; () if nothing helps."""
+    guess = guess_own_lines(head)
+    if guess is None:
+        return ()
+    lines = [f"  {line[:_WIDTH]}" for line in guess.shown]
+    command = guess.command(str(path))
+    return ("These lines look like calls:", *lines, "This would read them:", f"  {command}")

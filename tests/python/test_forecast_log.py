@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Telemetry logs: twelve forms that people post are read; a date is given only with a trend.
+
+The lines are written by hand after what is posted in public threads: the words are theirs, the
+names, addresses and most numbers are not. Each sample names its thread or the source that prints.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from heapfit.cli.main import make_app
+from heapfit.errors import HeapfitError
+from heapfit.forecast.log.clock import Clock
+from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
+from heapfit.forecast.log.reading import LONGEST_LINE, read_log
+from heapfit.forecast.log.states import HeapState, TelemetryLog
+
+TELEMETRY = Path(__file__).parent / "telemetry"
+# Free, least and largest bytes of the states in telemetry/NAME.log.
+SAMPLES: dict[str, list[tuple[int, int | None, int | None]]] = {
+    # espressif/esp-idf#9469: heap_caps_print_heap_info
+    "esp-idf-summary": [(73808, 73400, 32768), (36944, 36536, 31744)],
+    # espressif/arduino-esp32#10261: free and least free among other figures
+    "esp-idf-line": [(253436, 247768, None), (205908, 152040, None)],
+    # meshtastic/firmware#11660: free of total, with the change since the line before
+    "esp-idf-of-total": [(118432, 96204, 65524), (118100, 96204, 65524)],
+    # vPortGetHeapStats, a line for each member, as demo code prints it
+    "freertos-statistics": [(20480, 15000, 18000), (20400, 14920, 17960)],
+    # a shell command of an STM32 project: in KB, and in bytes behind it
+    "freertos-shell": [(12288, 9216, 11264)],
+    # espressif/arduino-esp32#2033: println(xPortGetFreeHeapSize()) and nothing else
+    "freertos-numbers": [(248300, None, None), (247900, None, None), (247500, None, None)],
+    # kernel heap (subsys/shell/modules/kernel_service/heap.c)
+    "zephyr-shell": [(14320, 11184, None), (14200, 11184, None)],
+    # two heaps by sys_heap_runtime_stats_get under the log's clock
+    "zephyr-two-heaps": [(14320, 11184, None), (14300, 11184, None)],
+    # the words before the numbers and no colon
+    "zephyr-words": [(14320, 13884, None), (14220, 13784, None)],
+    # esp8266/Arduino#9061: the least of each figure behind it
+    "esp8266-least": [(12424, 12424, 12328), (11960, 11960, 11864)],
+    # nRF24/RF24Ethernet#73: ESP.getHeapStats
+    "esp8266-statistics": [(34128, None, 34128), (33400, None, 33112)],
+    # esphome/issues#3320: each figure a sensor of its own
+    "esp8266-sensors": [(18944, None, 16400), (18840, None, 16400)],
+}
+
+
+def read(folder: Path, text: str | bytes, line: str | None = None) -> TelemetryLog:
+    file = folder / "device.log"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_log(file, line)
+
+
+def figures(log: TelemetryLog) -> list[tuple[int, int | None, int | None]]:
+    return [(one.free, one.least, one.largest) for one in log.states]
+
+
+def make_log(free: np.ndarray, largest: np.ndarray | None = None) -> TelemetryLog:
+    """A state a minute."""
+    states = [
+        HeapState(
+            i + 1,
+            0,
+            60.0 * i,
+            int(value),
+            None,
+            None if largest is None else int(largest[i]),
+            None,
+            None,
+        )
+        for i, value in enumerate(free)
+    ]
+    return TelemetryLog("made", states, Clock.UPTIME, 0, (), 0)
+
+
+def judge(free: np.ndarray, largest: np.ndarray | None = None) -> Outlook:
+    return find_outlook(make_log(free, largest))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_posted_log_is_read_and_gets_no_date_from_so_few_states(name):
+    log = read_log(TELEMETRY / f"{name}.log")
+    assert figures(log) == SAMPLES[name]
+    assert find_outlook(log).run_out is None
+
+
+def test_other_heaps_of_a_log_are_named():
+    log = read_log(TELEMETRY / "zephyr-two-heaps.log")
+    assert log.other_heaps == ["<inf> mem: Network Buffers Heap - Free Bytes"]
+    assert log.other_states == 2
+
+
+def test_one_state_shows_fragmentation_and_no_date(tmp_path):
+    # BlueAndi/Pixelix#240
+    log = read(
+        tmp_path,
+        "21342298   DEBUG   HttpClient.cpp:878   Available heap: 109500\n"
+        "21342414   ERROR   MemMon.cpp:67   Failed to allocate memory, size: 16717 bytes, "
+        "caps: 0x0804\n"
+        "21342415   ERROR   MemMon.cpp:68   Largest available HEAP block: 16372 bytes\n",
+    )
+    outlook = find_outlook(log)
+    (state,) = log.states
+    assert (state.free, state.largest, state.failed, state.seconds) == (
+        109500,
+        16372,
+        16717,
+        21342.298,
+    )
+    assert (outlook.finding, outlook.run_out) == (Finding.FRAGMENTED, None)
+    assert figures(read(tmp_path, "free 109,500, largest 16,372, failed 16,717")) == [
+        (109500, None, 16372)
+    ]
+
+
+TABLES = {
+    "csv": "time,free_heap,min_free,largest_block,failed\n"
+    "2026-01-01T00:00:00,1000,900,800,0\n2026-01-01T00:01:00,990,880,790,3\n",
+    "semicolons": "uptime_ms;free;min;max;failed\n0;1000;900;800;0\n60000;990;880;790;3\n",
+    "json": '{"uptime": 0, "heap": {"free": 1000, "min_free": 900, "max_alloc": 800}, '
+    '"failed": 0}\n{"uptime": 60, "heap": {"free": 990, "min_free": 880, "max_alloc": "790"}, '
+    '"failed": 3}\n',
+    "prometheus": "# TYPE esp_heap_free_bytes gauge\n"
+    'esp_heap_free_bytes{device="a"} 1000 1700000000000\n'
+    'esp_heap_min_free_bytes{device="a"} 900 1700000000000\n'
+    'esp_heap_largest_free_block_bytes{device="a"} 8e+02 1700000000000\n'
+    'esp_heap_failed_total{device="a"} 0 1700000000000\n'
+    'esp_heap_free_bytes{device="a"} 990 1700000060000\n'
+    'esp_heap_min_free_bytes{device="a"} 880 1700000060000\n'
+    'esp_heap_largest_free_block_bytes{device="a"} 790 1700000060000\n'
+    'esp_heap_failed_total{device="a"} 3 1700000060000\n',
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+def test_tables_are_read_by_their_names(tmp_path, form):
+    log = read(tmp_path, TABLES[form])
+    assert figures(log) == [(1000, 900, 800), (990, 880, 790)]
+    assert [one.failures for one in log.states] == [0, 3]
+    seconds = [one.seconds or 0.0 for one in log.states]
+    assert seconds[1] - seconds[0] == 60
+
+
+def test_a_line_of_a_given_form_is_read(tmp_path):
+    text = "12:00:00;[HEAP];5000;4000;3000;(mon)\n12:01:00;[HEAP];4,900;3900;2 KB;(mon)\nnoise 7\n"
+    log = read(tmp_path, text, "{time};[HEAP];{free};{least};{largest};")
+    assert figures(log) == [(5000, 4000, 3000), (4900, 3900, 2048)]
+    assert [one.seconds for one in log.states] == [43200, 43260]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("free {fre}", "{fre} is no figure (did you mean 'free'?)"),
+        ("{free} of {free}", "{free} comes twice"),
+        ("largest {largest}", "has no {free}"),
+    ],
+)
+def test_a_line_that_says_nothing_is_rejected(tmp_path, line, why):
+    with pytest.raises(HeapfitError, match=r"^--line: ") as error:
+        read(tmp_path, "free 7", line)
+    assert why in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"", "is empty"),
+        (b"\n \n", "is empty"),
+        (b"free 7\0", "is a binary file"),
+        (b"x" * (LONGEST_LINE + 1), "has no line of at most 4,096 B"),
+        (b"hello\n", "1 lines show no free bytes"),
+        (b"free: -5\nfree: nan\n", "line 1: free bytes are negative"),
+        (b"free: 4294937228\n", "too large"),  # -30,068 as an unsigned number of 32 bits
+        (b'{"free": NaN}\n', "no number"),
+        (b"free 1e999999\n" + b"{" * 3000, "show no free bytes"),
+    ],
+)
+def test_hostile_input_is_one_clear_line(tmp_path, text, why):
+    file = tmp_path / "device.log"
+    file.write_bytes(text)
+    result = CliRunner().invoke(make_app(), ["forecast", str(file)])
+    with pytest.raises(HeapfitError) as error:
+        read_log(file)
+    assert result.exit_code != 0
+    assert why in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_numbers_that_are_none_are_counted_and_left_out(tmp_path):
+    log = read(tmp_path, "free: 50 largest: nan\nfree: -1\nfree: 40 largest: 30\n")
+    assert figures(log) == [(50, None, None), (40, None, 30)]
+    assert log.invalid == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I (9000) h: free 50\nI (19000) h: free 40\nI (500) h: free 60\n",  # time falls
+        "free 50\nfree 40\nrst:0x1 (POWERON_RESET)\nfree 60\n",  # the boot loader says so
+        "free 50 min 30\nfree 40 min 30\nfree 60 min 60\n",  # the least ever free rises
+    ],
+)
+def test_a_reboot_splits_the_log(tmp_path, text):
+    log = read(tmp_path, text)
+    assert [one.boot for one in log.states] == [0, 0, 1]
+    assert len(find_outlook(log).boot) == 2
+
+
+def test_midnight_and_a_full_counter_are_no_reboots(tmp_path):
+    log = read(tmp_path, "23:59:30 free 50\n00:00:30 free 40\n")
+    assert [one.seconds for one in log.states] == [86370, 86430]
+    log = read(tmp_path, "I (4294960000) h: free 50\nI (704) h: free 40\n")
+    assert log.boots == 1
+    assert log.states[1].seconds == pytest.approx(4294968.0)
+
+
+def test_a_leak_gets_the_time_when_memory_ends():
+    rng = np.random.default_rng(7)
+    minutes = np.arange(600)
+    outlook = judge(52_000 - 20 * minutes - rng.exponential(800, 600))
+    assert outlook.finding is Finding.FALLS
+    assert outlook.decline is not None
+    assert outlook.run_out is not None
+    assert outlook.decline.rate * 60 == pytest.approx(20, rel=0.03)
+    true = (52_000 / 20 - 599) * 60
+    assert outlook.run_out.after == pytest.approx(true, rel=0.08)
+    assert outlook.run_out.earliest < outlook.run_out.after
+    assert outlook.run_out.latest is not None
+    assert outlook.run_out.after < outlook.run_out.latest
+
+
+def test_a_leak_is_seen_through_a_cycle():
+    minutes = np.arange(1200)
+    outlook = judge(50_000 - 8 * minutes + 4_000 * np.sin(2 * np.pi * minutes / 100))
+    assert outlook.finding is Finding.FALLS
+    assert outlook.period == pytest.approx(6000, rel=0.05)
+    assert outlook.decline is not None
+    assert outlook.decline.rate * 60 == pytest.approx(8, rel=0.05)
+
+
+def test_a_block_that_shrinks_alone_is_fragmentation():
+    rng = np.random.default_rng(5)
+    free = 50_000 + rng.normal(0, 300, 300)
+    outlook = judge(free, 40_000 - 60 * np.arange(300) + rng.normal(0, 200, 300))
+    assert outlook.finding is Finding.SHRINKS
+    assert outlook.run_out is not None
+    assert outlook.run_out.is_block
+
+
+def clean_series(rng: np.random.Generator, count: int) -> dict[str, np.ndarray]:
+    """Free bytes that do not fall for good."""
+    minutes = np.arange(count)
+    noise = rng.normal(0, 1, count)
+    dependent = np.zeros(count)
+    for i in range(1, count):
+        dependent[i] = 0.7 * dependent[i - 1] + 0.71 * noise[i]
+    return {
+        "noise": 50_000 + 2_000 * noise,
+        "dependent": 50_000 + 2_000 * dependent,
+        "heavy tails": 50_000 - np.minimum(500 * rng.pareto(1.5, count), 45_000),
+        "cycle": 50_000 + 5_000 * np.sin(minutes / count * 2 * np.pi * rng.uniform(1, 20)),
+        "filled once": 50_000 - 20_000 * (1 - np.exp(-minutes / count * rng.uniform(6, 20))),
+        "bursts": 50_000 - 8_000 * (rng.random(count) < 0.1),
+    }
+
+
+def test_no_date_without_a_trend():
+    dates = {}
+    for seed in range(15):
+        for name, free in clean_series(np.random.default_rng(seed), 300).items():
+            dates[name] = dates.get(name, 0) + (judge(free).run_out is not None)
+    print(dates)
+    assert sum(dates.values()) == 0
+
+
+def test_a_burst_is_told_from_a_trend():
+    free = np.full(200, 50_000.0)
+    free[120] = 4_000
+    assert judge(free).finding is Finding.LOAD
+
+
+def test_the_command_answers_first_and_in_json(tmp_path):
+    file = tmp_path / "device.log"
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    file.write_text(
+        "".join(
+            f"{start + timedelta(minutes=i):%Y-%m-%d %H:%M:%S} free {30_000 - 10 * i}\n"
+            for i in range(100)
+        )
+    )
+    printed = CliRunner().invoke(make_app(), ["forecast", str(file)]).output
+    assert printed.startswith("Free memory falls by 10 B a minute (10 to 10.1)")
+    assert "about 2026-03-03 02:00" in printed.replace("\n", " ")
+    content = json.loads(CliRunner().invoke(make_app(), ["forecast", str(file), "--json"]).output)
+    assert content["finding"] == "falls"
+    assert content["run_out"]["date"] == "2026-03-03 02:00"
+    assert content["decline"]["rate"] == pytest.approx(1 / 6)

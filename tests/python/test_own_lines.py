@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs in forms of one's own: read by a description, which is found where it is missing."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from own_process import run_alone
+
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, OwnLines, import_file
+from heapfit.importers.own_lines import guess_own_lines
+
+# An allocation of 124 bytes and its free, as people print them.
+HOME_MADE = {
+    "words": ("alloc: 0x20001000 allocated 124 bytes", "free: 0x20001000 released"),
+    "letters": ("M 0x3ffb1234 124", "F 0x3ffb1234"),
+    "equals signs": ("=malloc= 0x20000400, 124", "=free= 0x20000400"),
+    "bare hexadecimal digits": ("malloc 124 -> 20001f30", "free 20001f30"),
+    "signs": ("[MEM] +124 @0x2000a0b0", "[MEM] - @0x2000a0b0"),
+    "times": ("12:00:01.123 mem_alloc(124) returned 0x801234", "12:00:02.1 mem_free(0x801234)"),
+    "C++": ("new: size=124 ptr=0x55d0c0de task=3", "del: ptr=0x55d0c0de task=3"),
+    "ESP-IDF's log": (
+        "I (1234) heap: malloc'd 0x3ffb0000 of 124 B",
+        "I (9) heap: free'd 0x3ffb0000",
+    ),
+    "files and lines": (
+        "os_malloc:main.c:120: size 124 addr 0x20001234",
+        "os_free:m.c:9: addr 0x20001234",
+    ),
+    "commas": ("ALLOC,0x20001234,124,17", "FREE,0x20001234,18"),
+    "a size in hexadecimal": ("<mem> p=0x20001234 sz=0x7c", "</mem> p=0x20001234"),
+    "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
+}
+
+
+def put(folder: Path, *lines: str) -> Path:
+    path = folder / "own.log"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read(path: Path, own: OwnLines) -> list[tuple[int, ...]]:
+    trace = import_file(path, path.with_suffix(".parquet"), ImportOptions(own_lines=own))
+    names = ("op", "object", "size", "time", "thread", "site")
+    return [
+        row
+        for batch in trace.batches(names)
+        for row in zip(*(batch[name].tolist() for name in names), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("served", "freed"), HOME_MADE.values(), ids=HOME_MADE.keys())
+def test_a_form_of_ones_own_is_found_and_then_read(tmp_path, served, freed):
+    path = put(tmp_path, "boot v1.2 0x08000000", served, "tick 17", freed)
+    guess = guess_own_lines(path.read_bytes())
+    assert guess is not None
+    assert guess.shown == (served, freed)
+    alloc, free = 0, 4
+    rows = read(path, guess.own)
+    assert [row[:3] for row in rows] == [(alloc, 0, 124), (free, 0, 0)]
+
+
+def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(tmp_path):
+    path = put(tmp_path, "hello", *HOME_MADE["ESP-IDF's log"])
+    failed = run_alone("import", path, "-o", tmp_path / "o.parquet")
+    assert failed.code == 1
+    _, shown, *lines, would, command = failed.told.splitlines()
+    assert (shown, would) == ("These lines look like calls:", "This would read them:")
+    assert [line.strip() for line in lines] == list(HOME_MADE["ESP-IDF's log"])
+    words = shlex.split(command)
+    ran = run_alone(*words[1:], "-o", tmp_path / "o.parquet")
+    assert (ran.code, (tmp_path / "o.parquet").exists()) == (0, True)
+
+
+def test_every_field_of_a_line_is_read(tmp_path):
+    path = put(
+        tmp_path,
+        "5 ms 100% t0x2 A 1f @20000010 by 0xabc",
+        "7 ms 100% t0x2 R 20000010 to 20000040, 64 B",
+        "9 ms  100% F 20000040",
+    )
+    own = OwnLines(
+        "{time:ms} ms 100% t{task} A {size:x} @{address} by {site}",
+        "{time:ms} ms 100% F {address}",
+        "ms 100% t{task} R {old} to {address}, {size} B",
+    )
+    alloc, resize, free = 0, 3, 4
+    assert read(path, own) == [
+        (alloc, 0, 0x1F, 0, 2, 0xABC),
+        (resize, 0, 64, 0, 2, 0),
+        (free, 0, 0, 4000, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (OwnLines("{size} bytes"), "it needs {address}"),
+        (OwnLines("at {address}"), "it needs {size}"),
+        (OwnLines("a {address} {size}", resize="r {address} {size}"), "it needs {old}"),
+        (OwnLines("a {bytes} {address}"), '"bytes" is none of address, size'),
+        (OwnLines("a {size}{address}"), "words have to stand before {address}"),
+        (OwnLines("{any} a {size} {address}"), "words have to stand before {any}"),
+        (OwnLines("{address}"), "it has no words"),
+        (OwnLines(""), "it has no words"),
+        (OwnLines("%a {address} {size}"), "begins with %"),
+    ],
+)
+def test_a_description_that_cannot_be_read_is_refused(tmp_path, own, told):
+    with pytest.raises(HeapfitError, match=r"^line ") as refused:
+        read(put(tmp_path, "a 1 2"), own)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"hello\n", b"\xff" * 100, b"1" * 70_000, b"0x12345678\n" * 9]
+)
+def test_text_without_calls_gives_no_guess(head):
+    assert guess_own_lines(head) is None
