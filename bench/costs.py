@@ -48,7 +48,7 @@ COPY = 4  # instructions a byte that a resize copies: they are the program's, no
 BASE = 16
 
 
-def mean_of_pairs(calls: Calls) -> float:
+def average_pairs(calls: Calls) -> float:
     """Instructions of malloc and free alone, in the mean."""
     return float(calls.of("alloc", "free")["instructions"].mean())
 
@@ -67,7 +67,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> tuple[floa
     alone = count_replay(core, plan.allocator, packed, workbench.plugin)[1]
     costs = estimate_costs(plan, loaded, region)
     assert costs.mean is not None and costs.longest is not None
-    glue = mean_of_pairs(shipped) - mean_of_pairs(alone)
+    glue = average_pairs(shipped) - average_pairs(alone)
     return counted.mean(), glue, costs.mean, counted.max(), costs.longest
 
 
