@@ -37,7 +37,7 @@ from heapfit.trace.stored import Trace  # noqa: E402
 RECORDINGS = ("gateway-loop32-2", "gateway-tasks32-2", "terms32-2", "mruby-1", "cmark-1")
 PLANS = {
     "tailored": Plan("tailored"),
-    "tailored:layout=1,index=1": Plan("tailored", {"layout": 1, "index": 1}),
+    "good_fit": Plan("good_fit"),
     "first_fit:list=1": Plan("first_fit", {"list": 1}),
     "best_fit": Plan("best_fit"),
     "tlsf": Plan("tlsf"),
