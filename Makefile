@@ -133,7 +133,6 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/design.py
 	$(PYTHON) bench/robust.py
 	$(PYTHON) bench/adversary.py
-	$(PYTHON) bench/bootstrap.py --recordings 3 --unseen 100 --events 10000
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/exhaustive.py
 	$(PYTHON) bench/bounds.py

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loads import (
+    CLEAN,
     LEAK_SITE,
     NOT_STEADY,
     SERVICES,
@@ -45,7 +46,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.forecast.extent import replayed_run
+from heapfit.forecast.extent import make_run
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
@@ -103,7 +104,7 @@ def ask_longer_runs(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Long
     """What a recording says about longer runs in this heap."""
     found = loaded.trial(PLANS[plan]).scan().r_safe
     assert found is not None, (loaded.trace.path, plan)
-    return expect_longer_runs(replayed_run(loaded, PLANS[plan]), found, kind)
+    return expect_longer_runs(make_run(loaded, PLANS[plan]), found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:
@@ -219,6 +220,8 @@ def judge_kinds(settings: Settings) -> None:
         regions = sum(is_named for _, is_named in found)
         rows.append((load, len(found), *(kinds[kind] for kind in Kind), parts, regions))
         print_table(KINDS, rows[-1:])
+        if load in CLEAN:
+            print(f"falsely growing: {kinds[Kind.GROWING]} of {len(found)}")
     if settings.write:
         write_result("lifetimes-kinds", KINDS, rows)
 
@@ -240,40 +243,38 @@ def has_part(load: str, kind: RecordingKind) -> bool:
     return LEAKS[load] in {(part.family, part.name) for part in kind.growth}
 
 
-PROGRAMS = ("program", "events recorded", "events of the run", "kind", "heap", "region for 1 %",
-            "region for 10 %", "needed", "10 %: region over needed")  # fmt: skip
+PROGRAMS = ("program", "work", "events", "kind", "10 x: region for 10 %", "needed by 10 x",
+            "100 x: region for 10 %", "needed by 100 x")  # fmt: skip
 
 
 def judge_programs(settings: Settings) -> None:
-    """Real programs: the region forecast from the shortest run against what longer ones need."""
+    """Real programs: the region forecast from the shorter runs against what longer ones need."""
     rows: list[tuple[object, ...]] = []
     for first in sorted(settings.programs.glob("*-1.parquet")):
         if settings.only in first.stem:
             rows += forecast_program(first)
-            print_table(PROGRAMS, rows[-3 * len(PLANS) :])
+            print_table(PROGRAMS, rows[-2:])
     if settings.write:
-        write_result("lifetimes-programs", PROGRAMS, rows, keys=5)
+        write_result("lifetimes-programs", PROGRAMS, rows, keys=2)
 
 
 def forecast_program(first: Path) -> Iterator[tuple[object, ...]]:
-    """The rows of one program: each recording against the longer ones, with each heap."""
+    """A row of each recording that another one is 10 times, or 100 times as long as."""
     name = first.stem.removesuffix("-1")
     runs = [load_trace(Trace.open(first.with_name(f"{name}-{i}.parquet"))) for i in (1, 2, 3)]
-    for known, times, run in ((0, 10, 1), (0, 100, 2), (1, 10, 2)):
-        kind = find_kind(runs[known].trace, runs[known].profile)
-        for heap, plan in PLANS.items():
-            expected = ask_longer_runs(runs[known], kind, heap)
-            needed = runs[run].trial(plan).scan().r_safe or 0
-            events = [runs[i].trace.info.events for i in (known, run)]
-            yield (name, *events, kind.kind.value, heap, *compare_region(expected, times, needed))
-
-
-def compare_region(expected: LongerRuns | Refusal, times: int, needed: int) -> tuple[object, ...]:
-    """The regions for 1 % and 10 %, the region needed, and how far the forecast lies above it."""
-    if isinstance(expected, Refusal):
-        return "-", "-", needed, "-"
-    regions = [region_of(expected.forecast(times, chance)) for chance in CHANCES]
-    return *regions, needed, f"{regions[1] / needed:.3f}"
+    needs = [run.trial(PLANS["tailored"]).scan().r_safe or 0 for run in runs]
+    for number, run in enumerate(runs[:-1]):
+        kind = find_kind(run.trace, run.profile)
+        expected = ask_longer_runs(run, kind, "tailored")
+        cells = [
+            (region_of(expected.forecast(times, CHANCES[1])), need)
+            if isinstance(expected, LongerRuns)
+            else ("-", need)
+            for times, need in zip(TIMES, needs[number + 1 :], strict=False)
+        ]
+        cells += [("", "")] * (len(TIMES) - len(cells))
+        work = 10**number
+        yield name, work, run.trace.info.events, kind.kind.value, *cells[0], *cells[1]
 
 
 AGAIN = ("heap", "runs", "recordings with a region", "pairs out of memory", "pairs",

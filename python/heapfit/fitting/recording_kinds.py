@@ -21,7 +21,7 @@ from heapfit.trace.stored import Trace
 class FitKinds:
     """The kind of each recording, and the one to be said first."""
 
-    each: tuple[RecordingKind, ...]  # resampled runs are none
+    each: tuple[RecordingKind, ...]
     shown: RecordingKind  # one that grows; else that of the run that is shown
     growth: tuple[str, ...]  # sentences; empty where nothing grows
     names: Mapping[int, str]  # of the call sites that grow, where a program knows them
@@ -31,16 +31,14 @@ def find_kinds(
     read: Sequence[tuple[Trace, Profile]], shown: Trace, size: HeapSize, programs: Sequence[Path]
 ) -> FitKinds:
     """The kinds of recordings, one read of each."""
-    recorded = [one for one in read if one[0].origin is None or one[0].origin.maker != "resampling"]
-    recorded = recorded or list(read[:1])
-    kinds = [find_kind(trace, profile) for trace, profile in recorded]
+    kinds = [find_kind(trace, profile) for trace, profile in read]
     grown = next((i for i, kind in enumerate(kinds) if kind.is_growing), None)
     if grown is None:
-        paths = [trace.path for trace, _ in recorded]
+        paths = [trace.path for trace, _ in read]
         place = paths.index(shown.path) if shown.path in paths else 0
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
-    names = _name_sites(kind, recorded[grown][0].chains, programs)
+    names = _name_sites(kind, read[grown][0].chains, programs)
     return FitKinds(tuple(kinds), kind, _describe(kind, size, names), names)
 
 

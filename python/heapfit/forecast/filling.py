@@ -44,7 +44,8 @@ def find_filling(kind: RecordingKind, region: int, live: float, event: int) -> F
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     """How fast live bytes grew, and what holds them; `names` are those of call sites."""
     held = _describe_holder(kind.growth, names)
-    return f"Live bytes grew by {_describe_rate(kind)} while recorded{held}; no size lasts."
+    rate = _describe_rate(kind)
+    return f"Live bytes grew by {rate} while recorded{held}; no size lasts if that goes on."
 
 
 def describe_filling(filling: Filling, microseconds: float) -> str:

@@ -213,16 +213,6 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
-    draw: Annotated[
-        int,
-        typer.Option(
-            "--draw",
-            min=0,
-            max=10_000,
-            help="Resample this many runs from the one recording, and fit to all of them.",
-            rich_help_panel=SEARCHING,
-        ),
-    ] = 0
     queue: QueueOfCapture = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None

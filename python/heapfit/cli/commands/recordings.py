@@ -174,9 +174,8 @@ class WorkloadCommand:
     workload: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
-            help="A workload, with parameters to change; or a trace, from which a variant is "
-            "resampled in blocks of requests [a list of all].",
+            metavar="NAME[:PARAMETER=VALUE,...]",
+            help="A workload, with parameters to change [a list of all].",
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None

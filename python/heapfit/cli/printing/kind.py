@@ -31,7 +31,12 @@ def describe_kinds(kinds: Sequence[RecordingKind]) -> str:
     if len(kinds) == 1:
         return describe_kind(kinds[0])
     counts = Counter(kind.kind for kind in kinds)
-    return f"Kinds: {', '.join(f'{count} {kind}' for kind, count in counts.most_common())}."
+    return f"Kinds: {', '.join(_count(*pair) for pair in counts.most_common())}."
+
+
+def _count(kind: Kind, count: int) -> str:
+    is_noun = kind in (Kind.SERVICE, Kind.JOB, Kind.CYCLE)
+    return f"{count} {kind}{'s' if is_noun and count > 1 else ''}"
 
 
 def growth_parts(kind: RecordingKind) -> Iterator[Part]:
