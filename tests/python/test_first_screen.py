@@ -80,9 +80,9 @@ def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
     assert beside(echo, ReferenceKind.RULE) == replace(by_address, r_safe=needed).region
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
-    lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
+    good_fit = _engine.Trial(_engine.Plan("good_fit"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
-    assert rows["Lea (dlmalloc)"].region == replace(plain, r_safe=lea).region
+    assert rows["good fit (ours)"].region == replace(plain, r_safe=good_fit).region
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
     assert rows["TLSF"].region == replace(plain, r_safe=tlsf.r_safe).region == 97_784
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
