@@ -24,6 +24,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.importers import ImportOptions, open_any
+from heapfit.report.sections.longer import make_longer_part
 from heapfit.trace.loaded import load_trace
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
@@ -104,6 +105,14 @@ def test_three_rows_say_what_longer_runs_need(echo, capsys):
     shown = table_of_longer_runs(printed(echo, capsys))
     assert shown[0].split()[:4] == ["as", "long", "by", "margin"]
     assert all(f"{one.region:,}" in line for one, line in zip(needed, shown, strict=False))
+
+
+def test_the_page_has_the_same_rows_and_draws_them(echo):
+    part = make_longer_part(echo.longer, echo.answer.size.region)
+    rows = [row.needed.region for row in echo.longer.rows]
+    assert [int(row.needed.split()[0].replace(",", "")) for row in part.rows] == rows
+    (needed,) = (one for one in part.chart.data if one["name"] == "needed for 1 %")
+    assert (needed["x"], needed["y"]) == ([1, 10, 100], rows)
 
 
 @pytest.mark.parametrize("name", ["30d", "40x", "1000000 events"])
