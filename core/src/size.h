@@ -35,6 +35,17 @@ static inline bool round_sum(size_t size, uint32_t extra, uint32_t alignment, ui
     return *rounded <= HFIT_LARGEST_BLOCK;
 }
 
+/* As round_sum, where the one limit is that `size` is below `limit`, which is at most
+ * LARGEST_LIMIT.
+ */
+#define LARGEST_LIMIT (UINT32_MAX - 64)
+static inline bool round_below(size_t size, uint32_t limit, uint32_t extra, uint32_t alignment,
+                               uint32_t *rounded) {
+    HFIT_ASSERT(is_power_of_two(alignment) && extra + alignment <= 64 && limit <= LARGEST_LIMIT);
+    *rounded = ((uint32_t)size + extra + alignment - 1) & ~(alignment - 1);
+    return size < limit;
+}
+
 /* As round_sum, where a size of 0 counts as 1. */
 static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     return round_sum(size == 0 ? 1 : size, extra, alignment, rounded);
