@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First fit by address: see hfit/address_first_fit.h. The words are in chunk.h, and what is believed
- * of them from safety level 1 on in check.h.
+ * First fit by address: see hfit/address_first_fit.h. The words are in chunk.h, and what is
+ * believed of them from safety level 1 on in check.h.
  */
 #include "hfit/address_first_fit.h"
 
@@ -257,8 +257,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
 static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *plan) {
     hfit_heap *heap = region;
     const uint32_t first = plan == NULL ? 0 : first_chunk(plan);
-    if (!is_region_usable(region, region_size, plan) ||
-        region_size < first + least_chunk(plan)) {
+    if (!is_region_usable(region, region_size, plan) || region_size < first + least_chunk(plan)) {
         return NULL;
     }
     const uint32_t end = last_end(plan, (uint32_t)region_size);

@@ -77,7 +77,7 @@ static FORCE_INLINE bool are_neighbours_sound(const hfit_heap *heap, const hfit_
 /* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
  * it is not a live block's, or free chunks around it are damaged. */
 static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                    used_chunk *chunk) {
+                                used_chunk *chunk) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap - HEADER_SIZE;
     const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, CHUNKS_END) : 0;
     chunk->offset = (uint32_t)distance;
@@ -123,7 +123,8 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         free = is_free ? next_free(heap, chunk) : free;
         used_count += !is_free;
     }
-    return free == NO_OFFSET && (HFIT_SAFETY < 1 || load_word(heap, TALLY) == footprint + used_count);
+    return free == NO_OFFSET &&
+           (HFIT_SAFETY < 1 || load_word(heap, TALLY) == footprint + used_count);
 }
 
 #endif

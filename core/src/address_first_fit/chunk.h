@@ -91,8 +91,7 @@ static FORCE_INLINE bool is_size_sound(const hfit_plan *plan, uint32_t size, uin
 /* True if a chunk may begin here. */
 static FORCE_INLINE bool is_chunk_offset(const hfit_plan *plan, uint32_t offset, uint32_t end) {
     const uint32_t first = first_chunk(plan);
-    return offset - first < end - first &&
-           ((offset + HEADER_SIZE) & (plan->alignment - 1)) == 0;
+    return offset - first < end - first && ((offset + HEADER_SIZE) & (plan->alignment - 1)) == 0;
 }
 
 /* True if `next` may be the `next` of the free chunk before `offset`, where a chunk ends: it leads
@@ -117,7 +116,7 @@ static FORCE_INLINE free_neighbours find_neighbours(const hfit_heap *heap, uint3
     do {
         found.previous = found.next;
         found.next = load_link(heap, found.previous + NEXT); /* shorter here than a field */
-    } while (HFIT_SAFETY < 1 ? found.next - 1 < offset /* NO_OFFSET wraps */
+    } while (HFIT_SAFETY < 1 ? found.next - 1 < offset       /* NO_OFFSET wraps */
                              : found.next > found.previous && is_word_below(found.next, offset));
     return found;
 }
