@@ -44,20 +44,19 @@ static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32
     return end;
 }
 
-/* From safety level 1 on false, which is told, if no free chunk may lie where a link leads. */
-static FORCE_INLINE bool is_link_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                       uint32_t previous, uint32_t chunk) {
-    if (HFIT_SAFETY < 1 || chunk == NO_OFFSET ||
-        (chunk > previous && is_chunk_offset(plan, chunk, load_word(heap, CHUNKS_END)))) {
-        return true;
-    }
-    return refuse(heap, HFIT_MISUSE_DAMAGED, heap);
+/* From safety level 1 on false where a walk over free chunks ends: a link leads nowhere or, which
+ * is told, not on to a word before `end`. Below, HEAD ends it. */
+static FORCE_INLINE bool leads_on(const hfit_heap *heap, uint32_t previous, uint32_t chunk,
+                                  uint32_t end) {
+    return HFIT_SAFETY < 1 || (chunk > previous && is_word_below(chunk, end - NEXT)) ||
+           (chunk != NO_OFFSET && refuse(heap, HFIT_MISUSE_DAMAGED, heap));
 }
 
-/* Likewise of the one that is to serve. */
+/* From safety level 1 on false, which is told, if the chunk that is to serve is not a free one. */
 static FORCE_INLINE bool is_found_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                        uint32_t chunk) {
-    return HFIT_SAFETY < 1 || is_free_sound(heap, plan, chunk, load_word(heap, CHUNKS_END)) ||
+                                        uint32_t chunk, uint32_t end) {
+    return HFIT_SAFETY < 1 ||
+           (is_chunk_offset(plan, chunk, end) && is_free_sound(heap, plan, chunk, end)) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, heap);
 }
 
@@ -66,22 +65,23 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     uint32_t previous;
     uint32_t free;
     uint32_t chunk = HEAD;
+    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, CHUNKS_END) : 0;
     if (!chunk_for(plan, size, &needed)) {
         return NULL;
     }
     do {
         previous = chunk;
         chunk = next_free(heap, chunk);
-        if (!is_link_sound(heap, plan, previous, chunk)) {
+        if (!leads_on(heap, previous, chunk, end)) {
             return NULL;
         }
         free = free_size(heap, chunk);
     } while (free < needed);
-    if (chunk == NO_OFFSET || !is_found_sound(heap, plan, chunk)) {
+    if (chunk == NO_OFFSET || !is_found_sound(heap, plan, chunk, end)) {
         return NULL;
     }
-    const uint32_t end = take(heap, plan, previous, chunk, free, needed);
-    store_used_size(heap, chunk, end - chunk);
+    const uint32_t behind = take(heap, plan, previous, chunk, free, needed);
+    store_used_size(heap, chunk, behind - chunk);
     add_to_tally(heap, 1);
     return block_at(heap, chunk + HEADER_SIZE);
 }
@@ -209,13 +209,14 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (!chunk_for(plan, size, &needed)) {
         return NULL;
     }
+    const uint32_t end = load_word(heap, CHUNKS_END);
     uint32_t previous = HEAD;
     uint32_t chunk = next_free(heap, HEAD);
-    while (is_link_sound(heap, plan, previous, chunk) && chunk != NO_OFFSET) {
+    while (leads_on(heap, previous, chunk, end) && chunk != NO_OFFSET) {
         const uint32_t free = free_size(heap, chunk);
         const uint32_t gap = aligning_gap(heap, plan, chunk, (uint32_t)alignment);
         if (gap <= free && needed <= free - gap) {
-            return is_found_sound(heap, plan, chunk)
+            return is_found_sound(heap, plan, chunk, end)
                        ? use_aligned(heap, plan, (free_neighbours){previous, chunk}, gap, needed)
                        : NULL;
         }
