@@ -133,7 +133,6 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/design.py
 	$(PYTHON) bench/robust.py
 	$(PYTHON) bench/adversary.py
-	$(PYTHON) bench/bootstrap.py --recordings 3 --unseen 100 --events 10000
 	$(PYTHON) bench/simulate.py
 	$(PYTHON) bench/exhaustive.py
 	$(PYTHON) bench/bounds.py
@@ -179,6 +178,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/forecast.md >build/page && mv build/page docs/forecast.md
+	$(PYTHON) scripts/readme.py docs/kinds.md >build/page && mv build/page docs/kinds.md
 	$(PYTHON) scripts/readme.py docs/now.md >build/page && mv build/page docs/now.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md

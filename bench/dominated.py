@@ -5,7 +5,8 @@
 Each recording is fitted for memory, time and flash. Counted are answers beside which another row,
 of the comparison or of a heap that many have, is nowhere worse and somewhere better in bytes to
 set, mean, worst and flash (design/front/offers.py). Recordings need HEAPFIT_CORPUS;
-`--only WORD` keeps those in whose names the word occurs. Nothing fails: what is found is printed.
+`--only WORD` keeps those in whose names the word occurs, `--write` renews the table of
+docs/front.md. Nothing fails: what is found is printed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory import opened, recordings
+from page_tables import add_option, write_result
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures, measures_of
@@ -31,6 +33,7 @@ from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PREFERENCES = (Preference.RAM, Preference.TIME, Preference.FLASH)
+COLUMNS = ("recording", *(f"--prefer {one}" for one in PREFERENCES), "dominated")
 
 
 def find_dominating(fitted: Fit) -> Offer | None:
@@ -65,28 +68,33 @@ def _list_references(fitted: Fit) -> Iterator[Offer]:
             yield Offer(one.title, one.size.region, costs)
 
 
+def fit_each(source: str, made: Path) -> list[str]:
+    """A row of the table: the answer for each preference, and by what one is dominated."""
+    trace, cells, dominating = opened(source, made), [], []
+    for preference in PREFERENCES:
+        fitted = fit([trace.path], made / "out", FitOptions(prefer=preference))
+        found = find_dominating(fitted)
+        kept = fitted.answer.kept
+        title = f"`{fitted.winner.name}`" if kept is None else kept.title
+        cells.append(f"{title} {fitted.answer.size.region:,}")
+        dominating += [] if found is None else [f"{preference}: by {found.name}"]
+    return [source.removesuffix(".heap.gz"), *cells, "; ".join(dominating) or "none"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", metavar="WORD")
-    only = parser.parse_args().only
-    asked = dominated = 0
+    add_option(parser)
+    asked = parser.parse_args()
+    rows = []
     with tempfile.TemporaryDirectory() as made:
-        for source in recordings():
-            if only not in source:
-                continue
-            trace = opened(source, Path(made))
-            for preference in PREFERENCES:
-                options = FitOptions(prefer=preference)
-                fitted = fit([trace.path], Path(made) / "out", options)
-                found = find_dominating(fitted)
-                asked, dominated = asked + 1, dominated + (found is not None)
-                title = fitted.answer.kept.title if fitted.answer.kept else fitted.winner.name
-                by = "" if found is None else f"  dominated by {found.name}"
-                print(
-                    f"{source} {preference}: {title} {fitted.answer.size.region:,}{by}",
-                    flush=True,
-                )
-    print(f"{dominated} of {asked} answers are dominated")
+        for source in (one for one in recordings() if asked.only in one):
+            rows.append(fit_each(source, Path(made)))
+            print(*rows[-1], sep="; ", flush=True)
+    dominated = sum(row[-1] != "none" for row in rows)
+    print(f"{dominated} of {len(rows)} recordings have a dominated answer")
+    if asked.write:
+        write_result("dominated", COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_esp_tlsf_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -24,9 +25,9 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
 /* The tiling's serves as many bytes as are asked for, and is the last step of this one's. */
-#define heap_alloc alloc_exactly
+#define heap_alloc_usable alloc_exactly
 #include "src/tiling/tiling.h"
-#undef heap_alloc
+#undef heap_alloc_usable
 
 enum {
     SECOND_LEVEL = TILING_INDEX, /* log2 of the lists a level */
@@ -211,13 +212,14 @@ static inline uint32_t least_split(const hfit_plan *plan) {
     return 0;
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                               size_t *usable) {
     const uint32_t needed = smallest_chunk_for(plan, size);
     if (needed == 0) {
         return NULL;
     }
     const uint32_t payload = round_to_class(shape_of(heap), needed - WORD_SIZE);
-    return payload < needed - WORD_SIZE ? NULL : alloc_exactly(heap, plan, payload);
+    return payload < needed - WORD_SIZE ? NULL : alloc_exactly(heap, plan, payload, usable);
 }
 
 /* The control block grows with the region, so the answer is the first size that holds its own. */

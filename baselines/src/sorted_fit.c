@@ -14,6 +14,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_sorted_fit_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/logarithm.h"
@@ -23,10 +24,11 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
 /* A resize of its own, below; the usual one serves where neighbours stay apart. */
-static void *tiling_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
-#define heap_resize tiling_resize
+static void *tiling_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                           size_t usable[2]);
+#define heap_resize_usable tiling_resize
 #include "src/tiling/tiling.h"
-#undef heap_resize
+#undef heap_resize_usable
 #include "src/tiling/fit_list.h"
 
 enum {
@@ -222,11 +224,12 @@ static void shrink_before(hfit_heap *heap, const hfit_plan *plan, const used_chu
     set_end(heap, plan, used, next + next_size);
 }
 
-static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                size_t usable[2]) {
     used_chunk chunk;
     const uint32_t needed = smallest_chunk_for(plan, size);
     if (block == NULL || !may_coalesce(plan) || needed == 0) {
-        return tiling_resize(heap, plan, block, size);
+        return tiling_resize(heap, plan, block, size, usable);
     }
     if (!find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
@@ -238,13 +241,16 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
         has_previous ? free_size(plan, load_word(heap, chunk.offset - WORD_SIZE)) : 0,
         has_next ? free_size(plan, chunk.next_word) : 0};
     if (now < needed && needed - now <= sizes.previous + sizes.next) {
-        return grow_both_ways(heap, plan, &chunk, sizes, needed);
+        void *grown = grow_both_ways(heap, plan, &chunk, sizes, needed);
+        tell_resized(heap, plan, grown, now - header_size(plan), usable);
+        return grown;
     }
     if (now > needed && has_next) {
         shrink_before(heap, plan, &chunk, sizes.next, needed);
+        tell_resized(heap, plan, block, now - header_size(plan), usable);
         return block;
     }
-    return tiling_resize(heap, plan, block, size);
+    return tiling_resize(heap, plan, block, size, usable);
 }
 
 static bool is_plan_sound(const hfit_plan *plan) {

@@ -14,6 +14,7 @@
 
 /* The largest block size in bytes: sums of two stay below 2^32. */
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
+_Static_assert(HFIT_LARGEST_BLOCK <= UINT32_MAX / 2, "sums of two blocks stay below 2^32");
 
 /* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
  * free, and measured instructions or bytes say that it must not. */
@@ -26,7 +27,7 @@ static FORCE_INLINE bool is_power_of_two(size_t n) {
 /* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two). False if the
  * result would exceed HFIT_LARGEST_BLOCK. `extra` + `alignment` is not the caller's choice and at
  * most 2^31, so the sum of the three stays below 2^32. */
-static inline bool round_sum(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+static FORCE_INLINE bool round_sum(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     HFIT_ASSERT(is_power_of_two(alignment) && extra <= (1u << 31) - alignment);
     if (size > HFIT_LARGEST_BLOCK) {
         return false;

@@ -13,7 +13,6 @@ void bind_event(nb::module_ &module);
 void bind_trace(nb::module_ &module);
 void bind_capture(nb::module_ &module);
 void bind_workload(nb::module_ &module);
-void bind_block_draw(nb::module_ &module);
 void bind_plan(nb::module_ &module);
 void bind_replay(nb::module_ &module);
 void bind_call_costs(nb::module_ &module);
@@ -51,7 +50,6 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_trace(module);
     heapfit::bindings::bind_capture(module);
     heapfit::bindings::bind_workload(module);
-    heapfit::bindings::bind_block_draw(module);
     heapfit::bindings::bind_plan(module);
     heapfit::bindings::bind_replay(module);
     heapfit::bindings::bind_call_costs(module);

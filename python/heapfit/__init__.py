@@ -20,11 +20,13 @@ _OFFERED: Final = {
     "heapfit.errors": ("HeapfitError",),
     "heapfit.fitting.fitted_heap": ("FittedHeap",),
     "heapfit.fitting.options": ("FitOptions",),
+    "heapfit.forecast.kind": ("Kind", "RecordingKind"),
     "heapfit.front_door": (
         "check",
         "compare",
         "find_bounds",
         "find_front",
+        "find_kind",
         "fit",
         "forecast_log",
         "generate_code",

@@ -9,10 +9,13 @@ from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
 from heapfit.fitting.options import FitOptions as FitOptions
+from heapfit.forecast.kind import Kind as Kind
+from heapfit.forecast.kind import RecordingKind as RecordingKind
 from heapfit.front_door import check as check
 from heapfit.front_door import compare as compare
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_front as find_front
+from heapfit.front_door import find_kind as find_kind
 from heapfit.front_door import fit as fit
 from heapfit.front_door import forecast_log as forecast_log
 from heapfit.front_door import generate_code as generate_code

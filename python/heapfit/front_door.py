@@ -27,6 +27,8 @@ from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.space import configurations_by_name
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
+from heapfit.forecast import kind
+from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.log.outlook import Outlook, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
@@ -91,6 +93,21 @@ def profile_trace(
     """
     with _open_source(source, importing, progress) as trace:
         return profile.profile_trace(trace, progress)
+
+
+def find_kind(
+    source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
+) -> RecordingKind:
+    """The kind of a recording: service, job, growing, cycle, or too short to say; what grows.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     trace = generate_workload("slotbuf:events=20000", f"{folder}/slots.parquet")
+    ...     print(find_kind(trace).kind)
+    service
+    """
+    with _open_source(source, importing, progress) as trace:
+        return kind.find_kind(trace, profile.profile_trace(trace, progress))
 
 
 def find_bounds(

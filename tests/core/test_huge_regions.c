@@ -1,59 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `tailored` of every layout in regions of 256 MiB to 4 GiB, of memory that is only there where it
- * is touched. */
+/*
+ * Every allocator under the contract's plans, and `tailored` of every layout, in regions of 256 MiB
+ * to 4 GiB less a byte, of memory that is only there where it is touched. With "all" in more of
+ * them, baselines and heaps behind pools, too.
+ */
 #include "../contract/contract_config.h"
+#include "../contract/plans.h"
+#include "hfit/fixed_pool.h"
 #include "hfit/tailored.h"
 
 #include "check.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
-static const uint32_t sizes[] = {1u << 28, (1u << 31) - 16, 1u << 31, (1u << 31) + 16, 0u - 16};
+enum { BLOCKS = 12 };
 
-static void run(const hfit_plan *plan, void *region, size_t size) {
-    void *blocks[6];
-    const size_t asked[] = {64, 16, 1, 1000, size / 4, 24};
-    const size_t order[] = {0, 2, 4, 1, 3, 5};
+/* Around powers of two, where a class more, a bit more of an offset or a sign begins. */
+static const uint32_t some_sizes[] = {0u - 1, (1u << 31) + 8};
+static const uint32_t all_sizes[] = {(1u << 28) - 8, 1u << 28, (1u << 29) - 8, 1u << 29,
+                                     (1u << 30) - 8, 1u << 30, (1u << 31) - 8, 1u << 31,
+                                     (1u << 31) + 8, 3u << 30, 0u - 16,        0u - 8,
+                                     0u - 1};
+static const uint32_t *sizes = some_sizes;
+static size_t size_count = sizeof some_sizes / sizeof some_sizes[0];
+static test_plan plans[MOST_PLANS];
+static size_t count, made, served;
+static bool is_all;
+
+/* Sizes that a region of any plan serves, those of whole fractions of it, and too large ones. */
+static size_t request(size_t i, size_t region) {
+    const size_t asked[BLOCKS] = {64,         region / 4, 1,    1000,       region / 2, 24,
+                                  region / 3, 200,        4096, region / 5, 40,         region};
+    return asked[i];
+}
+
+static void run(const test_plan *plan, void *region, size_t size) {
+    static const size_t order[BLOCKS] = {0, 2, 4, 1, 9, 3, 11, 5, 6, 8, 10, 7};
+    const hfit_operations *operations = plan->allocator->operations;
+    unsigned char *blocks[BLOCKS];
     const uint32_t misuses = misuse_count;
-    hfit_heap *heap = hfit_tailored_init(region, size, plan);
-    CHECK(heap != NULL);
-    for (size_t i = 0; i < 6; i++) {
-        blocks[i] = hfit_tailored_alloc(heap, plan, asked[i]);
-        CHECK(blocks[i] != NULL);
+    hfit_heap *heap = operations->init(region, size, plan_of(plan));
+    made += heap != NULL;
+    CHECK(heap != NULL || !is_core(plan->allocator));
+    for (size_t i = 0; heap != NULL && i < BLOCKS; i++) {
+        blocks[i] = operations->alloc(heap, plan_of(plan), request(i, size));
+        CHECK(blocks[i] == NULL || blocks[i] + request(i, size) <= (unsigned char *)region + size ||
+              plan->allocator->next_piece != NULL);
+        served += blocks[i] != NULL;
     }
-    for (size_t i = 0; i < 6; i++) {
-        hfit_tailored_free(heap, plan, blocks[order[i]]);
-        CHECK(i % 2 != 0 || hfit_tailored_check(heap, plan));
+    CHECK(heap == NULL || operations->check(heap, plan_of(plan)));
+    for (size_t i = 0; heap != NULL && i < BLOCKS; i++) {
+        free_block(plan, heap, blocks[order[i]], request(order[i], size));
+        CHECK(i % 6 != 2 || operations->check(heap, plan_of(plan)));
     }
+    CHECK(heap == NULL || operations->check(heap, plan_of(plan)));
     CHECK(misuse_count == misuses);
 }
 
-static void run_in_pages(const hfit_plan *plan, size_t size) {
-    void *region = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region != MAP_FAILED) { /* of 32 bits not all fit */
-        run(plan, region, size);
-        CHECK(munmap(region, size) == 0);
+static void run_in_each_region(const test_plan *plan) {
+    check_context = plan->name;
+    const size_t smallest = plan->allocator->operations->smallest_region(plan_of(plan));
+    for (size_t s = 0; s < size_count; s++) {
+        if (sizes[s] < smallest) {
+            continue;
+        }
+        void *region = mmap(NULL, sizes[s], PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (region != MAP_FAILED) { /* of 32 bits not all fit */
+            run(plan, region, sizes[s]);
+            CHECK(munmap(region, sizes[s]) == 0);
+        }
     }
 }
 
-static void every_layout_is_sound_in_a_huge_region(void) {
+static const hfit_allocator *find_allocator(const char *name) {
+    size_t i = 0;
+    while (i + 1 < count && strcmp(plans[i].allocator->name, name) != 0) {
+        i++;
+    }
+    return plans[i].allocator;
+}
+
+/* A fixed_pool's init links all of its blocks, so those of a standard plan would all be there. */
+static bool is_tried(const test_plan *plan) {
+    const bool is_sparse = strstr(plan->name, "fixed_pool") == NULL;
+    const bool is_plain = is_core(plan->allocator) && strstr(plan->name, "pools, shared=") == NULL;
+    return is_sparse && (is_all || is_plain || strstr(plan->name, "shared=none") != NULL);
+}
+
+static void large_blocks_are_sound_in_a_huge_region(void) {
+    static test_plan plan;
+    plan.allocator = find_allocator("fixed_pool");
+    for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+        for (uint32_t shift = 24; shift <= 30; shift += 3) {
+            const hfit_fixed_pool_plan pool = {.common = {alignment}, .block_size = 1u << shift};
+            memcpy(plan.bytes, &pool, sizeof pool);
+            snprintf(plan.name, sizeof plan.name, "fixed_pool %u of 2^%u B", alignment, shift);
+            run_in_each_region(&plan);
+        }
+    }
+}
+
+static void every_allocator_is_sound_in_a_huge_region(void) {
+    for (size_t i = 0; i < count; i++) {
+        if (is_tried(&plans[i])) {
+            run_in_each_region(&plans[i]);
+        }
+    }
+    CHECK(made > 100 && served > 2 * made);
+}
+
+static void every_layout_of_tailored_is_sound_in_a_huge_region(void) {
+    static test_plan plan;
     for (uint32_t i = 0; i < 36; i++) {
-        const hfit_tailored_plan plan = {.common = {4u << (i % 3)},
-                                         .ends = 1 + i / 9 % 2,
-                                         .high_1 = ~0u,
-                                         .layout = i / 3 % 3,
-                                         .index = i / 18};
-        if (hfit_tailored_smallest_region(&plan.common) == 0) {
-            continue; /* pairs of 4 B */
-        }
-        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            run_in_pages(&plan.common, sizes[s]);
+        const hfit_tailored_plan tailored = {.common = {4u << (i % 3)},
+                                             .ends = 1 + i / 9 % 2,
+                                             .high_1 = ~0u,
+                                             .layout = i / 3 % 3,
+                                             .index = i / 18};
+        plan.allocator = find_allocator("tailored");
+        memcpy(plan.bytes, &tailored, sizeof tailored);
+        snprintf(plan.name, sizeof plan.name, "tailored %u", i);
+        if (hfit_tailored_smallest_region(&tailored.common) != 0) { /* 0: pairs of 4 B */
+            run_in_each_region(&plan);
         }
     }
 }
 
-int main(void) {
-    RUN(every_layout_is_sound_in_a_huge_region);
+int main(int words_given, char **words) {
+    count = make_test_plans(plans);
+    if (words_given > 1 && strcmp(words[1], "all") == 0) {
+        is_all = true;
+        sizes = all_sizes;
+        size_count = sizeof all_sizes / sizeof all_sizes[0];
+    }
+    RUN(every_layout_of_tailored_is_sound_in_a_huge_region);
+    size_count = is_all ? size_count : 1;
+    RUN(large_blocks_are_sound_in_a_huge_region);
+    RUN(every_allocator_is_sound_in_a_huge_region);
+    printf("%zu heaps, %zu blocks\n", made, served);
     return report_passed();
 }

@@ -30,48 +30,53 @@ std::uint64_t live_of(std::span<const std::int64_t> sizes, std::uint32_t group) 
     return sum;
 }
 
+using Sizes = std::vector<std::vector<std::int64_t>>; // of all objects, after each event
+
+std::uint64_t trough_of(const Sizes &sizes, const WindowCut &cut, std::size_t window,
+                        std::uint32_t group) {
+    const std::size_t first = cut.first + window * cut.events;
+    std::uint64_t least = live_of(sizes[first - 1], group);
+    for (std::size_t event = first; event < first + cut.events; event++) {
+        least = std::min(least, live_of(sizes[event], group));
+    }
+    return least;
+}
+
+// Live bytes at the end of objects that were born, or resized, from `first` on.
+std::uint64_t held_of(std::span<const Event> events, const Sizes &sizes, std::uint64_t first,
+                      std::uint32_t group) {
+    std::vector<std::int64_t> late(sizes.back().size(), -1);
+    for (const Event &event : events.subspan(first)) {
+        late[event.object] = sizes.back()[event.object];
+    }
+    return live_of(late, group);
+}
+
+void check_groups(std::span<const Event> events) {
+    const Sizes sizes = test::sizes_after_each_event(events);
+    std::vector<std::uint32_t> group_of;
+    for (const Event &event : events) {
+        group_of.push_back(group_of_size(static_cast<std::int64_t>(event.size)));
+    }
+    const WindowCut cut{.first = events.size() / 7, .events = events.size() / 9, .windows = 5};
+    GroupTroughs pass(cut);
+    const std::size_t half = events.size() / 2;
+    pass.feed(events.first(half), std::span(group_of).first(half));
+    pass.feed(events.subspan(half), std::span(group_of).subspan(half));
+    const GroupTroughsResult found = pass.result();
+    CHECK(found.windows == cut.windows);
+    for (std::uint32_t group = 0; group < groups; group++) {
+        CHECK(found.held[group] == held_of(events, sizes, cut.first, group));
+        for (std::size_t window = 0; window < cut.windows; window++) {
+            CHECK(found.troughs[group * cut.windows + window] ==
+                  trough_of(sizes, cut, window, group));
+        }
+    }
+}
+
 void troughs_and_what_is_held_are_those_of_the_objects() {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
-        const auto events = draw(RandomTrace{.seed = seed, .sizes = {0, 1, 8, 40, 5000, 70000}});
-        const auto sizes = test::sizes_after_each_event(events);
-        std::vector<std::uint32_t> group_of;
-        for (const Event &event : events) {
-            group_of.push_back(group_of_size(static_cast<std::int64_t>(event.size)));
-        }
-        const WindowCut cut{.first = events.size() / 7, .events = events.size() / 9, .windows = 5};
-        GroupTroughs pass(cut);
-        const std::size_t half = events.size() / 2;
-        pass.feed(std::span(events).first(half), std::span(group_of).first(half));
-        pass.feed(std::span(events).subspan(half), std::span(group_of).subspan(half));
-        const GroupTroughsResult found = pass.result();
-        CHECK(found.windows == cut.windows);
-        for (std::size_t window = 0; window < cut.windows; window++) {
-            const std::size_t first = cut.first + window * cut.events;
-            for (std::uint32_t group = 0; group < groups; group++) {
-                std::uint64_t least = live_of(sizes[first - 1], group);
-                for (std::size_t event = first; event < first + cut.events; event++) {
-                    least = std::min(least, live_of(sizes[event], group));
-                }
-                CHECK(found.troughs[group * cut.windows + window] == least);
-            }
-        }
-        std::vector<bool> is_late(sizes.back().size(), false);
-        for (std::size_t event = cut.first; event < events.size(); event++) {
-            const bool is_birth = events[event].op <= Op::resize && events[event].size > 0;
-            if (is_birth || events[event].op < Op::resize) {
-                is_late[events[event].object] = true;
-            }
-        }
-        std::array<std::uint64_t, groups> held{};
-        for (std::size_t object = 0; object < sizes.back().size(); object++) {
-            const std::int64_t size = sizes.back()[object];
-            if (size >= 0 && is_late[object]) {
-                held[group_of_size(size)] += static_cast<std::uint64_t>(size);
-            }
-        }
-        for (std::size_t group = 0; group < groups; group++) {
-            CHECK(found.held[group] == held[group]);
-        }
+        check_groups(draw(RandomTrace{.seed = seed, .sizes = {0, 1, 8, 40, 5000, 70000}}));
     }
 }
 

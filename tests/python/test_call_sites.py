@@ -172,7 +172,7 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
         HeapfitError, match=r"program: its source lines cannot be read: addr2line.*another"
     ):
         places_of(program, known)
-    tool.write_text("#!/bin/sh\nprintf 'f\\377\\n??:0\\n'\n")
+    tool.write_text("#!/bin/sh\nprintf '0x1\\nf\\377\\n??:0\\n'\n")
     (place,) = places_of(program, {sites[1].site}).values()
     assert place.function == "f\ufffd"
 

@@ -130,7 +130,7 @@ def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
 def test_the_sentence_names_the_worst_and_the_margin_that_is_set() -> None:
     names = ("8 B more a request", "4 B more a request", "frees 3 events late")
     held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True) for one in names), margin=5)
-    holds = "with 8 B more a request and with 2 other changes of the program."
+    holds = "with 8 B more a request and 2 other changes."
     assert held.sentence(5) == f"Next build: it holds {holds}"
     assert held.sentence(2) == f"Next build: 5 % margin holds {holds}"
     worse = replace(held.results[1], holds=False, needed=8.1)

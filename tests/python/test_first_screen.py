@@ -8,7 +8,8 @@ from time import process_time
 
 import pytest
 from captures import ethernet, ipv4, pcap
-from small_traces import bimodal, heapfit, heapfit_json, table2
+from loads import STANDARD, write_load
+from small_traces import heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.fit import _parts
@@ -16,16 +17,14 @@ from heapfit.cli.printing.parts import print_text
 from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.trial import runs_in
+from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
-from heapfit.fitting.holdout import RESAMPLED_RUNS
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
+from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
-from heapfit.workloads.draw import resample_trace
-from heapfit.workloads.model import fit_model
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
 OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")
@@ -89,40 +88,68 @@ def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     assert beside(echo, ReferenceKind.COUNTED) == counted < size.region
 
 
-def test_drawn_runs_judge_just_the_region_that_is_to_be_set(echo, tmp_path):
-    assert (echo.holdout.seen, echo.holdout.seen_refused, echo.holdout.drawn) == (
-        1,
-        0,
-        RESAMPLED_RUNS,
-    )
-    model, plan = fit_model(echo.trace), echo.winner.plan
-    refused = 0
-    for seed in range(1, RESAMPLED_RUNS + 1):
-        drawn = resample_trace(model, seed, tmp_path / f"{seed}.parquet", echo.trace.info)
-        refused += not runs_in(plan, drawn.events(), echo.answer.size.region, 8)
-    assert echo.holdout.drawn_refused == refused
+def table_of_longer_runs(lines: list[str]) -> list[str]:
+    start = next(i for i, line in enumerate(lines) if line.strip().startswith("a run "))
+    return lines[start + 1 : start + 5]
 
 
-def test_a_region_that_is_too_small_is_refused_by_the_drawn_runs_and_told(tmp_path, capsys):
-    source = bimodal(tmp_path / "packets.heap", events=1500)
-    fitted = fit([source], tmp_path / "out", FitOptions(margin=0))
-    assert fitted.holdout.seen_refused == 0
-    assert fitted.holdout.drawn_refused > 0
+def test_three_rows_say_what_longer_runs_need(echo, capsys):
+    rows = echo.longer.rows
+    assert [row.times for row in rows] == [1, 10, 100]
+    needed = [row.needed for row in rows]
+    assert all(one.low <= one.region <= one.high for one in needed)
+    assert sorted(one.region for one in needed) == [one.region for one in needed]
+    assert needed[0].region >= echo.winner.r_safe
+    assert sorted(row.chance for row in rows) == [row.chance for row in rows]
+    shown = table_of_longer_runs(printed(echo, capsys))
+    assert shown[0].split()[:4] == ["as", "long", "by", "margin"]
+    assert all(f"{one.region:,}" in line for one, line in zip(needed, shown, strict=False))
+
+
+@pytest.mark.parametrize("name", ["30d", "40x", "1000000 events"])
+def test_a_horizon_is_a_row_and_says_what_to_set_where_the_heap_is_too_small(
+    name, tmp_path, capsys
+):
+    source = write_load("steady", STANDARD, 1, tmp_path / "steady.parquet").path
+    horizon = parse_horizon(name)
+    fitted = fit([source], tmp_path / "out", FitOptions(horizon=horizon, margin=0))
+    asked, shown = fitted.longer.rows[-1], fitted.kinds.shown
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    found = f"resampled variants of this run: {fitted.holdout.drawn_refused} out of memory."
-    assert f"{found} Record more runs" in text
-    size, drawn = fitted.answer.size, fitted.holdout.drawn
-    known = replace(fitted.holdout, drawn_needs=(*[size.region] * (drawn - 1), size.region + 1000))
-    text = " ".join(" ".join(printed(replace(fitted, holdout=known), capsys)).split())
-    margin = float(re.search(r"--margin (\S+) serves these, too", text)[1])
-    assert size.region_with(margin - 0.1) < size.region + 1000 <= size.region_with(margin)
+    assert asked.is_asked
+    if name == "30d":  # 2.6 million seconds of a recording of 20
+        assert asked.needed is None
+        assert "times the recording; 100 times are as far as a forecast holds" in text
+        return
+    assert asked.times == {"40x": 40, "1000000 events": 25}[name]
+    assert asked.chance > 0.01
+    margin = float(re.search(r"For .* B: --margin (\S+) makes it so", text)[1])
+    needed = asked.needed.region
+    assert fitted.answer.size.region_with(margin - 0.1) < needed
+    assert needed <= fitted.answer.size.region_with(margin)
+    assert shown.microseconds > 0
 
 
-def test_a_run_too_short_to_draw_from_says_so(tmp_path, capsys):
-    fitted = fit([table2(tmp_path / "short.heap", events=60)], tmp_path / "out")
-    assert fitted.holdout.drawn == 0
+def test_what_grows_and_a_job_of_one_run_get_no_number_but_a_reason(tmp_path, capsys):
+    leak = write_load("leak_site", STANDARD, 1, tmp_path / "leak.parquet").path
+    fitted = fit([leak], tmp_path / "out")
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert "The recording is too short to resample." in text
+    assert fitted.longer.rows == ()
+    assert "Longer runs: unknown, as the recording grows" in text
+
+
+def test_eight_runs_of_a_job_are_forecast_over_runs():
+    needs = [40_000 + 100 * i for i in range(8)]
+    assert isinstance(expect_further_runs(needs[:7]), Refusal)
+    longer = expect_further_runs(needs)
+    ten, hundred = (longer.forecast(runs, 0.01).region for runs in (10, 100))
+    assert max(needs) < ten < hundred
+    assert longer.chance(hundred, 100) == pytest.approx(0.01, abs=0.001)
+
+
+@pytest.mark.parametrize("text", ["", "x", "10", "-3d", "0x", "10 minutes", "1e3x", "3 d d"])
+def test_a_horizon_that_is_none_is_refused(text):
+    with pytest.raises(HeapfitError, match="is no length of time"):
+        parse_horizon(text)
 
 
 @pytest.mark.usefixtures("echo")
@@ -199,6 +226,7 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
     for row in content["rows"]:
         assert f"\n{row['name']}" in whole
     assert content["verdict"].split(" needs ")[0] in whole
-    assert content["held"]["drawn"] in (0, RESAMPLED_RUNS)
+    assert content["held"]["seen"] == 1
+    assert len(content["longer_runs"]["rows"]) in (0, 3)
     assert content["beside"][0]["title"] == "the fitted heap"
     assert max(map(len, whole.splitlines())) <= 80

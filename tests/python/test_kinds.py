@@ -2,14 +2,24 @@
 """The kind of a recording: as judged by eye, and with the stated errors on synthetic loads."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from loads import CLEAN, LEAK_SITE, write_load
 
+from heapfit.cli.printing.parts import print_text
+from heapfit.cli.printing.screen import first_screen
+from heapfit.comparison.margin import HeapSize
+from heapfit.design.effort import Effort
+from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.recording_kinds import find_kinds
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.importers import ImportOptions, open_any
+from heapfit.importers.record import record
+from heapfit.report.heap.fit import write_report
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -102,3 +112,69 @@ def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     found = kind_of(lines_of(tmp_path / "t.parquet", released=True))
     assert found.kind is Kind.JOB
     assert found.growth == ()
+
+
+WRAPPED = """
+#include <stdlib.h>
+static inline __attribute__((always_inline)) char *allocated(size_t size) {
+    char *volatile block = malloc(size);
+    return block;
+}
+__attribute__((noinline)) void gather(void) {
+    (void)allocated(48);
+}
+__attribute__((noinline)) void work(int size) {
+    free(allocated(16 + size % 500));
+}
+int main(void) {
+    for (int i = 0; i < 3000; i++) {
+        work(i * 37);
+        if (i % 10 == 0) {
+            gather();
+        }
+    }
+}
+"""
+
+
+def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "wrapped.c").write_text(WRAPPED)
+    build = ["cc", "-g", "-O1", "wrapped.c", "-o", "wrapped"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    trace = record(["./wrapped"], tmp_path / "wrapped.parquet").trace
+    profile = profile_trace(trace)
+    size = HeapSize(r_safe=2 * profile.u_max, u_max=profile.u_max, peak=profile.u_max, margin=100)
+    found = find_kinds([(trace, profile)], trace, size, [tmp_path / "wrapped"])
+    growth, filling = found.growth
+    assert "held by 48 B blocks of gather, wrapped.c:8; no size lasts if that goes on." in growth
+    assert " a day" not in growth  # it ran for some milliseconds
+    assert filling.startswith(f"{size.region:,} B are full after some 12,")
+
+
+def test_a_clock_turns_growth_into_days(tmp_path: Path) -> None:
+    trace = lines_of(tmp_path / "t.parquet", released=False)
+    profile = profile_trace(trace)
+    size = HeapSize(r_safe=20_000, u_max=15_000, peak=15_000, margin=10)
+    found = find_kinds([(trace, profile)], trace, size, [])
+    assert found.growth == (
+        "Live bytes grew by 3,333 B per 1,000 events (275 MiB a day) while recorded, held by 10 B "
+        "blocks; no size lasts if that goes on.",
+        "22,000 B are full after some 4.9 s.",
+    )
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsys) -> None:
+    source = lines_of(tmp_path / "grows.parquet", released=False).path
+    with_page = Resources(write_page=write_report)
+    fitted = fit([source], tmp_path / "out", FitOptions(effort=Effort.QUICK), resources=with_page)
+    print_text(first_screen(fitted, is_whole=False))
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "Growing: " in screen
+    assert screen.index("Live bytes grew by 3,333 B") < screen.index("set the heap to")
+    assert "For a run no longer than this: set the heap to" in screen
+    assert fitted.paths.report is not None
+    page = fitted.paths.report.read_text()
+    assert "Kind of recording: growing" in page
+    assert '"chart-kind"' in page

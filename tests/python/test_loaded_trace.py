@@ -14,7 +14,6 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
-from heapfit.workloads.model import fit_model
 
 COLUMNS = ("op", "object", "size", "alignment", "site")
 
@@ -41,14 +40,6 @@ def test_its_columns_are_those_of_the_file(tmp_path, sites):
     assert loaded.largest_alignment == trace.largest_alignment == 4096
     assert loaded.content == content_hash(trace)
     assert loaded.profile.u_max == profile_trace(trace).u_max == 140
-
-
-def test_the_model_of_it_is_that_of_the_file(tmp_path):
-    trace = fit([table2(tmp_path / "four.heap", 1500)], tmp_path / "out").trace
-    in_memory, in_file = fit_model(load_trace(trace)), fit_model(trace)
-    for name in ("births", "deaths", "drawn", "ends", "live"):
-        assert np.array_equal(getattr(in_memory, name), getattr(in_file, name))
-    assert (in_memory.phases, in_memory.block) == (in_file.phases, in_file.block)
 
 
 @pytest.mark.parametrize("now", [None, "heap_4"])

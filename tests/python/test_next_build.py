@@ -10,12 +10,19 @@ import pytest
 from small_traces import fit_json
 
 from heapfit import _engine
+from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
 from heapfit.comparison.row import rank_rows
 from heapfit.design.front.preference import Preference
-from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.choice import (
+    Choice,
+    _take_of_equal_rows,
+    choose_for_one,
+    choose_for_several,
+)
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
@@ -109,6 +116,30 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
     assert least in [row.region for row in passed_over]
     assert designs.choose(pools_asked=True).name not in [row.name for row in passed_over]
     assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
+
+
+def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
+    tmp_path: Path,
+) -> None:
+    recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
+    options = FitOptions(margin=10)
+    designs = choose_for_several(recordings, ["a", "b", "c"], options).designs
+    assert designs is not None
+    least = max(row.region or 0 for row in designs.rows)
+    named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
+    equal = [replace(row, region=least, unseen_region=least, changes=None) for row in named]
+    costly, cheap = sorted(equal, key=lambda row: row.name)
+    candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in equal]
+    comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
+    of_equal = replace(designs, rows=(costly, cheap))
+    found, row = _take_of_equal_rows(costly, of_equal, comparison, recordings, options)
+    assert row.name == "tlsf"
+    assert row.changes is not None and row in found.rows
+    smaller = replace(of_equal, rows=(replace(costly, region=least - 64), cheap))
+    assert _take_of_equal_rows(smaller.rows[0], smaller, comparison, recordings, options) == (
+        smaller,
+        smaller.rows[0],
+    )
 
 
 def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:

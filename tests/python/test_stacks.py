@@ -19,7 +19,6 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import resample_traces
 
 PLAIN = Plan("tailored", {"alignment": 8})
 EVENTS = 5_000_000
@@ -132,13 +131,6 @@ def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Pat
     left_out = stacks_of(joined(tmp_path, [runs[0], small]))
     assert isinstance(left_out, NotApplicable)
     assert "times the least, above 1.3" in left_out.why
-
-
-def test_drawn_traces_do_not_stand_for_runs(runs: list[Trace], tmp_path: Path) -> None:
-    drawn = resample_traces(runs[0], 2, 1, tmp_path).traces
-    found = design_robust([runs[0], *drawn], RobustOptions(folds=0))
-    (left_out,) = [one for one in found.not_applicable if one.name == STACKS]
-    assert left_out.why.startswith("a single run")
 
 
 def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:

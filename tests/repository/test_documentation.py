@@ -12,6 +12,7 @@ MADE_PAGES = {
     "README.md": ["scripts/readme.py"],
     "docs/check.md": ["scripts/readme.py", "docs/check.md"],
     "docs/forecast.md": ["scripts/readme.py", "docs/forecast.md"],
+    "docs/kinds.md": ["scripts/readme.py", "docs/kinds.md"],
     "docs/now.md": ["scripts/readme.py", "docs/now.md"],
     "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
     "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],

@@ -19,6 +19,8 @@
  * A block of n bytes takes n rounded up to whole partitions, and 4 bytes of table for each, or
  * `overhead` if that is more. Time: every operation on a block takes one step a partition of the
  * block, whatever else the heap holds; a failing `alloc` takes one.
+ *
+ * A heap has up to 2^24 partitions; what a region has behind them stays unused.
  */
 #ifndef HFIT_CHAINED_POOL_H
 #define HFIT_CHAINED_POOL_H

@@ -18,7 +18,8 @@
  * - Sizes that would overflow, or that no region below 4 GiB can hold, are refused like any other
  * too large one.
  * - Blocks are aligned to `plan->alignment`; more is had from `alloc_aligned`.
- * - Of a region of 1 GiB or more an allocator may leave the end unused; its header says so.
+ * - Of a region larger than its words can count an allocator leaves the end unused; its header says
+ *   from where on.
  * - Nothing is thread-safe by itself; one heap serves one caller at a time.
  *
  * Blocks in pieces. An allocator whose descriptor has `next_piece` (hfit/descriptor.h) scatters a
@@ -124,7 +125,13 @@ typedef struct hfit_operations {
 
 /* Declares the functions of allocator `name`, as described above, and two tables: of just these
  * functions, hfit_<name>_operations, and of their work without lock and without the whole-heap
- * check of safety level 2, hfit_<name>_unlocked, for a heap behind another heap. */
+ * check of safety level 2, hfit_<name>_unlocked, for a heap behind another heap.
+ *
+ * Three more are for callers that count, and are as alloc, free and resize. They tell what
+ * usable_size would, where the call has found it anyway. alloc_usable stores it of the new block;
+ * 0 if there is none. free_usable returns it of the block that is freed; 0 if that was NULL or no
+ * live block. resize_usable stores it of `block` before the call in usable[0], and of the block
+ * that there is after it in usable[1]: where NULL is returned, both are the same. */
 #define HFIT_DECLARE_ALLOCATOR(name)                                                               \
     hfit_heap *hfit_##name##_init(void *region, size_t region_size, const hfit_plan *plan);        \
     void *hfit_##name##_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size);                \
@@ -134,6 +141,11 @@ typedef struct hfit_operations {
     void *hfit_##name##_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);  \
     void *hfit_##name##_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block,          \
                                      size_t old_size, size_t size);                                \
+    void *hfit_##name##_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,          \
+                                     size_t *usable);                                              \
+    size_t hfit_##name##_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block);         \
+    void *hfit_##name##_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,         \
+                                      size_t size, size_t usable[2]);                              \
     void *hfit_##name##_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,    \
                                       size_t size);                                                \
     size_t hfit_##name##_usable_size(const hfit_heap *heap, const hfit_plan *plan,                 \

@@ -23,6 +23,8 @@
  * bits one more for each 32 partitions; `free` and `resize` in place take with a list one step a
  * free group before the block, with bits one for each 32 partitions of the block. A request of n
  * partitions may be refused, though as many are free, until it finds them together.
+ *
+ * A heap has up to 2^24 partitions; what a region has behind them stays unused.
  */
 #ifndef HFIT_PARTITION_POOL_H
 #define HFIT_PARTITION_POOL_H

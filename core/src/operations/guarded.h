@@ -79,6 +79,18 @@ static void *guarded_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) 
     return take_guarded(heap, plan, &request);
 }
 
+/* What a block of `size` bytes is, to the byte; 0 if it is none. */
+static inline size_t guarded_size(const void *block, size_t size) {
+    return block == NULL ? 0 : size + (size == 0);
+}
+
+static inline void *guarded_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                         size_t *usable) {
+    void *block = guarded_alloc(heap, plan, size);
+    *usable = guarded_size(block, size);
+    return block;
+}
+
 static inline void *guarded_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
                                      uint32_t tag) {
     const guarded_request request = {size, 0, tag};
@@ -111,11 +123,18 @@ static bool find_guarded(const hfit_heap *heap, const hfit_plan *plan, const voi
     return true;
 }
 
-static void guarded_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static size_t guarded_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
     guarded_block b;
-    if (block != NULL && find_guarded(heap, plan, block, &b)) {
-        let_wait(heap, plan, &b);
+    if (block == NULL || !find_guarded(heap, plan, block, &b)) {
+        return 0;
     }
+    const uint32_t size = b.size;
+    let_wait(heap, plan, &b);
+    return size;
+}
+
+static inline void guarded_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    (void)guarded_free_usable(heap, plan, block);
 }
 
 /* True if callers hand no sizes over, or this is the one that the block's last word tells. What
@@ -199,12 +218,26 @@ static void *resize_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_bloc
                                         : grow_guarded(heap, plan, b, bytes, size);
 }
 
-static void *guarded_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+static void *guarded_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                   size_t usable[2]) {
     guarded_block b;
+    usable[0] = usable[1] = 0;
     if (block == NULL) {
-        return guarded_alloc(heap, plan, size);
+        return guarded_alloc_usable(heap, plan, size, &usable[1]);
     }
-    return find_guarded(heap, plan, block, &b) ? resize_guarded(heap, plan, &b, size) : NULL;
+    if (!find_guarded(heap, plan, block, &b)) {
+        return NULL;
+    }
+    usable[0] = b.size;
+    void *resized = resize_guarded(heap, plan, &b, size);
+    usable[1] = resized == NULL ? usable[0] : guarded_size(resized, size);
+    return resized;
+}
+
+static inline void *guarded_resize(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                   size_t size) {
+    size_t usable[2];
+    return guarded_resize_usable(heap, plan, block, size, usable);
 }
 
 static void *guarded_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *block,

@@ -94,6 +94,39 @@ void *HFIT_THIS(resize_sized)(hfit_heap *heap, const hfit_plan *plan, void *bloc
     return resized;
 }
 
+void *HFIT_THIS(alloc_usable)(hfit_heap *heap, const hfit_plan *plan, size_t size, size_t *usable) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    void *block = NULL;
+    *usable = 0;
+    HFIT_LOCK(heap);
+    if (is_heap_sound(heap, own)) {
+        block = HFIT_DO(alloc_usable)(heap, own, size, usable);
+    }
+    HFIT_UNLOCK(heap);
+    return block;
+}
+
+size_t HFIT_THIS(free_usable)(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    HFIT_LOCK(heap);
+    const size_t usable = is_heap_sound(heap, own) ? HFIT_DO(free_usable)(heap, own, block) : 0;
+    HFIT_UNLOCK(heap);
+    return usable;
+}
+
+void *HFIT_THIS(resize_usable)(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                               size_t usable[2]) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    void *resized = NULL;
+    usable[0] = usable[1] = 0;
+    HFIT_LOCK(heap);
+    if (is_heap_sound(heap, own)) {
+        resized = HFIT_DO(resize_usable)(heap, own, block, size, usable);
+    }
+    HFIT_UNLOCK(heap);
+    return resized;
+}
+
 void *HFIT_THIS(alloc_aligned)(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                size_t size) {
     const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);

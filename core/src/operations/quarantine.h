@@ -52,6 +52,8 @@ static inline void init_guard(hfit_heap *heap) {
     }
 }
 
+_Static_assert(3 * 0xaaaaaaabu == 1, "the factor that stored_turn divides by 3 with");
+
 /* Whose turn it is, HFIT_QUARANTINE or more if that is damaged: no flipped bit leaves a multiple of
  * 3. */
 static inline uint32_t stored_turn(const hfit_heap *heap) {

@@ -66,6 +66,60 @@ static void *heap_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *blo
                                size_t size);
 #endif
 
+/* For sources that find a block's usable bytes on the way of alloc, free and resize:
+ * HFIT_TELLS_USABLE is 1, and these are their own, of which the plain ones are made; they take NULL
+ * for `usable`, which else is all 0 before. Elsewhere a look-up tells. */
+#ifndef HFIT_TELLS_USABLE
+static inline void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                      size_t *usable) {
+    void *block = heap_alloc(heap, plan, size);
+    *usable = block == NULL ? 0 : heap_usable_size(heap, plan, block);
+    return block;
+}
+
+static inline size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    const size_t usable = block == NULL ? 0 : heap_usable_size(heap, plan, block);
+    if (usable != 0) {
+        heap_free(heap, plan, block);
+    }
+    return usable;
+}
+
+static inline void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                       size_t size, size_t usable[2]) {
+    usable[0] = block == NULL ? 0 : heap_usable_size(heap, plan, block);
+    void *resized = block == NULL || usable[0] != 0 ? heap_resize(heap, plan, block, size) : NULL;
+    usable[1] = resized == NULL ? usable[0] : heap_usable_size(heap, plan, resized);
+    return resized;
+}
+#else
+/* What heap_resize_usable tells of a block that had `before` bytes. */
+static inline void tell_resized(const hfit_heap *heap, const hfit_plan *plan, const void *resized,
+                                size_t before, size_t usable[2]) {
+    if (usable != NULL) {
+        usable[0] = before;
+        usable[1] = resized == NULL ? before : heap_usable_size(heap, plan, resized);
+    }
+}
+
+static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size, size_t *usable);
+static size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block);
+static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                size_t usable[2]);
+
+static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+    return heap_alloc_usable(heap, plan, size, NULL);
+}
+
+static inline void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    (void)heap_free_usable(heap, plan, block);
+}
+
+static inline void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
+    return heap_resize_usable(heap, plan, block, size, NULL);
+}
+#endif
+
 /* For heap_resize: moves a block of `usable` bytes to a new one of `size` bytes. NULL, and nothing
  * moved, if there is none. */
 static inline void *move_block(hfit_heap *heap, const hfit_plan *plan, void *block, size_t usable,

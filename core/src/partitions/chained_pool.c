@@ -36,6 +36,7 @@ enum {
 };
 
 #define NO_LINK (UINT32_MAX >> LINK_SHIFT)
+_Static_assert(MOST_PARTITIONS < NO_LINK, "each partition can be linked to");
 
 static const hfit_chained_pool_plan *pool_plan(const hfit_plan *plan) {
     return (const hfit_chained_pool_plan *)plan;

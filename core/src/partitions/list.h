@@ -30,6 +30,8 @@ typedef struct list_place {
     uint32_t length;
 } list_place;
 
+_Static_assert(MOST_PARTITIONS <= UINT32_MAX >> 1, "a record holds the length of all as one");
+
 static inline uint32_t list_table_size(uint32_t count) {
     return 4 * count;
 }

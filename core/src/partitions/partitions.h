@@ -36,6 +36,8 @@ enum {
     BASE_ALIGNMENT = 64,
 };
 
+_Static_assert((uint64_t)MOST_PARTITIONS * 8 < UINT32_MAX, "a number's offset in a table fits");
+
 /* The number of no partition. */
 #define NO_PARTITION UINT32_MAX
 

@@ -33,6 +33,10 @@ enum {
     MOST_OVERHEAD = 4096,
 };
 
+_Static_assert(MOST_BLOCKS <= UINT32_MAX / 3, "the stored triple of a count does not wrap");
+_Static_assert((MOST_BLOCKS & (MOST_BLOCKS + 1)) == 0, "all bits of a number set");
+_Static_assert(3 * 0xaaaaaaabu == 1, "the factor that count_of divides by 3 with");
+
 static const hfit_fixed_pool_plan *pool_plan(const hfit_plan *plan) {
     return (const hfit_fixed_pool_plan *)plan;
 }

@@ -26,27 +26,40 @@ static FORCE_INLINE bool is_high(const hfit_plan *plan, uint32_t size, uint32_t 
     return ((bit < 32 ? own->high_0 : own->high_1) >> (bit & 31) & 1u) != 0;
 }
 
-static FORCE_INLINE void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                      uint32_t tag) {
+/* A request, and where in the program it is made. */
+typedef struct request {
+    size_t size;
+    uint32_t tag; /* 0: not told */
+} request;
+
+/* `usable` may be NULL. */
+static FORCE_INLINE void *alloc_block(hfit_heap *heap, const hfit_plan *plan, const request *asked,
+                                      size_t *usable) {
     place at;
-    const uint32_t granules = granules_for(plan, size);
-    const bool high = is_high(plan, granules, tag);
+    const uint32_t granules = granules_for(plan, asked->size);
+    const bool high = is_high(plan, granules, asked->tag);
     if (granules == 0 || !take(heap, plan, granules, high, &at)) {
         return NULL;
     }
     if (high && is_top(heap, at.start)) {
         at.start = use_high(heap, plan, at.start, at.end, granules);
     } else {
-        use(heap, plan, at.start, at.end, granules);
+        at.end = use(heap, plan, at.start, at.end, granules);
+    }
+    if (usable != NULL) {
+        *usable = usable_bytes(plan, at.end - at.start);
     }
     return block_at(heap, at.start << granule_shift(plan));
 }
 
-static FORCE_INLINE void free_block(hfit_heap *heap, const hfit_plan *plan, void *block) {
+/* Returns the bytes that were usable; 0 if the block is NULL or not live. */
+static FORCE_INLINE size_t free_block(hfit_heap *heap, const hfit_plan *plan, void *block) {
     place at;
-    if (block != NULL && find_place(heap, plan, block, &at)) {
-        release(heap, plan, &at);
+    if (block == NULL || !find_place(heap, plan, block, &at)) {
+        return 0;
     }
+    release(heap, plan, &at);
+    return usable_bytes(plan, at.end - at.start);
 }
 
 #endif

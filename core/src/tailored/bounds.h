@@ -29,8 +29,8 @@ static inline uint32_t chunk_end(const hfit_heap *heap, const hfit_plan *plan, u
     return has_pairs(plan) ? paired_end(heap, chunk, is_free) : map_end(heap, plan, chunk, is_free);
 }
 
-static INLINE_FOR_SPEED void bounds_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                                        uint32_t behind, uint32_t end) {
+static FORCE_INLINE void bounds_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                    uint32_t behind, uint32_t end) {
     if (has_headers(plan)) {
         headers_use(heap, plan, start, behind, end);
     } else if (has_pairs(plan)) {
@@ -51,7 +51,7 @@ static void bounds_use_last(hfit_heap *heap, const hfit_plan *plan, uint32_t sta
     }
 }
 
-static INLINE_FOR_SPEED void bounds_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+static FORCE_INLINE void bounds_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     if (has_headers(plan)) {
         headers_free(heap, plan, at);
     } else if (has_pairs(plan)) {
@@ -81,14 +81,11 @@ static void bounds_cut(hfit_heap *heap, const hfit_plan *plan, const place *at, 
     }
 }
 
-/* True if a free chunk of `size` granules begins at `chunk`, which may be any number. */
-static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                 uint32_t size) {
-    const uint32_t end = chunks_end(heap) >> granule_shift(plan);
-    if (chunk < load_word(heap, CHUNKS_FIRST) || chunk >= end) {
-        return false;
-    }
+/* True if a free chunk of `size` granules begins at `chunk`, any granule of the chunks. */
+static FORCE_INLINE bool is_free_within(const hfit_heap *heap, const hfit_plan *plan,
+                                        uint32_t chunk, uint32_t size) {
     if (has_headers(plan)) {
+        const uint32_t end = chunks_end(heap) >> granule_shift(plan);
         const uint32_t word = load_header(heap, plan, chunk);
         return free_size(word) == size && is_free_headed(heap, plan, chunk, word, end - chunk);
     }
@@ -96,10 +93,18 @@ static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, u
                            : is_free_mapped(heap, plan, chunk, size);
 }
 
+/* The same of any number. */
+static inline bool is_free_chunk(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
+                                 uint32_t size) {
+    return chunk >= load_word(heap, CHUNKS_FIRST) &&
+           chunk < chunks_end(heap) >> granule_shift(plan) &&
+           is_free_within(heap, plan, chunk, size);
+}
+
 /* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
  * false, and what is wrong, if there is none. */
-static INLINE_FOR_SPEED bool bounds_find(const hfit_heap *heap, const hfit_plan *plan, place *at,
-                                         hfit_misuse *misuse) {
+static FORCE_INLINE bool bounds_find(const hfit_heap *heap, const hfit_plan *plan, place *at,
+                                     hfit_misuse *misuse) {
     if (has_headers(plan)) {
         return headers_find(heap, plan, at, misuse);
     }
@@ -113,8 +118,8 @@ static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *b
 
 /* Stores where the chunk that `block` is the payload of begins and ends. From safety level 1 on
  * false, told as misuse, if it is not a live block's. */
-static INLINE_FOR_SPEED bool find_used(const hfit_heap *heap, const hfit_plan *plan,
-                                       const void *block, place *at) {
+static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                   place *at) {
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
     hfit_misuse misuse;
     at->start = (uint32_t)distance >> granule_shift(plan);
@@ -128,7 +133,7 @@ static INLINE_FOR_SPEED bool find_used(const hfit_heap *heap, const hfit_plan *p
 
 /* Stores how far the free neighbours of a used chunk reach. From safety level 1 on false if words
  * that say so do not hold. */
-static INLINE_FOR_SPEED bool look_around(const hfit_heap *heap, const hfit_plan *plan, place *at) {
+static FORCE_INLINE bool look_around(const hfit_heap *heap, const hfit_plan *plan, place *at) {
     if (has_headers(plan)) {
         return headers_look_around(heap, plan, at);
     }

@@ -30,7 +30,7 @@ static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
 }
 
 /* The granules of a chunk for `size` bytes; 0 if no region could hold it. */
-static inline uint32_t granules_for(const hfit_plan *plan, size_t size) {
+static FORCE_INLINE uint32_t granules_for(const hfit_plan *plan, size_t size) {
     uint32_t rounded;
     if (!round_sum(size, header_size(plan), plan->alignment, &rounded)) {
         return 0;
@@ -40,7 +40,8 @@ static inline uint32_t granules_for(const hfit_plan *plan, size_t size) {
 }
 
 /* Takes a free chunk out of the index; the top is in none. */
-static inline void take_out(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
+static FORCE_INLINE void take_out(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                  uint32_t end) {
     if (!is_top(heap, start)) {
         index_remove(heap, plan, entry_of(plan, start), end - start);
     }
@@ -72,8 +73,8 @@ static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint3
 }
 
 /* Makes the first `size` granules of a free chunk that is out of the index a used chunk; what is
- * left is free again if it can be a chunk. */
-static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+ * left is free again if it can be a chunk. Returns where the used one ends. */
+static FORCE_INLINE uint32_t use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
                                  uint32_t end, uint32_t size) {
     HFIT_ASSERT(start < end && size <= end - start && size >= least_chunk(plan));
     const uint32_t left = end - start - size;
@@ -81,6 +82,13 @@ static INLINE_FOR_SPEED void use(hfit_heap *heap, const hfit_plan *plan, uint32_
     bounds_use(heap, plan, start, behind, end);
     put_back(heap, plan, start, behind, end);
     add_to_tally(heap, 1);
+    return behind;
+}
+
+/* What alloc and free have in their own code, for the others to call. */
+static HFIT_NOT_INLINE uint32_t use_apart(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                          uint32_t end, uint32_t size) {
+    return use(heap, plan, start, end, size);
 }
 
 /* Cuts `size` granules from the end of the top. */
@@ -89,7 +97,7 @@ static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, u
     HFIT_ASSERT(top < end && size <= end - top);
     const uint32_t start = end - size;
     if (start - top < least_chunk(plan)) {
-        use(heap, plan, top, end, size);
+        (void)use_apart(heap, plan, top, end, size); /* all of it */
         return top;
     }
     bounds_use_last(heap, plan, top, start, end);
@@ -100,8 +108,8 @@ static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, u
 }
 
 /* Takes the free neighbours of a used chunk out of the index. */
-static INLINE_FOR_SPEED void take_out_neighbours(hfit_heap *heap, const hfit_plan *plan,
-                                                 const place *at) {
+static FORCE_INLINE void take_out_neighbours(hfit_heap *heap, const hfit_plan *plan,
+                                             const place *at) {
     HFIT_ASSERT(is_place(at));
     if (at->to != at->end) {
         take_out(heap, plan, at->end, at->to);
@@ -112,19 +120,23 @@ static INLINE_FOR_SPEED void take_out_neighbours(hfit_heap *heap, const hfit_pla
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
-static INLINE_FOR_SPEED void release(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+static FORCE_INLINE void release(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     take_out_neighbours(heap, plan, at);
     bounds_free(heap, plan, at);
     put_back(heap, plan, at->from, at->from, at->to);
     add_to_tally(heap, 0u - 1);
 }
 
+static HFIT_NOT_INLINE void release_apart(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+    release(heap, plan, at);
+}
+
 /* True if what was found may be taken; if not, that is told. */
-static inline bool is_takeable(const hfit_heap *heap, const hfit_plan *plan, sized_chunk found,
-                               uint32_t size) {
+static FORCE_INLINE bool is_takeable(const hfit_heap *heap, const hfit_plan *plan,
+                                     sized_chunk found, uint32_t size) {
     const uint32_t granule = granule_of(plan, found.offset);
     if (may_be_entry(heap, plan, found.offset) && found.size >= size &&
-        is_free_chunk(heap, plan, granule, found.size) &&
+        is_free_within(heap, plan, granule, found.size) &&
         index_holds(heap, plan, granule, found.size)) {
         return true;
     }
@@ -141,8 +153,8 @@ static FORCE_INLINE bool is_too_large(const hfit_plan *plan, uint32_t chunk, uin
 /* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
  * the top, else one of its own side that is too large, else of the other side. False if there is
  * none. */
-static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
-                                  place *at) {
+static FORCE_INLINE bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
+                              place *at) {
     if (size > chunks_end(heap) >> granule_shift(plan)) {
         return false; /* its class has no word */
     }
@@ -176,14 +188,14 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
     return true;
 }
 
-static inline bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                               uint32_t end) {
+static FORCE_INLINE bool is_in_place(const hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                     uint32_t end) {
     return start == end || is_top(heap, start) || index_holds(heap, plan, start, end - start);
 }
 
 /* As find_used, with the free neighbours, whose words are checked. */
-static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *plan,
-                                        const void *block, place *at) {
+static FORCE_INLINE bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void *block,
+                                    place *at) {
     if (!find_used(heap, plan, block, at)) {
         return false;
     }
@@ -191,6 +203,11 @@ static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *
             (HFIT_SAFETY < 1 || (is_in_place(heap, plan, at->end, at->to) &&
                                  is_in_place(heap, plan, at->from, at->start)))) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, block);
+}
+
+static HFIT_NOT_INLINE bool find_place_apart(const hfit_heap *heap, const hfit_plan *plan,
+                                             const void *block, place *at) {
+    return find_place(heap, plan, block, at);
 }
 
 #endif

@@ -36,6 +36,7 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/trie.h"
 #include "src/tailored/heap.h"
+#include "src/tailored/map.h"
 
 enum {
     FIRST_TRIE = 3,
@@ -72,7 +73,7 @@ static FORCE_INLINE bool is_alone(const hfit_plan *plan, uint32_t size) {
     return is_good_fit(plan) ? size < FIRST_MIXED : size >> FIRST_TRIE == 0;
 }
 
-static inline uint32_t class_of(const hfit_plan *plan, uint32_t size) {
+static FORCE_INLINE uint32_t class_of(const hfit_plan *plan, uint32_t size) {
     const uint32_t least = least_chunk(plan);
     HFIT_ASSERT(size >= least);
     if (is_good_fit(plan)) {
@@ -137,7 +138,8 @@ static inline uint32_t index_end(const hfit_plan *plan, uint32_t granules) {
 }
 
 /* True if a chunk begins at the entry, as far as its offset tells. */
-static inline bool may_be_entry(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
+static FORCE_INLINE bool may_be_entry(const hfit_heap *heap, const hfit_plan *plan,
+                                      uint32_t entry) {
     return ((entry + HEADER_SIZE) & (plan->alignment - 1)) == 0 && entry < links_end(heap) &&
            granule_of(plan, entry) >= load_word(heap, CHUNKS_FIRST);
 }
@@ -248,8 +250,8 @@ static INLINE_FOR_SPEED sized_chunk find_good(const hfit_heap *heap, const hfit_
 }
 
 /* The smallest chunk of at least `size` granules. */
-static INLINE_FOR_SPEED sized_chunk find_best(const hfit_heap *heap, const hfit_plan *plan,
-                                              uint32_t size, bool above) {
+static FORCE_INLINE sized_chunk find_best(const hfit_heap *heap, const hfit_plan *plan,
+                                          uint32_t size, bool above) {
     const uint32_t class = class_of(plan, size);
     const uint32_t end = walk_end(heap);
     uint32_t map = load_word(heap, map_of(plan, class, above)) & UINT32_MAX << class;
@@ -272,8 +274,8 @@ static INLINE_FOR_SPEED sized_chunk find_best(const hfit_heap *heap, const hfit_
 }
 
 /* A chunk of at least `size` granules on one side of the top. */
-static INLINE_FOR_SPEED sized_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
-                                               uint32_t size, bool above) {
+static FORCE_INLINE sized_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
+                                           uint32_t size, bool above) {
     return is_good_fit(plan) ? find_good(heap, plan, size, above)
                              : find_best(heap, plan, size, above);
 }

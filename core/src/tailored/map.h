@@ -46,6 +46,9 @@ enum {
     LONG_BEGINS = 6,               /* marks around a granule: "0110" */
 };
 
+_Static_assert(MOST_GRANULES >> 5 < 1 << (SKIP_SHIFT - 1), "a skip counts all words of a map");
+_Static_assert(SKIP_SIGN >> (32 - SKIP_SHIFT) == 0, "and its sign lies above the count");
+
 /* The map of the granules from `first` to `last`. */
 typedef struct map_layout {
     uint32_t first;
@@ -89,7 +92,7 @@ static FORCE_INLINE void unmark_in(hfit_heap *heap, uint32_t offset, uint32_t ma
 }
 
 /* Marks so many granules, at most four, which may lie in two words. */
-static INLINE_FOR_SPEED void mark(hfit_heap *heap, uint32_t map, uint32_t granule, uint32_t count) {
+static FORCE_INLINE void mark(hfit_heap *heap, uint32_t map, uint32_t granule, uint32_t count) {
     HFIT_ASSERT(count >= 1 && count <= 4);
     const uint32_t offset = map + (granule >> 5) * 4;
     const uint32_t shift = granule & 31;
@@ -113,6 +116,15 @@ static INLINE_FOR_SPEED void unmark(hfit_heap *heap, uint32_t map, uint32_t gran
     }
 }
 
+/* Two marks, and one less: what a chunk that is split or joined most often needs. */
+static CALL_FOR_SIZE void mark_two(hfit_heap *heap, uint32_t map, uint32_t granule) {
+    mark(heap, map, granule, 2);
+}
+
+static FORCE_INLINE void unmark_one(hfit_heap *heap, uint32_t map, uint32_t granule) {
+    unmark_in(heap, map + (granule >> 5) * 4, 1u << (granule & 31));
+}
+
 /* Notes how many words lie between the last mark at a chunk's beginning and the next one. */
 static FORCE_INLINE void note_skip(hfit_heap *heap, uint32_t map, uint32_t mark, uint32_t next) {
     HFIT_ASSERT(mark <= next + 1); /* of a chunk of two granules both are marks */
@@ -127,7 +139,7 @@ static FORCE_INLINE void note_skip(hfit_heap *heap, uint32_t map, uint32_t mark,
 }
 
 /* The next mark behind a granule that is marked. */
-static INLINE_FOR_SPEED uint32_t next_mark(const hfit_heap *heap, uint32_t map, uint32_t granule) {
+static FORCE_INLINE uint32_t find_mark(const hfit_heap *heap, uint32_t map, uint32_t granule) {
     uint32_t number = granule >> 5;
     uint32_t word = load_word(heap, map + number * 4) & ~1u << (granule & 31);
     if (word == 0) {
@@ -139,6 +151,11 @@ static INLINE_FOR_SPEED uint32_t next_mark(const hfit_heap *heap, uint32_t map, 
         }
     }
     return number * 32 + hfit_trailing_zeros(word);
+}
+
+/* The same, for all but free to call. */
+static CALL_FOR_SIZE uint32_t next_mark(const hfit_heap *heap, uint32_t map, uint32_t granule) {
+    return find_mark(heap, map, granule);
 }
 
 /* The last mark before a granule that is marked, behind the first chunk's. */
@@ -171,7 +188,7 @@ static inline uint32_t marks_from(const hfit_heap *heap, uint32_t granule) {
 }
 
 /* The marks of any granule, two before and one behind it. */
-static inline uint32_t marks_around(const hfit_heap *heap, uint32_t granule) {
+static FORCE_INLINE uint32_t marks_around(const hfit_heap *heap, uint32_t granule) {
     return marks_from(heap, granule - 2) & 15;
 }
 
@@ -247,8 +264,8 @@ static inline uint32_t map_end(const hfit_heap *heap, const hfit_plan *plan, uin
 
 /* True if a free chunk of `size` granules begins at `chunk`, any granule of the chunks; at level 0
  * as far as its words tell. */
-static inline bool is_free_mapped(const hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                                  uint32_t size) {
+static FORCE_INLINE bool is_free_mapped(const hfit_heap *heap, const hfit_plan *plan,
+                                        uint32_t chunk, uint32_t size) {
     if ((marks_around(heap, chunk) & 14) != 12) {
         return false;
     }
@@ -262,16 +279,16 @@ static inline bool is_free_mapped(const hfit_heap *heap, const hfit_plan *plan, 
 
 /* The five changes of bounds: see bounds.h. */
 
-static INLINE_FOR_SPEED void map_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                                     uint32_t behind, uint32_t end) {
+static FORCE_INLINE void map_use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                 uint32_t behind, uint32_t end) {
     const uint32_t map = map_base(heap);
     if (behind != end) {
-        mark(heap, map, behind, 2);
+        mark_two(heap, map, behind);
         note_free(heap, plan, behind, end);
     } else if (end - start > 2) {
         unmark(heap, map, end - 2, 2);
     }
-    unmark(heap, map, start + 1, 1);
+    unmark_one(heap, map, start + 1);
     note_skip(heap, map, start, behind);
 }
 
@@ -290,7 +307,7 @@ static FORCE_INLINE uint32_t at_most(uint32_t most, uint32_t count) {
 
 /* Where chunks are joined their marks go, but for a neighbour's at the other end. What was cut off
  * before the next chunk may have one granule; so the second is marked last. */
-static INLINE_FOR_SPEED void map_join(hfit_heap *heap, const place *at) {
+static FORCE_INLINE void map_join(hfit_heap *heap, const place *at) {
     const uint32_t map = map_base(heap);
     if (at->to != at->end) {
         unmark(heap, map, at->end, at_most(2, at->to - at->end - 2));
@@ -299,14 +316,14 @@ static INLINE_FOR_SPEED void map_join(hfit_heap *heap, const place *at) {
         const uint32_t count = at_most(3, at->start - at->from - 1);
         unmark(heap, map, at->start + 1 - count, count);
     } else {
-        mark(heap, map, at->start, 2);
+        mark_two(heap, map, at->start);
     }
     if (at->to == at->end) {
-        mark(heap, map, at->end - 2, 2);
+        mark_two(heap, map, at->end - 2);
     }
 }
 
-static INLINE_FOR_SPEED void map_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+static FORCE_INLINE void map_free(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     map_join(heap, at);
     note_free(heap, plan, at->from, at->to);
 }
@@ -318,31 +335,33 @@ static inline void map_cut(hfit_heap *heap, const place *at, uint32_t behind) {
 }
 
 /* Stores where the used chunk at `at->start`, a granule of the chunks, ends. From safety level 1 on
- * false, and what is wrong, if there is none. */
-static INLINE_FOR_SPEED bool map_find(const hfit_heap *heap, place *at, hfit_misuse *misuse) {
+ * false, and what is wrong, if there is none; else also whether a free chunk lies before it: then
+ * `at->from` is not its start. */
+static FORCE_INLINE bool map_find(const hfit_heap *heap, place *at, hfit_misuse *misuse) {
     if (HFIT_SAFETY >= 1) {
         const uint32_t marks = marks_around(heap, at->start);
         *misuse = (marks & 4) == 0 ? HFIT_MISUSE_FOREIGN : HFIT_MISUSE_NOT_LIVE;
         if ((marks & 12) != 4 || marks == LONG_BEGINS) {
             return false;
         }
+        at->from = at->start - (marks >> 1 & 1);
     }
-    at->end = next_mark(heap, map_base(heap), at->start);
+    at->end = find_mark(heap, map_base(heap), at->start);
     return true;
 }
 
-/* Stores how far the free neighbours reach. */
-static INLINE_FOR_SPEED void map_look_around(const hfit_heap *heap, const hfit_plan *plan,
-                                             place *at) {
+/* Stores how far the free neighbours reach, of what map_find found. */
+static FORCE_INLINE void map_look_around(const hfit_heap *heap, const hfit_plan *plan, place *at) {
     const uint32_t map = map_base(heap);
     at->to = at->end;
-    at->from = at->start;
     if (is_marked(heap, map, at->end + 1)) {
         at->to = HFIT_SAFETY < 1 ? noted_end(heap, plan, at->end) : free_end(heap, at->end);
     }
-    if (is_marked(heap, map, at->start - 1)) {
-        at->from =
-            HFIT_SAFETY < 1 ? noted_start(heap, plan, at->start) : free_start(heap, at->start);
+    if (HFIT_SAFETY < 1) {
+        const bool is_after_free = is_marked(heap, map, at->start - 1);
+        at->from = is_after_free ? noted_start(heap, plan, at->start) : at->start;
+    } else if (at->from != at->start) {
+        at->from = free_start(heap, at->start);
     }
 }
 

@@ -11,6 +11,7 @@
 
 #define HFIT_THIS(operation) hfit_tailored_##operation
 #define HFIT_TAKES_TAGS 1
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -45,65 +46,70 @@ static FORCE_INLINE hfit_tailored_plan known_plan(const hfit_plan *plan, uint32_
 }
 
 static FORCE_INLINE void *alloc_in(hfit_heap *heap, const hfit_plan *plan, uint32_t layout,
-                                   size_t size, uint32_t tag) {
+                                   const request *asked, size_t *usable) {
     if (has_two_ends(plan)) {
         const hfit_tailored_plan known = known_plan(plan, layout, 2);
-        return alloc_block(heap, &known.common, size, tag);
+        return alloc_block(heap, &known.common, asked, usable);
     }
     const hfit_tailored_plan known = known_plan(plan, layout, 1);
-    return alloc_block(heap, &known.common, size, tag);
+    return alloc_block(heap, &known.common, asked, usable);
 }
 
-static HFIT_FLATTEN void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                        uint32_t tag) {
+static HFIT_FLATTEN void *alloc_request(hfit_heap *heap, const hfit_plan *plan,
+                                        const request *asked, size_t *usable) {
     if (is_good_fit(plan)) {
-        return alloc_block(heap, plan, size, tag);
+        return alloc_block(heap, plan, asked, usable);
     }
     if (has_headers(plan)) {
-        return alloc_in(heap, plan, HFIT_TAILORED_HEADERS, size, tag);
+        return alloc_in(heap, plan, HFIT_TAILORED_HEADERS, asked, usable);
     }
-    return has_pairs(plan) ? alloc_in(heap, plan, HFIT_TAILORED_PAIRS, size, tag)
-                           : alloc_in(heap, plan, HFIT_TAILORED_MAP, size, tag);
+    return has_pairs(plan) ? alloc_in(heap, plan, HFIT_TAILORED_PAIRS, asked, usable)
+                           : alloc_in(heap, plan, HFIT_TAILORED_MAP, asked, usable);
 }
 
-static FORCE_INLINE void free_in(hfit_heap *heap, const hfit_plan *plan, uint32_t layout,
-                                 void *block) {
+static FORCE_INLINE size_t free_in(hfit_heap *heap, const hfit_plan *plan, uint32_t layout,
+                                   void *block) {
     if (has_two_ends(plan)) {
         const hfit_tailored_plan known = known_plan(plan, layout, 2);
-        free_block(heap, &known.common, block);
-    } else {
-        const hfit_tailored_plan known = known_plan(plan, layout, 1);
-        free_block(heap, &known.common, block);
+        return free_block(heap, &known.common, block);
     }
+    const hfit_tailored_plan known = known_plan(plan, layout, 1);
+    return free_block(heap, &known.common, block);
 }
 
-static HFIT_FLATTEN void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static HFIT_FLATTEN size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
     if (is_good_fit(plan)) {
-        free_block(heap, plan, block);
-    } else if (has_headers(plan)) {
-        free_in(heap, plan, HFIT_TAILORED_HEADERS, block);
-    } else if (has_pairs(plan)) {
-        free_in(heap, plan, HFIT_TAILORED_PAIRS, block);
-    } else {
-        free_in(heap, plan, HFIT_TAILORED_MAP, block);
+        return free_block(heap, plan, block);
     }
+    if (has_headers(plan)) {
+        return free_in(heap, plan, HFIT_TAILORED_HEADERS, block);
+    }
+    return has_pairs(plan) ? free_in(heap, plan, HFIT_TAILORED_PAIRS, block)
+                           : free_in(heap, plan, HFIT_TAILORED_MAP, block);
 }
 
 #else
 
-static FORCE_INLINE void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                        uint32_t tag) {
-    return alloc_block(heap, plan, size, tag);
+static FORCE_INLINE void *alloc_request(hfit_heap *heap, const hfit_plan *plan,
+                                        const request *asked, size_t *usable) {
+    return alloc_block(heap, plan, asked, usable);
 }
 
-static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
-    free_block(heap, plan, block);
+static size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
+    return free_block(heap, plan, block);
 }
 
 #endif
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
-    return heap_alloc_at(heap, plan, size, 0);
+static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                               size_t *usable) {
+    const request asked = {size, 0};
+    return alloc_request(heap, plan, &asked, usable);
+}
+
+static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
+    const request asked = {size, tag};
+    return alloc_request(heap, plan, &asked, NULL);
 }
 
 void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
@@ -128,7 +134,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
         at.end += !is_marked(heap, map_base(heap), at.end);
     }
     (void)look_around(heap, plan, &at);
-    release(heap, plan, &at);
+    release_apart(heap, plan, &at);
 }
 
 /* Cuts a used chunk down to `size` granules where what is left can be free. */
@@ -139,7 +145,7 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, const place *at, uint
     if (rest.to - behind >= least_chunk(plan) && behind != at->end) {
         bounds_cut(heap, plan, at, behind);
         add_to_tally(heap, 1);
-        release(heap, plan, &rest);
+        release_apart(heap, plan, &rest);
     }
 }
 
@@ -161,32 +167,45 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, 
     join(heap, plan, at);
     slide_payload(moved, (size_t)(at->start - at->from) << shift,
                   usable_bytes(plan, at->end - at->start));
-    use(heap, plan, at->from, at->to, granules);
+    (void)use_apart(heap, plan, at->from, at->to, granules);
     return moved;
 }
 
-static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    place at;
-    if (block == NULL) {
-        return heap_alloc(heap, plan, size);
-    }
+/* Makes the block at `at` one of `size` bytes. */
+static void *resize_at(hfit_heap *heap, const hfit_plan *plan, place *at, size_t size) {
+    void *block = block_at(heap, at->start << granule_shift(plan));
     const uint32_t granules = granules_for(plan, size);
-    if (granules == 0 || !find_place(heap, plan, block, &at)) {
+    if (granules == 0) {
         return NULL;
     }
-    if (granules <= at.end - at.start) {
-        shrink(heap, plan, &at, granules);
+    if (granules <= at->end - at->start) {
+        shrink(heap, plan, at, granules);
         return block;
     }
-    if (granules <= at.to - at.start) {
-        at.from = at.start;
-        join(heap, plan, &at);
-        use(heap, plan, at.start, at.to, granules);
+    if (granules <= at->to - at->start) {
+        at->from = at->start;
+        join(heap, plan, at);
+        (void)use_apart(heap, plan, at->start, at->to, granules);
         return block;
     }
-    const size_t usable = usable_bytes(plan, at.end - at.start);
+    const size_t usable = usable_bytes(plan, at->end - at->start);
     void *moved = move_block(heap, plan, block, usable, size);
-    return moved != NULL ? moved : grow_down(heap, plan, &at, granules);
+    return moved != NULL ? moved : grow_down(heap, plan, at, granules);
+}
+
+static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                size_t usable[2]) {
+    place at;
+    if (block == NULL) {
+        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
+    }
+    if (!find_place_apart(heap, plan, block, &at)) {
+        return NULL;
+    }
+    const size_t before = usable_bytes(plan, at.end - at.start);
+    void *resized = resize_at(heap, plan, &at, size);
+    tell_resized(heap, plan, resized, before, usable);
+    return resized;
 }
 
 /* Granules from `start` to the first that is aligned: 0, or enough for a free chunk. */
@@ -248,14 +267,14 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (gap != 0) {
         use_behind(heap, plan, &at, gap, granules);
     } else {
-        use(heap, plan, at.start, at.end, granules);
+        (void)use_apart(heap, plan, at.start, at.end, granules);
     }
     return block_at(heap, (at.start + gap) << shift);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     place at;
-    if (block == NULL || !find_place(heap, plan, block, &at)) {
+    if (block == NULL || !find_place_apart(heap, plan, block, &at)) {
         return 0;
     }
     return usable_bytes(plan, at.end - at.start);

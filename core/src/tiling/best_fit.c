@@ -20,6 +20,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_best_fit_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -43,6 +44,8 @@ enum {
     SMALLEST_REGION = CONTROL_SIZE + CHUNK_LEAST + WORD_SIZE,
 };
 
+_Static_assert(BIN_COUNT * 4 == 1 << FIRST_TRIE, "tries begin where bins end");
+_Static_assert(CLASS_COUNT <= 31, "each class has a bit, class 0 none");
 _Static_assert(BIN_COUNT * 4 >= TRIE_NODE, "a chunk without a bin has room for a trie's words");
 _Static_assert((CONTROL_SIZE + WORD_SIZE) % 16 == 0, "a chunk of any alignment begins here");
 

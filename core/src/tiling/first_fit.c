@@ -5,6 +5,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_first_fit_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"

@@ -14,6 +14,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_segregated_fit_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -29,6 +30,10 @@ enum {
     HEADS = MAP + 4,
     MOST_EXACT_LISTS = 32, /* bits of the map */
 };
+
+_Static_assert(MOST_EXACT_LISTS <= 32, "each exact list has a bit");
+_Static_assert(1 << (2 + (4 >> 3)) == 4 && 1 << (2 + (8 >> 3)) == 8 && 1 << (2 + (16 >> 3)) == 16,
+               "log2 of each alignment, as list_for has it");
 
 static inline const hfit_segregated_fit_plan *own(const hfit_plan *plan) {
     return (const hfit_segregated_fit_plan *)plan;

@@ -128,9 +128,9 @@ static FORCE_INLINE bool take_chunk(hfit_heap *heap, const hfit_plan *plan, tili
 }
 
 /* Makes `needed` bytes of a free chunk that is out of the index a used chunk; the rest goes back to
- * the index if it can be a chunk. */
-static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan,
-                                   const tiling_chunk *chunk, uint32_t needed) {
+ * the index if it can be a chunk. Returns the offset behind the used one. */
+static FORCE_INLINE uint32_t use_chunk(hfit_heap *heap, const hfit_plan *plan,
+                                       const tiling_chunk *chunk, uint32_t needed) {
     HFIT_ASSERT(chunk_size(chunk->header) >= needed && needed >= smallest_chunk(plan));
     const uint32_t left = chunk_size(chunk->header) - needed;
     uint32_t used = chunk->header & ~(uint32_t)CHUNK_FREE;
@@ -144,6 +144,7 @@ static FORCE_INLINE void use_chunk(hfit_heap *heap, const hfit_plan *plan,
     }
     store_word(heap, chunk->offset, used);
     add_to_tally(heap, 1 + raise_footprint(heap, next));
+    return next;
 }
 
 /* The size of the smallest chunk that can hold `size` bytes; 0 if no region could. No chunk is too
@@ -187,7 +188,8 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, uint32_t first, 
     put_free_chunk(heap, plan, first, header);
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                               size_t *usable) {
     uint32_t found;
     const uint32_t needed = smallest_chunk_for(plan, size);
     const uint32_t end = load_word(heap, TILING_END);
@@ -198,15 +200,20 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (!take_chunk(heap, plan, &chunk, needed, end)) {
         return NULL;
     }
-    use_chunk(heap, plan, &chunk, needed);
+    const uint32_t behind = use_chunk(heap, plan, &chunk, needed);
+    if (usable != NULL) {
+        *usable = behind - chunk.offset - header_size(plan);
+    }
     return block_at(heap, chunk.offset + header_size(plan));
 }
 
-static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
     used_chunk chunk;
-    if (block != NULL && find_changeable_chunk(heap, plan, block, &chunk)) {
-        release_chunk(heap, plan, chunk);
+    if (block == NULL || !find_changeable_chunk(heap, plan, block, &chunk)) {
+        return 0;
     }
+    release_chunk(heap, plan, chunk);
+    return chunk_size(chunk.header) - header_size(plan);
 }
 
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
@@ -240,27 +247,41 @@ static bool grow_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chunk 
     }
     index_remove(heap, plan, chunk->offset + chunk_size(chunk->header), next_size);
     add_to_tally(heap, 0u - 1);
-    use_chunk(heap, plan, &joined, needed);
+    (void)use_chunk(heap, plan, &joined, needed);
     return true;
 }
 
-static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    if (block == NULL) {
-        return heap_alloc(heap, plan, size);
-    }
-    used_chunk chunk;
+/* Makes the block of a used chunk one of `size` bytes. */
+static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk,
+                          size_t size) {
+    void *block = block_at(heap, chunk->offset + header_size(plan));
     const uint32_t needed = smallest_chunk_for(plan, size);
-    if (needed == 0 || !find_changeable_chunk(heap, plan, block, &chunk)) {
+    if (needed == 0) {
         return NULL;
     }
-    if (needed <= chunk_size(chunk.header)) {
-        shrink_chunk(heap, plan, chunk, needed);
+    if (needed <= chunk_size(chunk->header)) {
+        shrink_chunk(heap, plan, *chunk, needed);
         return block;
     }
-    if (grow_chunk(heap, plan, &chunk, needed)) {
+    if (grow_chunk(heap, plan, chunk, needed)) {
         return block;
     }
-    return move_block(heap, plan, block, chunk_size(chunk.header) - header_size(plan), size);
+    return move_block(heap, plan, block, chunk_size(chunk->header) - header_size(plan), size);
+}
+
+static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
+                                size_t usable[2]) {
+    if (block == NULL) {
+        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
+    }
+    used_chunk chunk;
+    if (!find_changeable_chunk(heap, plan, block, &chunk)) {
+        return NULL;
+    }
+    const size_t before = chunk_size(chunk.header) - header_size(plan);
+    void *resized = resize_chunk(heap, plan, &chunk, size);
+    tell_resized(heap, plan, resized, before, usable);
+    return resized;
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
@@ -323,7 +344,7 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         return NULL;
     }
     cut_front(heap, plan, &chunk, aligning_gap(heap, plan, chunk.offset, (uint32_t)alignment));
-    use_chunk(heap, plan, &chunk, needed);
+    (void)use_chunk(heap, plan, &chunk, needed);
     return block_at(heap, chunk.offset + header_size(plan));
 }
 

@@ -20,6 +20,7 @@
 #include "hfit/descriptor.h"
 
 #define HFIT_THIS(operation) hfit_tlsf_##operation
+#define HFIT_TELLS_USABLE 1
 #include "src/size.h"
 #include "src/region.h"
 #include "src/operations/work.h"
@@ -38,6 +39,11 @@ enum {
     MOST_PROBES = 64,
     FINAL_REGION = 16 * 1024, /* bytes from which on classes are cut alike if a plan does not say */
 };
+
+/* Below 2^32 B a bin has a number below (33 - second level - log2 of the alignment) << second
+ * level: see bin_of. */
+_Static_assert((33 - MOST_SECOND_LEVEL - 2) << MOST_SECOND_LEVEL <= 32 * 32,
+               "each word of the map has a bit of the map's map");
 
 /* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {

@@ -95,7 +95,7 @@ static FORCE_INLINE uint32_t turn_from(const trie_form *form, uint32_t entry, ui
 /* `end` below is an offset that the words of all chunks in the trie lie before.
  *
  * `entry`, to which `slot` leads; at safety level 1 NO_OFFSET if it does not lead back. */
-static inline uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+static FORCE_INLINE uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                   uint32_t entry, uint32_t end) {
     const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - slot_in(form)) &&
                                               load_link_field(heap, entry, slot_in(form)) == slot);
@@ -103,7 +103,7 @@ static inline uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, 
 }
 
 /* The entry that hangs from `slot`, or NO_OFFSET. */
-static inline uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+static FORCE_INLINE uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                   uint32_t end) {
     return trie_sound(form, heap, slot, load_link(heap, slot), end);
 }
@@ -167,7 +167,7 @@ typedef struct trie_way {
 } trie_way;
 
 /* Follows the way of `size` from `slot`. */
-static inline trie_way trie_follow(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+static FORCE_INLINE trie_way trie_follow(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                    uint32_t size, uint32_t end) {
     trie_way way = {{NO_OFFSET, UINT32_MAX}, NO_OFFSET};
     uint32_t turns = turns_of(form, size);
@@ -194,7 +194,7 @@ static inline trie_way trie_follow(const trie_form *form, const hfit_heap *heap,
 }
 
 /* The better of `best` and the least of what hangs from `slot`. */
-static inline sized_chunk trie_least(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+static FORCE_INLINE sized_chunk trie_least(const trie_form *form, const hfit_heap *heap, uint32_t slot,
                                      sized_chunk best, uint32_t end) {
     uint32_t entry = trie_entry(form, heap, slot, end);
     while (entry != NO_OFFSET) {

@@ -139,6 +139,13 @@ DROP_UNKNOWN = typer.Option(
     rich_help_panel=IMPORTING,
 )
 DropUnknown: TypeAlias = Annotated[bool, DROP_UNKNOWN]
+LINE = typer.Option(
+    "--line",
+    metavar="TEXT",
+    help="What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
+    "'free {free} largest {largest}' for forecast [found].",
+    rich_help_panel=IMPORTING,
+)
 QUEUE = typer.Option(
     "--queue",
     help="When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "

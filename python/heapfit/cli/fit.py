@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,19 +40,14 @@ from heapfit.design.front.design_front import ALL_MEASURES
 from heapfit.design.front.preference import Preference
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
-from heapfit.fitting.answer import Answer
 from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
-from heapfit.importers import open_trace
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.energy import load_sram
 from heapfit.plan.values import expand_names
-from heapfit.progress import WeightedProgress
 from heapfit.report.heap.fit import write_report
 from heapfit.sweep import Sweep
-from heapfit.workloads.drawn_set import resample_traces
-
-_WORK = {"draw": 2, "fit": 98}  # of the time, where runs are resampled
 
 
 def run(command: FitCommand) -> None:
@@ -77,14 +71,12 @@ def _require_one(command: FitCommand) -> None:
     if command.front_folder is not None or command.allocators:
         option = "--allocators" if command.front_folder is None else "--front"
         raise typer.BadParameter(f"{option} takes one recording, or several with --each")
-    if command.draw:
-        raise typer.BadParameter("--draw takes one recording, or several with --each")
 
 
 def _make_options(command: FitCommand) -> FitOptions:
-    """Options of the fit; whole recordings are searched for candidates and resampled runs."""
+    """Options of the fit; whole recordings are searched for candidates."""
     has_candidates = command.plans_folder is not None or command.front_folder is not None
-    is_whole = has_candidates or command.draw > 0 or command.objective != "max"
+    is_whole = has_candidates or command.objective != "max"
     given = command.allocators or []
     return FitOptions(
         alignment=int(command.alignment),
@@ -94,6 +86,7 @@ def _make_options(command: FitCommand) -> FitOptions:
         sized=command.sized,
         pools=command.pools,
         peak=command.peak,
+        horizon=None if command.horizon is None else parse_horizon(command.horizon),
         margin=command.margin,
         exact=command.exact,
         effort=command.effort,
@@ -163,13 +156,13 @@ def _outcomes(command: FitCommand, options: FitOptions) -> Iterator[_Outcome]:
     if not command.each or len(sources) == 1:
         with Sweep(command.workers, command.cluster) as sweep:
             job = _FitJob(sources, folder_for(sources, output), folders, sweep)
-            outcome = _fit_and_write(job, options, command.draw, command.seed)
+            outcome = _fit_and_write(job, options)
         yield outcome
         return
     for source, folder in zip(sources, source_folders(sources, output), strict=True):
         job = _FitJob([source], folder, folders.subfolders(folder.name), None)
         try:
-            outcome = _fit_and_write(job, options, command.draw, command.seed)
+            outcome = _fit_and_write(job, options)
         except HeapfitError as error:
             outcome = _Outcome(Failure(source, str(error)))
         yield outcome
@@ -185,20 +178,12 @@ class _FitJob:
     sweep: Sweep | None
 
 
-def _fit_and_write(job: _FitJob, options: FitOptions, draw: int, seed: int) -> _Outcome:
-    """One fit with what it writes; `draw` runs are resampled from its one recording."""
-    with progress_bar() as progress, tempfile.TemporaryDirectory(prefix="heapfit-") as made:
-        whole = WeightedProgress(progress, _WORK)
-        drawn, sources = None, list(job.sources)
-        if draw:
-            (source,) = sources
-            resampling = whole.part("draw")
-            with open_trace(source, options.importing, resampling) as trace:
-                drawn = resample_traces(trace, draw, seed, Path(made), resampling)
-            sources += [trace.path for trace in drawn.traces]
+def _fit_and_write(job: _FitJob, options: FitOptions) -> _Outcome:
+    """One fit with what it writes."""
+    with progress_bar() as progress:
         resources = Resources(job.sweep, write_report)
-        fitted = fit(sources, job.folder, options, whole.part("fit"), resources)
-        return _Outcome(fitted, list(write_candidates(fitted, job.folders, drawn)))
+        fitted = fit(job.sources, job.folder, options, progress, resources)
+        return _Outcome(fitted, list(write_candidates(fitted, job.folders)))
 
 
 def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
@@ -210,7 +195,7 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
     yield from first_screen(outcome, is_whole)
     if outcome.recalled:
         yield Line(f"{outcome.recalled:,} of {len(outcome.runs):,} recordings came from the cache.")
-    yield from _answer(outcome.answer, outcome.suggestions)
+    yield from _answer(outcome)
     yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
     if is_whole:
         yield Line("")
@@ -231,8 +216,8 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
         yield Line(f"trace  {path}", is_copied=True)
 
 
-def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
-    size = answer.size
+def _answer(outcome: Fit) -> Iterator[Part]:
+    answer, size = outcome.answer, outcome.answer.size
     yield Fields(
         {
             "answer": {
@@ -243,8 +228,8 @@ def _answer(answer: Answer, suggestions: Sequence[str]) -> Iterator[Part]:
                 "margin_percent": size.margin,
                 "recordings": answer.known.runs,
                 "is_enough": answer.is_enough,
-                "sentences": answer.sentences(),
-                "firmer": suggestions,
+                "sentences": [*outcome.kinds.growth, *answer.sentences()],
+                "firmer": outcome.suggestions,
             }
         }
     )

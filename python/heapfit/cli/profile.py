@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from heapfit.cli.commands.recordings import ProfileCommand
+from heapfit.cli.printing.kind import describe_kind, growth_parts, kind_fields
 from heapfit.cli.printing.parts import (
     Column,
     Fields,
@@ -19,6 +20,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options
 from heapfit.design.pools.special_pools import special_sizes
+from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_share
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
@@ -46,10 +48,11 @@ def run(command: ProfileCommand) -> None:
         open_trace(command.source, importing, progress) as trace,
     ):
         profile = profile_trace(trace, progress)
+        kind = find_kind(trace, profile)
         frequent = _frequent_sizes(profile)
         sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
         written = None if command.output is None else write_series(trace, command.output, progress)
-    print_result(_parts(trace.info, profile, frequent, sampled), command.as_json)
+    print_result(_parts(trace.info, (profile, kind), frequent, sampled), command.as_json)
     if written is not None and not command.as_json:
         print_result(_series_parts(written, profile), as_json=False)
 
@@ -71,14 +74,18 @@ def _frequent_sizes(profile: Profile) -> list[int]:
 
 
 def _parts(
-    info: TraceInfo, profile: Profile, frequent: Sequence[int], series: Sequence[SizeSeries]
+    info: TraceInfo,
+    found: tuple[Profile, RecordingKind],
+    frequent: Sequence[int],
+    series: Sequence[SizeSeries],
 ) -> Iterator[Part]:
+    profile, kind = found
     operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
     yield Fields({"trace": info, **{name: getattr(profile, name) for name in _FIGURES}})
     yield Fields({"operations": operations})
     yield Fields({name: getattr(profile, name) for name in _ARRAYS})
     yield Group("live", [Fields(_live_series(profile))])
-    yield Fields({"live_blocks": series})
+    yield Fields({"live_blocks": series, "kind": kind_fields(kind)})
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
     yield Line(f"{info.program or info.source}: {profile.events:,} events ({info.kind}, {bits})")
     yield Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count))
@@ -87,6 +94,8 @@ def _parts(
         f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
         f"({profile.never_freed_bytes:,} B)"
     )
+    yield Line(describe_kind(kind))
+    yield from growth_parts(kind)
     yield Line("")
     yield from _sizes(profile, frequent)
     yield Line("")

@@ -26,7 +26,7 @@ from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sweep import Sweep, usable_cores
 
-# What takes how much of the time, measured on the lwIP example; others are resampled if asked for.
+# What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 # Parameters that only one kind of source has a use for.
 _RECORDING_PARAMETERS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")

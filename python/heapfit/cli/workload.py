@@ -19,28 +19,15 @@ from heapfit.cli.printing.parts import (
     Table,
     columns,
     object_of,
-    paragraph,
     print_result,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.importers import open_trace
-from heapfit.importers.file_kind import is_path, require_kind
-from heapfit.importers.source import ImportOptions
-from heapfit.trace.kinds import Kind
-from heapfit.trace.names import source_name
-from heapfit.workloads.draw import resample_trace
-from heapfit.workloads.drawn_set import LIMITS
-from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
 def run(command: WorkloadCommand) -> None:
     if command.workload is None:
         parts = _list()
-    elif is_path(command.workload):
-        parts = _write_resampled(
-            require_kind(Path(command.workload), Kind.RECORDING), command.output, command.seed
-        )
     else:
         parts = _write_synthetic(command.workload, command.output, command.seed)
     print_result(parts, command.as_json)
@@ -54,17 +41,6 @@ def _write_synthetic(workload: str, output: Path | None, seed: int) -> Iterator[
     yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
     line = f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}"
     yield Line(line, is_copied=True)
-
-
-def _write_resampled(source: Path, output: Path | None, seed: int) -> Iterator[Part]:
-    path = output or Path(f"{source_name(source)}-drawn-{seed}.parquet")
-    with step_bar() as progress, open_trace(source, ImportOptions(), progress) as trace:
-        drawn = resample_trace(fit_model(trace), seed, path, trace.info)
-    yield Fields({"trace": path, **asdict(drawn.info)})
-    yield Fields({"like": str(source), "seed": seed, "limits": LIMITS})
-    line = f"{path}: {drawn.info.events:,} events resampled from {source}, seed {seed}"
-    yield Line(line, is_copied=True)
-    yield from paragraph(LIMITS)
 
 
 _PARAMETER: tuple[Column[_engine.WorkloadParameter], ...] = columns(

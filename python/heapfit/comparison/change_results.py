@@ -56,7 +56,7 @@ class ChangeTest:
         others = f"{len(self.counted) - 1} other changes"
         if worst.holds:
             where = "it holds" if margin >= self.margin else f"{self.margin:g} % margin holds"
-            return f"Next build: {where} with {worst.name} and with {others} of the program."
+            return f"Next build: {where} with {worst.name} and {others}."
         limit = "which the margin covers"
         if worst.needed > margin:
             limit = f"more than the margin of {margin:g} %"

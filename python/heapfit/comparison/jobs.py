@@ -148,7 +148,7 @@ def _measure(asked: _Measurement, *paths: Path) -> Row:
 def _read_events(
     one: Candidate, spec: WorkloadSpec | None, paths: Sequence[Path]
 ) -> _engine.EventArray:
-    """The events of a stored or resampled trace, as a system's heap gets them where it is one."""
+    """The events of a stored trace or a workload, as a system's heap gets them where it is one."""
     if one.heap is None:  # drawn traces have no call sites
         return generate_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from heapfit.comparison.work import Work
 from heapfit.fitting.holdout import HoldoutResult, check_holdout
+from heapfit.fitting.longer_runs import LongerRunsOfFit, forecast_longer_runs
+from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.suggestions import suggest_next_recordings
@@ -22,6 +24,8 @@ class Assessment:
     suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
+    kinds: FitKinds
+    longer: LongerRunsOfFit
     work: Work  # that selection and assessment took
 
 
@@ -29,16 +33,25 @@ def assess(selection: Selection, request: Request, progress: WeightedProgress) -
     """Assesses a selection, which does not change."""
     choice = selection.choice
     recordings = selection.workload.recordings
+    kinds = find_kinds(
+        [(one.trace, one.read.profile) for one in recordings],
+        choice.shown.trace,
+        choice.answer.size,
+        request.options.programs,
+    )
     suggesting = progress.part("suggest")
     suggestions, suggested = suggest_next_recordings(choice, request.options, suggesting)
     referring = progress.part("reference", steps=2)
     rows, referred = measure_reference_heaps(selection, request.options, referring)
     holding, searched = progress.part("hold"), selection.searched
-    holdout = check_holdout(choice, recordings, searched, holding, request.threads)
+    holdout = check_holdout(choice, recordings, searched, holding)
+    longer = forecast_longer_runs(selection, kinds, request.options.horizon)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + selection.baselines.events
     tested = None if selection.today is None else selection.today.changes
     changed = 0 if tested is None else tested.events
-    assessed = Work(beside=beside, judged=holdout.events + replayed, changed=changed)
+    assessed = Work(
+        beside=beside, judged=holdout.events + longer.events + replayed, changed=changed
+    )
     work = choice.comparison.work + assessed
-    return Assessment(selection, suggestions, rows, holdout, work)
+    return Assessment(selection, suggestions, rows, holdout, kinds, longer, work)

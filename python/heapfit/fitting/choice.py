@@ -173,7 +173,9 @@ def choose_for_several(
     row = designs.choose(options.pools)
     most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
     sentence = ""
-    if options.prefer is not Preference.RAM:
+    if options.prefer is Preference.RAM:
+        designs, row = _take_of_equal_rows(row, designs, comparison, recordings, options)
+    else:
         front = front_of(comparison, recordings[most], sram=options.sram)
         rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
         designs, row = _prefer_of_several(designs, front, recordings, options, rivals)
@@ -215,6 +217,53 @@ def _compare_on_worst(
     """The recording that needs most of a plan, and the comparison of all plans on it."""
     most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
     return most, compare(recordings[most], _make_portfolio(designs), progress, robust.precision)
+
+
+def _take_of_equal_rows(
+    row: RobustRow,
+    designs: RobustDesigns,
+    comparison: Comparison,
+    recordings: Sequence[LoadedTrace],
+    options: FitOptions,
+) -> tuple[RobustDesigns, RobustRow]:
+    """The designs and the row, or one with as large a region that dominates it.
+
+    That one is tried on changed programs first, which may raise its region. Costs are those of the
+    recording that `comparison` is of, which needs most of the row.
+    """
+
+    def size_of(one: RobustRow) -> HeapSize | None:
+        return designs.heap_size(one, options.peak, options.margin)
+
+    size, known = size_of(row), {one.name: one for one in comparison.rows if one.r_safe is not None}
+    equal = [
+        one
+        for one in sorted(designs.rows, key=lambda one: one is not row)
+        if one.name in known and _may_replace(one, row)
+        if size is not None and (own := size_of(one)) is not None and own.region == size.region
+    ]
+    if size is None or len(equal) < 2:
+        return designs, row
+    shown = next(one for one in recordings if one.trace.info == comparison.trace)
+    sizes = {one.name: size_of(one) for one in equal}
+    best = _first_undominated([known[one.name] for one in equal], sizes, comparison, shown, options)
+    found = next(one for one in equal if one.name == best.name)
+    if found.changes is None and found.region is not None:
+        programs = ChangedPrograms.from_recordings(recordings)
+        tested = programs.test(found.plan, found.region, designs.basis(found))
+        tried = replace(found, changes=tested)
+        rows = tuple(tried if one is found else one for one in designs.rows)
+        designs, found = replace(designs, rows=rows), tried
+    own = size_of(found)
+    is_as_small = own is not None and own.region <= size.region and not found.is_trace_specific
+    return designs, found if is_as_small else row
+
+
+def _may_replace(one: RobustRow, row: RobustRow) -> bool:
+    """True if one row is of the kind of another and needs no more on hold-out traces."""
+    if one.is_cut != row.is_cut or one.is_trace_specific:
+        return False
+    return row.needed is None or (one.needed is not None and one.needed <= row.needed)
 
 
 def _prefer_of_several(
@@ -454,11 +503,20 @@ def _choose_of_equals(
     ]
     if len(equal) < 2:
         return winner
-    front = front_of(replace(comparison, rows=tuple(equal)), loaded, sram=options.sram)
+    return _first_undominated(equal, sizes, comparison, loaded, options)
+
+
+def _first_undominated(
+    rows: Sequence[Row],
+    sizes: Mapping[str, HeapSize | None],
+    comparison: Comparison,
+    loaded: LoadedTrace,
+    options: FitOptions,
+) -> Row:
+    """The first of some rows of a comparison that none of the others dominates."""
+    front = front_of(replace(comparison, rows=tuple(rows)), loaded, sram=options.sram)
     offers = list_offers(front, sizes)
-    return next(
-        row for row, one in zip(equal, offers, strict=True) if not is_dominated(one, offers)
-    )
+    return next(row for row, one in zip(rows, offers, strict=True) if not is_dominated(one, offers))
 
 
 def _make_portfolio(designs: RobustDesigns) -> Portfolio:
@@ -485,10 +543,5 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
 
 def _describe_objective(designs: RobustDesigns) -> str:
     """The recordings that the objective requires to be served, in words."""
-    if designs.recordings < designs.traces:
-        return (
-            f"{designs.objective.description}, "
-            f"{designs.traces - designs.recordings} of them resampled"
-        )
-    all_of_them = f"all {designs.traces} recordings"
+    all_of_them = f"all {designs.recordings} recordings"
     return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

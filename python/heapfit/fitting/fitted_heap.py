@@ -29,6 +29,7 @@ from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
+from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import PlanFile, require_unedited
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -77,6 +78,11 @@ class FittedHeap(Tabular):
     def runs(self) -> tuple[Run, ...]:
         """What the plan needs on each recording."""
         return self.found.runs
+
+    @property
+    def kind(self) -> RecordingKind:
+        """The kind of the first recording that grows, else of the one that needs most."""
+        return self.found.kinds.shown
 
     @property
     def changes(self) -> ChangeTest | None:

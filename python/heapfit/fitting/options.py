@@ -14,6 +14,7 @@ from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.errors import HeapfitError
+from heapfit.forecast.horizon import Horizon
 from heapfit.importers import ImportOptions
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
@@ -34,6 +35,7 @@ class FitOptions:
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
+    horizon: Horizon | None = None  # how long the heap is to last
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
     exact: bool = False  # every size is tried of each plan's regions
     effort: Effort = Effort.STANDARD  # how far plans are looked for

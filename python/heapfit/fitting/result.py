@@ -21,7 +21,9 @@ from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.kept_plan import plan_to_write, writes_code
+from heapfit.fitting.longer_runs import LongerRunsOfFit
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Request
@@ -67,6 +69,8 @@ class Fit:
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
+    kinds: FitKinds  # of the recordings
+    longer: LongerRunsOfFit
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
@@ -130,6 +134,8 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         options=request.options,
         references=assessment.references,
         holdout=assessment.holdout,
+        kinds=assessment.kinds,
+        longer=assessment.longer,
         today=selection.today,
         excerpt=selection.excerpt,
         recalled=choice.recalled,

@@ -8,10 +8,10 @@ Either counts if the second half of the series rises, too: what fills and then s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, inf, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace, prefix_errors
 
 Family: TypeAlias = Literal["size", "site", "thread"]
+Frame = TypeVar("Frame")
 Troughs: TypeAlias = NDArray[np.int64]
 
 FAMILIES: tuple[Family, ...] = ("site", "size", "thread")
@@ -32,6 +33,8 @@ FEWEST_LEVELS = 6  # different values of a series that can be said to grow
 FALSE_ALARMS = 0.01  # chance of "grows" for the total without growth, and for all groups together
 STEEP = 3.0  # deviations of the values around the line that a trend of the total rises by, at least
 STEEP_OF_GROUPS = 4.0  # of one group of many: what lives long makes slow trends by chance
+_MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much of it
+SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -78,14 +81,20 @@ class Groups:
         return trend_of_growth(np.sum(list(chosen), axis=0))
 
 
-def find_growth(groups: Groups, chains: Chains) -> tuple[GrowingPart, ...]:
-    """The groups that grow, of each family those that hold most first."""
+def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[GrowingPart, ...]:
+    """The groups that grow, of each family those that hold most first.
+
+    `total` is the trend of all live bytes where these grow. If no group is then found by itself,
+    those that make up half of it are the ones.
+    """
     series = groups.series
     found = [
         one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
+    if total is not None and not found:
+        found = [one for one in series if _is_held(one) and _makes_up(one, total)]
     growing = {one.name for one in found if one.family == "site"}
-    frames = own_frames(growing, groups.sites, chains)
+    frames = own_frames(growing, {site: chains.get(site, (site,)) for site in groups.sites})
     parts = [
         GrowingPart(
             *(one.family, one.name, trend_of_growth(one.troughs), one.held, one.blocks),
@@ -96,19 +105,21 @@ def find_growth(groups: Groups, chains: Chains) -> tuple[GrowingPart, ...]:
     return tuple(sorted(parts, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
 
 
-def own_frames(growing: Collection[int], sites: Collection[int], chains: Chains) -> dict[int, int]:
-    """Of each growing site the innermost frame with which no chain of the other sites goes on so.
+def own_frames(
+    growing: Collection[int], chains: Mapping[int, tuple[Frame, ...]]
+) -> dict[int, Frame]:
+    """The innermost frame of each growing site's chain up to which no other site has the same.
 
     A wrapper that all call is shared; the caller of it that grows is not.
 
-    >>> own_frames({1}, {1, 2}, {1: (70, 71, 72), 2: (70, 75, 72)})
-    {1: 71}
+    >>> own_frames({1}, {1: ("allocated", "accept"), 2: ("allocated", "report")})
+    {1: 'accept'}
     """
-    others = {site: chains.get(site, (site,)) for site in sites if site not in growing}
-    shared = {chain[:length] for chain in others.values() for length in range(1, len(chain) + 1)}
+    others = (chain for site, chain in chains.items() if site not in growing)
+    shared = {chain[:length] for chain in others for length in range(1, len(chain) + 1)}
     frames = {}
-    for site in growing:
-        chain = chains.get(site, (site,))
+    for site in sorted(growing):
+        chain = chains[site]
         ways = (chain[: length + 1] for length in range(len(chain)))
         frames[site] = next((way[-1] for way in ways if way not in shared), chain[-1])
     return frames
@@ -118,6 +129,10 @@ def _is_held(series: GroupSeries) -> bool:
     """True if half of what a series rose by is live at the end, born behind the start-up."""
     rise = int(series.troughs[-1]) - int(series.troughs[0])
     return series.held > 0 and series.held >= rise / 2
+
+
+def _makes_up(series: GroupSeries, total: Trend) -> bool:
+    return find_trend(series.troughs).slope >= _MAKES_UP * total.slope
 
 
 def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
@@ -184,13 +199,14 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
         for family, (numbering, troughs) in passes.items()
         for one in _series_of(family, numbering.names, troughs.result())
     )
-    return Groups(tuple(series), tuple(passes["site"][0].names), end / done)
+    microseconds = end / done if end >= SHORTEST_CLOCK else 0.0
+    return Groups(tuple(series), tuple(passes["site"][0].names), microseconds)
 
 
 def _series_of(
     family: Family, names: list[int], found: _engine.GroupTroughsResult
 ) -> Iterator[GroupSeries]:
-    """Those of groups that have a name and are not always the same."""
+    """The series of groups that have a name and change."""
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
     changing = np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist()
     for group in changing:

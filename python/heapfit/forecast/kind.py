@@ -10,7 +10,7 @@ too short  too few events, or swings too slow, to say one of these
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -56,11 +56,13 @@ class RecordingKind:
     growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
     period: int | None  # events of a cycle
     microseconds: float  # from an event to the next; 0 where the recording has no clock
+    sites: tuple[int, ...] = field(repr=False)  # all call sites of the recording
+    profile: Profile = field(repr=False)
 
     @property
     def rate(self) -> Trend:
         """The trend in bytes from an event to the next."""
-        return self.trend.scaled(1 / self.windows.events)
+        return self.trend.scale(1 / self.windows.events)
 
     @property
     def is_growing(self) -> bool:
@@ -95,16 +97,19 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
         reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
-        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0)
+        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
     groups = follow_groups(trace, windows)
-    growth = find_growth(groups, trace.chains)
-    is_growing = grows(windows.troughs)
+    is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    growth = find_growth(groups, trace.chains, total if is_growing else None)
     observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
     kind, reason = _judge(observed)
     hidden = growth and not is_growing
-    trend = groups.trend_of(growth) if hidden else trend_of_growth(windows.troughs)
+    trend = groups.trend_of(growth) if hidden else total
     period = observed.period if kind is Kind.CYCLE else None
-    return RecordingKind(kind, reason, windows, trend, growth, period, groups.microseconds)
+    return RecordingKind(
+        *(kind, reason, windows, trend, growth, period, groups.microseconds),
+        *(groups.sites, profile),
+    )
 
 
 def _judge(seen: _Observed) -> tuple[Kind, str]:
@@ -114,13 +119,13 @@ def _judge(seen: _Observed) -> tuple[Kind, str]:
         return Kind.CYCLE, f"live bytes come again every {seen.period:,} events"
     if seen.ending > _LONGEST_END:
         return Kind.JOB, f"its end takes {seen.ending:.0%} of the recording"
-    if _most_held_at_start(seen.profile, seen.windows) > int(seen.windows.peaks.max()):
+    if _needs_most_at_start(seen.profile, seen.windows):
         return Kind.JOB, "its start needs the most"
     return _judge_level(seen.windows)
 
 
 def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
-    """Of live bytes that rise: are they held to the end?"""
+    """The kind where live bytes rise, by what is held at the end."""
     if seen.growth and seen.ending <= _LONGEST_END:
         return Kind.GROWING, "blocks born behind the start-up gather and are held to the end"
     if seen.ending:
@@ -128,16 +133,18 @@ def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
     return Kind.GROWING, "the least live bytes of its windows rise to the end"
 
 
-def _most_held_at_start(profile: Profile, windows: Windows) -> int:
-    """The highest trough of the start-up, by windows of the same length."""
+def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
+    """True if a window of the first third holds more all the time than the others ever."""
+    third = len(windows) // 3
     each = windows.events // profile.bucket_width
     count = int(windows.starts[0]) // windows.events
-    lowest = profile.live_lowest[: count * each].reshape(count, each)
-    return int(lowest.min(axis=1).max(initial=0))
+    lowest = profile.live_lowest[: count * each].reshape(count, each).min(axis=1)
+    held = max(int(lowest.max(initial=0)), int(windows.troughs[:third].max()))
+    return held > int(windows.peaks[third:].max())
 
 
 def _judge_level(windows: Windows) -> tuple[Kind, str]:
-    """Of windows without growth, period or an end of its own: are they level?"""
+    """The kind of windows without growth and period, by whether they are level."""
     peak = float(windows.peaks.max())
     third = len(windows) // 3
     is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a series rises or falls, and how much neighbours have in common.
+"""The trend of a series, and how much its neighbours have in common.
 
 Kendall's test with the variance of dependent values after Hamed and Rao (A modified Mann-Kendall
 trend test for autocorrelated data, Journal of Hydrology 204, 1998); the slope of Theil and Sen with
@@ -32,7 +32,7 @@ class Trend:
     high: float
     p: float  # chance of so clear an order, up or down, in a series without a trend
 
-    def scaled(self, factor: float) -> Trend:
+    def scale(self, factor: float) -> Trend:
         """The same trend in another unit, of a positive factor."""
         return Trend(self.slope * factor, self.low * factor, self.high * factor, self.p)
 
@@ -47,7 +47,7 @@ def find_trend(values: Values) -> Trend:
     slopes = np.sort(rises / (later - earlier))
     slope = float(np.median(slopes))
     score = float(np.sign(rises).sum())
-    deviation = sqrt(_kendall_variance(series) * _dependence(series, slope))
+    deviation = sqrt(_kendall_variance(series) * find_dependence(series, slope))
     if deviation == 0:
         return Trend(slope, slope, slope, 1.0)
     z = max(0.0, abs(score) - 1) / deviation
@@ -61,6 +61,27 @@ def rank_correlation(values: Values) -> float:
     if len(series) < _FEWEST:
         return 0.0
     return _correlation(ranks(series[:-1]), ranks(series[1:]))
+
+
+def find_dependence(values: Values, slope: float = 0.0) -> float:
+    """How many neighbours say what one alone would: n / n* of Hamed and Rao, 1 if independent.
+
+    With the autocorrelation of a process of first order: that of neighbouring ranks without the
+    trend, its bias (1 + 3 r) / n added. Each lag's own correlation, as in the paper, calls 6 of 100
+    series of 48 values with a correlation of 0.7 a trend at p below 0.002; this calls 1.
+    """
+    series = np.asarray(values, np.float64)
+    n = len(series)
+    rank = ranks(series - slope * np.arange(n))
+    rank -= rank.mean()
+    total = float(rank @ rank)
+    if total == 0:
+        return 1.0
+    found = float(rank[:-1] @ rank[1:]) / total
+    neighbours = min(max(0.0, found + (1 + 3 * found) / n), _MOST_CORRELATION)
+    lags = np.arange(1, n)
+    weights = (n - lags) * (n - lags - 1.0) * (n - lags - 2.0)
+    return 1 + 2 / (n * (n - 1.0) * (n - 2.0)) * float(weights @ neighbours**lags)
 
 
 def ranks(series: Values) -> NDArray[np.float64]:
@@ -77,30 +98,10 @@ def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _kendall_variance(series: NDArray[np.float64]) -> float:
-    """Of Kendall's score if the values are in any order, equal values taken into account."""
+    """The variance of Kendall's score of values in any order, ties taken into account."""
     n = len(series)
     ties = np.unique(series, return_counts=True)[1].astype(np.float64)
     return float((n * (n - 1) * (2 * n + 5) - (ties * (ties - 1) * (2 * ties + 5)).sum()) / 18)
-
-
-def _dependence(series: NDArray[np.float64], slope: float) -> float:
-    """How much larger that variance is for dependent values: n / n* of Hamed and Rao, from 1.
-
-    With the autocorrelation of a process of first order: that of neighbouring ranks without the
-    trend, its bias (1 + 3 r) / n added. Each lag's own correlation, as in the paper, calls 6 of 100
-    series of 48 values with a correlation of 0.7 a trend at p below 0.002; this calls 1.
-    """
-    n = len(series)
-    rank = ranks(series - slope * np.arange(n))
-    rank -= rank.mean()
-    total = float(rank @ rank)
-    if total == 0:
-        return 1.0
-    found = float(rank[:-1] @ rank[1:]) / total
-    neighbours = min(max(0.0, found + (1 + 3 * found) / n), _MOST_CORRELATION)
-    lags = np.arange(1, n)
-    weights = (n - lags) * (n - lags - 1.0) * (n - lags - 2.0)
-    return 1 + 2 / (n * (n - 1.0) * (n - 2.0)) * float(weights @ neighbours**lags)
 
 
 def _interval(slopes: NDArray[np.float64], spread: float) -> tuple[float, float]:

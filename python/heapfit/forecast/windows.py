@@ -33,6 +33,11 @@ class Windows:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def scaled(self, factor: float) -> Windows:
+        """The same windows of a run whose events are so many times as many."""
+        starts = (self.starts * factor).astype(np.int64)
+        return Windows(max(1, int(self.events * factor)), starts, self.peaks, self.troughs)
+
 
 def find_shutdown(profile: Profile) -> int:
     """The event at which the program begins to free what it holds; the end if it holds it."""
@@ -45,7 +50,7 @@ def find_shutdown(profile: Profile) -> int:
 
 
 def cut_windows(profile: Profile, count: int) -> Windows:
-    """At most `count` windows of whole buckets of the profile's series.
+    """Cuts at most `count` windows of whole buckets of the profile's series.
 
     What does not divide is start-up, too. Fewer than `count` where the series has fewer buckets.
     """

@@ -8,10 +8,12 @@ occur: a million take some milliseconds, and two that agree by chance are one in
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from elftools.common.exceptions import ELFError
@@ -21,6 +23,8 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
+
+_Frame: TypeAlias = tuple[str | None, str | None]  # function and line
 
 _EXECUTABLE = 1  # PF_X
 _PAGE = 4096  # bytes
@@ -61,14 +65,22 @@ def places_of(program: Path, sites: Collection[int]) -> dict[int, SourcePlace]:
 
     HeapfitError if the file cannot be read or is no ELF file.
     """
+    return {site: frames[0] for site, frames in frames_of(program, sites).items()}
+
+
+def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePlace, ...]]:
+    """The places of each site: where the call is, then where each inlined function around it is."""
     mapping = _mapping_of(program)
     addresses = _addresses(mapping, sites)
     answers = _look_up(program, list(addresses.values()))
     return {
-        site: SourcePlace(
-            program.name, address, function if _is_within(address, mapping) else None, line
+        site: tuple(
+            SourcePlace(
+                program.name, address, function if _is_within(address, mapping) else None, line
+            )
+            for function, line in frames
         )
-        for (site, address), (function, line) in zip(addresses.items(), answers, strict=True)
+        for (site, address), frames in zip(addresses.items(), answers, strict=True)
     }
 
 
@@ -148,33 +160,38 @@ def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
     return np.maximum(hashes, np.uint32(1))
 
 
-def _look_up(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
-    """The function and line of the call before each address."""
+def _look_up(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
+    """The functions and lines of the call before each address, innermost first."""
     if addresses and shutil.which(_TOOL) is None:
         raise HeapfitError(f"{_TOOL}: not found (install binutils)")
-    answers: list[tuple[str | None, str | None]] = []
+    answers: list[list[_Frame]] = []
     for at in range(0, len(addresses), _LOOKED_UP_AT_ONCE):
         answers += _addr2line(program, addresses[at : at + _LOOKED_UP_AT_ONCE])
     return answers
 
 
-def _addr2line(program: Path, addresses: Sequence[int]) -> list[tuple[str | None, str | None]]:
-    words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-e", program.resolve()]
+def _addr2line(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
+    words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-i", "-a", "-e", program.resolve()]
     calls = (f"{max(address - 1, 0):#x}" for address in addresses)
     try:
         answers = run([*words, *calls], program.resolve().parent, _PATIENCE)
     except HeapfitError as error:
         raise HeapfitError(f"{program}: its source lines cannot be read: {error}") from error
-    lines = answers.splitlines()
-    if len(lines) != 2 * len(addresses):
+    # For each address a line with it, then two lines for each function.
+    parts = re.split(r"^0x[0-9a-f]+\n", answers, flags=re.MULTILINE)[1:]
+    found = [part.splitlines() for part in parts]
+    if len(found) != len(addresses) or not all(lines and len(lines) % 2 == 0 for lines in found):
         raise HeapfitError(
-            f"{program}: {_TOOL} printed {len(lines)} lines for {len(addresses)} addresses"
+            f"{program}: {_TOOL} printed {len(found)} answers for {len(addresses)} addresses"
         )
-    pairs = zip(lines[::2], lines[1::2], strict=True)
     return [
-        (
-            None if function == _UNKNOWN else function,
-            None if line.startswith(_UNKNOWN) else line.partition(" (")[0],
-        )
-        for function, line in pairs
+        [_read_frame(*pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
+        for lines in found
     ]
+
+
+def _read_frame(function: str, line: str) -> _Frame:
+    return (
+        None if function == _UNKNOWN else function,
+        None if line.startswith(_UNKNOWN) else line.partition(" (")[0],
+    )

@@ -3,7 +3,6 @@
 
 workload     other seeds of the same model                     as good as another run
 recording    counts of each half, judged on the other half     as another day, if there was one
-recording    traces drawn from it, in blocks of its requests   chance alone: docs/drawn-traces.md
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from pathlib import Path
 
 from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
@@ -23,14 +21,11 @@ from heapfit.sizing.run_out import interval, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
-from heapfit.workloads.draw import resample_run
-from heapfit.workloads.model import fit_model
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
 
 STANDARD_SEEDS = 8
 _STEP = "other draws"
-_FIRST_SEED = 1  # of drawn traces
-_PARTS = 4  # for each worker: a job fits the model anew
+_PARTS = 4  # for each worker
 _HALVES = (slice(0, BLOCKS // 2), slice(BLOCKS // 2, BLOCKS))
 
 
@@ -39,7 +34,6 @@ class Evidence(StrEnum):
 
     SEEDS = "seeds"
     HALVES = "halves"
-    DRAWN = "drawn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +58,8 @@ class HoldoutRefusals:
     @property
     def description(self) -> str:
         """The hold-out data in a sentence, and what they can show."""
-        match self.evidence:
-            case Evidence.SEEDS:
-                return f"the same counts on {self.draws} other seeds of the workload."
-            case Evidence.DRAWN:
-                return (
-                    f"the same counts on {self.draws} resampled variants of this trace: chance "
-                    "variation of the same load, no evidence of other loads."
-                )
+        if self.evidence is Evidence.SEEDS:
+            return f"the same counts on {self.draws} other seeds of the workload."
         first, second = self.memory
         return (
             f"counts of each half of the trace ({first:,} and {second:,} B), judged on the other "
@@ -96,9 +84,9 @@ class HoldoutCheck:
         progress: Progress = ignore_progress,
         sweep: Sweep | None = None,
     ) -> HoldoutRefusals:
-        """Checks counts on so many draws; None: 8 seeds of a workload, or a recording's halves."""
+        """Checks counts on a workload's other seeds, 8 if None; of a recording on its halves."""
         spec = spec_of(self.trace)
-        if spec is None and draws is None:
+        if spec is None:
             return self._judge_halves(progress)
         number = draws or STANDARD_SEEDS
         workers = sweep or Sweep(1)
@@ -107,14 +95,12 @@ class HoldoutCheck:
                 f"draws from {first} on",
                 _refusals_of,
                 _Draws(spec, range(first, end), self.alone.shapes, counts),
-                () if spec else (self.trace.path,),
-                (end - first) * self.trace.info.events,
+                events=(end - first) * self.trace.info.events,
             )
             for first, end in pairwise(_bounds(number, _PARTS * workers.threads))
         ]
         found = stack_refusals(workers.run(_STEP, jobs, progress))
-        evidence = Evidence.DRAWN if spec is None else Evidence.SEEDS
-        return self._summarize(evidence, found, number, (self.alone.bytes_of(counts),))
+        return self._summarize(Evidence.SEEDS, found, number, (self.alone.bytes_of(counts),))
 
     def _judge_halves(self, progress: Progress) -> HoldoutRefusals:
         """Chooses counts on each half and checks them on the other one."""
@@ -141,30 +127,21 @@ class HoldoutCheck:
 class _Draws:
     """Some draws of a trace and the pools to check on them: the argument of a worker's job."""
 
-    spec: WorkloadSpec | None  # of a workload; None: of a recording, which is a file
+    spec: WorkloadSpec
     numbers: range  # of the draws, from 0 on
     shapes: Sequence[Shape]
     counts: Integers
 
-    def events(self, recorded: Sequence[Path]) -> Iterator[_engine.EventArray]:
-        """The events of each draw: other seeds of the workload, or resampled traces."""
-        if self.spec is not None:
-            for i in self.numbers:
-                yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
-            return
-        trace = Trace.open(recorded[0])
-        model = fit_model(trace)
+    def events(self) -> Iterator[_engine.EventArray]:
+        """The events of each draw: other seeds of the workload."""
         for i in self.numbers:
-            yield resample_run(model, _FIRST_SEED + i).events()
+            yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
 
 
-def _refusals_of(draws: _Draws, *recorded: Path) -> Refusals:
+def _refusals_of(draws: _Draws) -> Refusals:
     """The refusals of each draw in a row."""
     return stack_refusals(
-        [
-            PoolReplay(events, draws.shapes).run(draws.counts).sum_rows()
-            for events in draws.events(recorded)
-        ]
+        [PoolReplay(events, draws.shapes).run(draws.counts).sum_rows() for events in draws.events()]
     )
 
 

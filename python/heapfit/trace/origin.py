@@ -15,7 +15,6 @@ class Maker(StrEnum):
     """The kind of program that made the events."""
 
     WORKLOAD = "workload"  # a synthetic one: name, seed and parameters make the same events again
-    RESAMPLING = "resampling"  # of a recording's requests, in blocks: no evidence of another run
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,15 @@ class FitCommand:
             **take_size(1),
         ),
     ] = None
+    horizon: Annotated[
+        str | None,
+        typer.Option(
+            "--horizon",
+            metavar="TEXT",
+            help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+            rich_help_panel=SEARCHING,
+        ),
+    ] = None
     margin: Annotated[
         float | None,
         typer.Option(
@@ -204,16 +213,6 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
-    draw: Annotated[
-        int,
-        typer.Option(
-            "--draw",
-            min=0,
-            max=10_000,
-            help="Resample this many runs from the one recording, and fit to all of them.",
-            rich_help_panel=SEARCHING,
-        ),
-    ] = 0
     queue: QueueOfCapture = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None

@@ -101,7 +101,7 @@ class SizeCommand:
             "--replications",
             min=2,
             max=10_000,
-            help="Number of simulated or resampled runs that judge the sizes.",
+            help="Of traffic or a workload: number of simulated runs that judge the sizes.",
         ),
     ] = None
     seed: Seed = 1

@@ -11,6 +11,7 @@ from heapfit.cli.arguments import (
     DROP_UNKNOWN,
     FIRMWARE,
     IMPORTING,
+    LINE,
     POINTER_BITS,
     QUEUE,
     SEED,
@@ -122,16 +123,7 @@ class ImportCommand:
     workers: Workers = None
     queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
-    line: Annotated[
-        str | None,
-        typer.Option(
-            "--line",
-            metavar="TEXT",
-            help="What a line of a log that is an allocation looks like: 'Allocated {size} bytes "
-            "at {address}'.",
-            rich_help_panel=IMPORTING,
-        ),
-    ] = None
+    line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
         str,
         typer.Option(
@@ -182,9 +174,8 @@ class WorkloadCommand:
     workload: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME[:PARAMETER=VALUE,...]|TRACE",
-            help="A workload, with parameters to change; or a trace, from which a variant is "
-            "resampled in blocks of requests [a list of all].",
+            metavar="NAME[:PARAMETER=VALUE,...]",
+            help="A workload, with parameters to change [a list of all].",
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
@@ -241,15 +232,7 @@ class ForecastCommand:
         Path,
         typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input."),
     ]
-    line: Annotated[
-        str | None,
-        typer.Option(
-            "--line",
-            metavar="TEXT",
-            help="What a line looks like, with {free}, {least}, {largest}, {failed} and {time} for "
-            "its numbers [found].",
-        ),
-    ] = None
+    line: Annotated[str | None, show_in_help(LINE)] = None
     as_json: AsJson = False
 
 

@@ -14,7 +14,7 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
-from heapfit.design.placement.tailored_plans import ALLOCATOR, layout_name
+from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, layout_name
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
@@ -222,6 +222,10 @@ def describe_system_heaps(rows: Sequence[Row]) -> Iterator[str]:
 def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
     """What the columns mean, and the marks that occur."""
     yield from (f"{note}." for note in map(layout_note, rows) if note)
+    plain = [row for row in rows if layout_name(row.plan) == row.name]
+    if len(plain) > 1:
+        layouts = "; ".join(f"{row.name}: {describe_layout(row.plan)}" for row in plain)
+        yield f"{layouts}."
     yield "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row."
     if any(row.trained_on_this_trace for row in rows):
         yield "* trained on this trace: another run may need more."

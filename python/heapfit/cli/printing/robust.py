@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_share
-from heapfit.workloads.drawn_set import LIMITS, ResampledTraces, is_peak_repeated
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
@@ -21,17 +20,14 @@ _ONE_IN = 0.001  # the share of failures that a device can live with
 def robust_table(
     designs: RobustDesigns,
     written: tuple[Sequence[Path], Path],  # plans, page
-    drawn: ResampledTraces | None = None,
 ) -> Iterator[Part]:
     """The ranking of the candidates, the curves, and what they mean."""
     paths, page = written
     yield Line("")
-    yield Fields(_fields(designs, drawn))
+    yield Fields(_fields(designs))
     yield from _regions(designs)
     if designs.folds:
         yield from _curves(designs)
-    if drawn is not None:
-        yield from _describe_resampling(designs, drawn)
     sentences = verdicts(designs)
     yield Fields({"verdicts": sentences, "plans": paths, "page": page})
     yield from map(Line, sentences)
@@ -43,30 +39,16 @@ def robust_table(
     yield from inapplicable_parts(designs.not_applicable)
 
 
-def _fields(designs: RobustDesigns, drawn: ResampledTraces | None) -> dict[str, object]:
+def _fields(designs: RobustDesigns) -> dict[str, object]:
     return {
-        "traces": designs.traces,
-        "drawn": None if drawn is None else _resampling_fields(designs, drawn),
+        "traces": designs.recordings,
         "folds": designs.folds,
         "objective": designs.objective.share,
         "u_max": designs.u_max,
         "base_alignment": designs.base_alignment,
         "margins_percent": MARGINS,
-        "failure_bound_if_none_failed": failure_bound(designs.traces),
+        "failure_bound_if_none_failed": failure_bound(designs.recordings),
         "traces_for_one_in_1000": traces_for(_ONE_IN),
-    }
-
-
-def _resampling_fields(designs: RobustDesigns, drawn: ResampledTraces) -> dict[str, object]:
-    return {
-        "traces": len(drawn.traces),
-        "seed": drawn.seed,
-        "phases": drawn.phases,
-        "block": drawn.block,
-        "requests": drawn.requests,
-        "kept": drawn.kept,
-        "is_peak_repeated": is_peak_repeated(designs.u_max[0], designs.u_max[1:]),
-        "limits": LIMITS,
     }
 
 
@@ -78,7 +60,7 @@ def _regions(designs: RobustDesigns) -> Iterator[Part]:
     u_max = designs.u_max_objective
     yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
-        f"Regions in bytes that serve {designs.objective.description} of {designs.traces}; "
+        f"Regions in bytes that serve {designs.objective.description} of {designs.recordings}; "
         f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
     yield Line(
@@ -112,16 +94,16 @@ def _region_columns(u_max: Sequence[int]) -> list[Column[RobustRow]]:
 def _curves(designs: RobustDesigns) -> Iterator[Part]:
     columns = [
         _NAME,
-        *(_run_out_column(i, designs.traces) for i in range(len(MARGINS))),
+        *(_run_out_column(i, designs.recordings) for i in range(len(MARGINS))),
         _SAFE_REGION,
     ]
     yield Line("")
     yield Line("Share of hold-out runs out of memory, by margin above the region of the others:")
     yield Table(columns, designs.rows)
     yield Line(
-        f"{designs.traces} runs in {designs.folds} folds. Where none ran out of memory, "
-        f"{format_share(failure_bound(designs.traces))} of all runs do at most (95 % confidence, "
-        "rule of three)."
+        f"{designs.recordings} runs in {designs.folds} folds. Where none ran out of memory, "
+        f"{format_share(failure_bound(designs.recordings))} of all runs do at most (95 % "
+        "confidence, rule of three)."
     )
     yield Line(
         "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
@@ -133,28 +115,6 @@ def _run_out_column(index: int, traces: int) -> Column[RobustRow]:
     """A column: the percentage of traces that run out with one of the margins."""
     heading = f"+{MARGINS[index]} %"
     return Column(heading=heading, shown=lambda row: format_share(row.run_out[index] / traces))
-
-
-def _describe_resampling(designs: RobustDesigns, drawn: ResampledTraces) -> Iterator[Part]:
-    """Sentences on the resampled traces: what they are, and how far to trust them."""
-    recorded, *others = designs.u_max
-    phases = "1 phase" if drawn.phases == 1 else f"{drawn.phases} phases"
-    texts = [
-        f"Run 1 is the recording; the other {len(others)} are resampled (seed {drawn.seed}): "
-        f"{phases}, blocks of {drawn.block:,} requests.",
-        f"{drawn.kept:,} of {drawn.requests:,} objects outlive their phase and are not resampled.",
-        f"U_max: {min(others):,} to {max(others):,} in the resampled runs, {recorded:,} in the "
-        "recording.",
-        f"The percentages are of resampled runs. {LIMITS}",
-    ]
-    if not is_peak_repeated(recorded, others):
-        texts.append(
-            "No resampled run reaches the recorded peak, so the curve says little. "
-            "Record more runs."
-        )
-    yield Line("")
-    for text in texts:
-        yield from paragraph(text)
 
 
 def verdicts(designs: RobustDesigns) -> list[str]:

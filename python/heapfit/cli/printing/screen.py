@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first screen of `fit`: the size to set, the saving, reference heaps, holdout check.
 
-    title                what was recorded
+    title                what was recorded, and its kind
+    growth               where a recording grows: how fast, held by what, when the heap is full
     answer               bytes to set, the saving, the peak: in words that need no glossary
     table                the answer and heaps that its reader knows
-    will it hold         runs that were replayed in just this region
+    will it hold         the recordings in just this region, and runs that last longer
     warnings, paths
 
 At most 24 lines of 80 columns. `--all` shows the rest.
@@ -14,18 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.cli.printing.kind import describe_kinds, kind_fields
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import effort_parts
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.holdout import HoldoutResult
+from heapfit.fitting.longer_runs import LongerRun
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
+from heapfit.forecast.horizon import Forecast
 from heapfit.report.saving import describe_saving
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
+_LEAST_CHANCE = 0.01  # that is told
 
 
 def _format_margin(row: ReferenceRow) -> str | None:
@@ -54,15 +58,15 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
 def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     """The parts of the screen; with `is_whole` it does not refer to `--all`."""
     yield Line(_title(fit))
-    yield Line("")
+    yield from paragraph(describe_kinds(fit.kinds.each))
+    yield Fields({"kinds": [kind_fields(kind) for kind in fit.kinds.each]})
     yield from _queue_parts(fit)
     yield from paragraph(" ".join(_answer(fit)), _INDENT)
     yield Line("")
     yield Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT))
     yield from _legend(fit, is_whole)
     yield Line("")
-    yield Fields({"held": fit.holdout})
-    yield from paragraph(_describe_holdout(fit), _INDENT)
+    yield from _hold_parts(fit)
     yield from _change_parts(fit)
     yield from _excerpt_parts(fit)
     yield from _record_more(fit)
@@ -79,9 +83,7 @@ def _title(fit: Fit) -> str:
         f"{allocations:,} allocations of {len(profile.sizes):,} sizes in {profile.events:,} events"
     )
     if len(fit.runs) > 1:
-        known = fit.answer.known.runs
-        drawn = f", {len(fit.runs) - known} resampled" if known < len(fit.runs) else ""
-        return f"{_count_runs(known)}{drawn}; {_describe_largest(fit)}"
+        return f"{_count_runs(len(fit.runs))}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
@@ -117,7 +119,8 @@ def _queue_parts(fit: Fit) -> Iterator[Part]:
 def _answer(fit: Fit) -> Iterator[str]:
     """The size to set, what it saves, and the peak: at most five lines."""
     answer = fit.answer
-    if not answer.is_enough:
+    yield from fit.kinds.growth
+    if not answer.is_enough and not fit.kinds.growth:
         are_few = (
             f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
         )
@@ -125,7 +128,7 @@ def _answer(fit: Fit) -> Iterator[str]:
             f"{are_few} for a peak below {SMALL_PEAK // 1024} KiB: "
             f"record {ENOUGH_OF_SMALL} and fit them together."
         )
-    yield _describe_setting(answer)
+    yield _describe_setting(answer, is_growing=bool(fit.kinds.growth))
     yield from describe_saving(fit)
     size = answer.size
     if size.peak > size.u_max:
@@ -136,18 +139,27 @@ def _answer(fit: Fit) -> Iterator[str]:
         yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
 
 
-def _describe_setting(answer: Answer) -> str:
+def _describe_setting(answer: Answer, *, is_growing: bool) -> str:
+    sentence = _choose_setting(answer)
+    if is_growing:
+        return f"For a run no longer than this: {sentence}"
+    if answer.is_enough or not answer.is_known:
+        return f"{sentence[0].upper()}{sentence[1:]}"
+    return f"Until then, {sentence}"
+
+
+def _choose_setting(answer: Answer) -> str:
     sentence = f"set the heap to {_format_size(answer.size.region)}."
     if answer.kept is not None and not answer.is_known:
         size = _format_size(answer.size.region)
-        return f"No new heap is worth it: {answer.kept.title} at {size} does."
+        return f"no new heap is worth it: {answer.kept.title} at {size} does."
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}."
         if answer.kept.typed:
             regions = answer.kept.describe_regions(answer.size.region)
             sentence = f"keep {answer.kept.name}: {regions}."
-    return f"{sentence[0].upper()}{sentence[1:]}" if answer.is_enough else f"Until then, {sentence}"
+    return sentence
 
 
 def _format_size(size: int) -> str:
@@ -171,23 +183,58 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
     rest = len(fit.comparison.rows) - 1
     marks = ["" if is_whole else f"{rest} more: --all"]
     if any(row.standing is ReferenceKind.RULE for row in fit.references):
-        marks.append("* simulated from its algorithm")
+        marks.append("* simulated")
     if any(row.is_of_excerpt for row in fit.references):
         marks.append("+ measured on the excerpt")
     marks.append("~ estimated Cortex-M4 instr.")
-    yield from paragraph("   ".join(filter(None, marks)), _INDENT)
     if not all(row.has_checks for row in fit.references):
-        yield Line(f"{_INDENT}# its frees are not checked, as the others' are (safety level 1)")
+        marks.append("# frees not checked")
+    yield from paragraph("  ".join(filter(None, marks)), _INDENT)
 
 
-def _describe_holdout(fit: Fit) -> str:
-    """A sentence on the holdout check: on the recorded runs and on resampled ones."""
-    held = fit.holdout
+def _hold_parts(fit: Fit) -> Iterator[Part]:
+    """Whether the heap holds: on the recordings, and in longer runs."""
+    held, longer = fit.holdout, fit.longer
+    yield Fields({"held": held, "longer_runs": longer})
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
-    variants = _variants(held, fit.answer.size)
-    return f"Will it hold?  Replay of {seen}: {_refusals(held.seen_refused)}. {variants}"
+    served = "all served" if held.seen_refused == 0 else f"{held.seen_refused} out of memory"
+    replayed = f"Will it hold?  Replay of {seen}: {served}."
+    if longer.refusal is not None:
+        reason, advice = longer.refusal.reason, longer.refusal.advice
+        further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
+        yield from paragraph(f"{replayed} Longer runs: unknown, as {reason}.{further}", _INDENT)
+        return
+    yield from paragraph(f"{replayed} Longer runs, by {longer.basis}:", _INDENT)
+    yield Table(_LONGER, longer.rows, indent=len(_INDENT))
+    for row in longer.rows:
+        if row.reason:
+            yield from paragraph(f"{row.name}: {row.reason}.", _INDENT)
+        elif row.is_asked and row.needed is not None and row.needed.region > fit.answer.size.region:
+            yield from paragraph(_describe_horizon(fit, row.name, row.needed), _INDENT)
+
+
+def _describe_horizon(fit: Fit, name: str, needed: Forecast) -> str:
+    """What to set for a horizon that was asked for."""
+    size, kept = fit.answer.size, fit.answer.kept
+    region = needed.region if kept is None else kept.set_to(needed.region)
+    return (
+        f"For {name} set the heap to {region:,} B: --margin {size.margin_to(needed.region):g} "
+        "makes it so."
+    )
+
+
+def _format_chance(row: LongerRun) -> str | None:
+    """The chance in percent; of a run as long as the recording the margin decides."""
+    chance = row.chance
+    if chance is None:
+        return None
+    if row.times == 1 and not row.is_asked:
+        return "by margin"
+    if chance < _LEAST_CHANCE:
+        return "below 1 %"
+    return "above 99 %" if chance > 1 - _LEAST_CHANCE else f"{100 * chance:.0f} %"
 
 
 def _change_parts(fit: Fit) -> Iterator[Part]:
@@ -215,25 +262,17 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
-def _refusals(count: int) -> str:
-    return "all served" if count == 0 else f"{count} out of memory"
-
-
-def _variants(held: HoldoutResult, size: HeapSize) -> str:
-    if held.drawn == 0:
-        return "The recording is too short to resample."
-    origin = "this run" if held.seen == 1 else "these runs"
-    found = f"{held.drawn} resampled variants of {origin}: {_refusals(held.drawn_refused)}."
-    if held.drawn_refused == 0:
-        return found
-    needs = [need for need in held.drawn_needs if need is not None]
-    if len(needs) < held.drawn:
-        return f"{found} Record more runs."
-    return f"{found} Record more runs; --margin {size.margin_to(max(needs)):g} serves these, too."
+_LONGER: tuple[Column[LongerRun], ...] = (
+    Column(heading="a run", shown=lambda row: row.name),
+    Column(heading="runs out", shown=_format_chance),
+    Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
+    Column(heading="from", shown=lambda row: row.needed and row.needed.low),
+    Column(heading="to", shown=lambda row: row.needed and row.needed.high),
+)
 
 
 def _record_more(fit: Fit) -> Iterator[Part]:
-    if fit.answer.known.runs < ENOUGH_OF_SMALL:
+    if fit.answer.known.runs < ENOUGH_OF_SMALL and fit.longer.refusal is not None:
         yield Line(f"{_INDENT}Record more runs:  heapfit fit RUN1 RUN2 RUN3   (one heap for all)")
 
 

@@ -25,7 +25,6 @@ from heapfit.report.front.page import render
 from heapfit.report.heap import design as page
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.drawn_set import ResampledTraces
 
 _PLANS_PAGE, _FRONT_PAGE = "plans.html", "front.html"
 
@@ -44,22 +43,18 @@ class CandidateFolders:
         return replace(self, plans=plans, front=None if self.front is None else self.front / name)
 
 
-def write_candidates(
-    fitted: Fit, folders: CandidateFolders, drawn: ResampledTraces | None
-) -> Iterator[Part]:
+def write_candidates(fitted: Fit, folders: CandidateFolders) -> Iterator[Part]:
     """Writes the candidates that were asked for; yields what to print."""
     if folders.plans is None and folders.front is None:
         return
     shown = load_trace(fitted.searched, fitted.options.alignment)
     if folders.plans is not None:
-        yield Group("plans", _write_plans(fitted, shown, folders.plans, drawn))
+        yield Group("plans", _write_plans(fitted, shown, folders.plans))
     if folders.front is not None:
         yield Group("front", _write_front(fitted, shown, folders.front, folders.by))
 
 
-def _write_plans(
-    fitted: Fit, shown: LoadedTrace, folder: Path, drawn: ResampledTraces | None
-) -> list[Part]:
+def _write_plans(fitted: Fit, shown: LoadedTrace, folder: Path) -> list[Part]:
     options = fitted.options
     asked = page.DesignPageOptions(
         options.alignment, options.plans.precision, options.programs, command_line()
@@ -73,7 +68,7 @@ def _write_plans(
             names = [run.name for run in fitted.runs]
             several = page.RobustDesignInput(fitted.designs, traces, names)
             page.write_robust_page(staging / _PLANS_PAGE, several, asked)
-            return list(robust_table(fitted.designs, (paths, placed), drawn))
+            return list(robust_table(fitted.designs, (paths, placed)))
         designs = designs_of(rank_by_memory(fitted), paths, shown)
         page.write_design_page(staging / _PLANS_PAGE, designs, shown, asked)
     return list(plans_parts(designs, options.effort, placed))

@@ -60,6 +60,16 @@ def layouts(alignment: int) -> dict[str, Plan]:
     return {name: Plan(ALLOCATOR, scalars) for name, scalars in found.items()}
 
 
+def describe_layout(plan: Plan) -> str:
+    """The layout of a plan of `tailored` in words.
+
+    >>> describe_layout(Plan("tailored", {"layout": 1}))
+    'layout 1, headers'
+    """
+    layout = plan.scalars.get("layout", 0)
+    return f"layout {layout}, {('a map', 'headers', 'pairs')[layout]}"
+
+
 def least_layout(loaded: LoadedTrace) -> Candidate:
     """The candidate of the bare name: the layout that serves the trace in the least region."""
     named = layouts(loaded.alignment)
@@ -130,7 +140,7 @@ def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidat
 
 def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
     return [
-        Candidate(name, plan, "another layout of tailored", trained_on_this_trace=False)
+        Candidate(name, plan, f"tailored: {describe_layout(plan)}", trained_on_this_trace=False)
         for name, plan in plain.items()
         if name != ALLOCATOR
     ]

@@ -45,7 +45,6 @@ from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.workloads.draw import is_drawn
 
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
@@ -66,8 +65,7 @@ class RobustOptions(PlanOptions):
 class RobustDesigns:
     """Candidates ranked by the region that hold-out traces need, smallest first."""
 
-    traces: int
-    recordings: int  # of these; the others are resampled
+    recordings: int
     folds: int
     objective: Objective
     u_max: tuple[int, ...]  # of each trace, in bytes
@@ -120,7 +118,7 @@ class RobustDesigns:
         return are_pools_worth_it(row.needed, plain.needed, self.u_max_objective)
 
     def _holds(self, row: RobustRow, plain: RobustRow) -> bool:
-        if self.recordings < self.traces or not row.held or not all(row.held):
+        if not row.held or not all(row.held):
             return False
         needs = zip(row.unseen_regions, plain.unseen_regions, self.u_max, strict=True)
         return all(
@@ -200,11 +198,9 @@ def _design_runs(
     candidates, hopeless = list(whole.portfolio.candidates), list[NotApplicable]()
     if not options.is_of_all:
         candidates, hopeless = split_hopeless(candidates, replays)
-    recordings = sum(not is_drawn(trace) for trace in traces)
-    judge = RowJudge(whole, parts, replays, options.objective, recordings)
+    judge = RowJudge(whole, parts, replays, options.objective, len(traces))
     designs = RobustDesigns(
-        traces=len(traces),
-        recordings=recordings,
+        recordings=len(traces),
         folds=len(parts),
         objective=options.objective,
         u_max=replays.u_max,

@@ -30,7 +30,6 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.replay_cache.answers import Answers, answer_key
 from heapfit.trace.replay_cache.fleet import CachedFleet
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.workloads.draw import is_drawn
 
 ReplayFunction: TypeAlias = Callable[..., Sequence[Any]]
 
@@ -112,8 +111,7 @@ def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progr
             )
         alignment = making.options.alignment
         each = [load_trace(trace, alignment) for trace in traces]
-        runs = tuple(loaded_trace for loaded_trace in each if not is_drawn(loaded_trace.trace))
-        loaded = replace(load_trace(joined, alignment), runs=runs)
+        loaded = replace(load_trace(joined, alignment), runs=tuple(each))
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
         with _fleet(each, making) as fleet:

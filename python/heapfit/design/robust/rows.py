@@ -37,7 +37,7 @@ class RowJudge:
     parts: Sequence[Fold]  # each made without some
     replays: Replays
     objective: Objective
-    recordings: int  # of the traces; the others are resampled
+    recordings: int
     tried: Mapping[str, ChangeTest] = field(default_factory=dict)  # on changed programs, by name
 
     def evaluate(self, plan: Plan | None, traces: Sequence[int]) -> int | None:

@@ -58,7 +58,7 @@ def write_design_page(
 
 @dataclass(frozen=True, slots=True)
 class RobustDesignInput:
-    """Plans for several recordings, resampled ones among them, each with its name."""
+    """Plans for several recordings, each with its name."""
 
     designs: RobustDesigns
     traces: Sequence[Trace]
@@ -124,17 +124,15 @@ def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> PageOp
         lead.insert(0, PageFigure("set the heap to", size(heap.region)))
         lead.insert(1, PageFigure("margin in it", f"{heap.margin:g} %"))
     opening = opening_of(case, "fit --plans")
-    drawn = designs.traces - designs.recordings
-    remark = f"and {count(drawn)} runs resampled from them" if drawn else "one plan for all of them"
     return replace(
         opening,
         title=f"{several.names[0]} and {len(several.names) - 1} more",
-        source=", ".join(several.names[: designs.recordings]),
+        source=", ".join(several.names),
         sentences=(_sentence(chosen, designs),),
         lead=tuple(lead),
         remarks=(f"Below, the page shows {shown}, which needs the largest region.",),
         trust=(
-            PageFigure("recordings", count(designs.recordings), remark),
+            PageFigure("recordings", count(designs.recordings), "one plan for all of them"),
             PageFigure("folds", count(designs.folds), "of the holdout check"),
             *opening.trust[1:],
         ),
@@ -146,8 +144,8 @@ def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
         return "No plan serves all of them in any region tried."
     above = percent((_ratio_to_peak(chosen.region, designs) or 1) - 1)
     return (
-        f"{chosen.name} needs {size(chosen.region)} for all {designs.traces} runs, {above} above "
-        "the largest peak."
+        f"{chosen.name} needs {size(chosen.region)} for all {designs.recordings} runs, {above} "
+        "above the largest peak."
     )
 
 
@@ -157,18 +155,17 @@ def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
 
 
 def _risk(several: RobustDesignInput) -> Risk | None:
-    """The risk of the recordings, of runs the plan was made without, and of resampled runs."""
+    """The risk of the recordings, and of each in a plan made without it."""
     designs, chosen = several.designs, several.designs.chosen
-    recordings, heap = designs.recordings, designs.heap_size(designs.chosen)
+    heap = designs.heap_size(designs.chosen)
     unseen = chosen.unseen_regions if chosen.is_trained else ()
     groups = (
-        RunGroup("recorded runs", chosen.regions[:recordings]),
+        RunGroup("recorded runs", chosen.regions),
         RunGroup("hold-out runs", unseen),
-        RunGroup("resampled runs", chosen.regions[recordings:]),
     )
     caption = (
         "The share of runs that run out of memory in each region. Recorded: in the plan made from "
-        "all. Hold-out: each run in a plan made without it. Resampled: variants of the "
-        "recording, in the plan made from all. Dashed: the region to set, with its margin."
+        "all. Hold-out: each run in a plan made without it. Dashed: the region to set, with its "
+        "margin."
     )
     return risk_of(groups, None if heap is None else heap.region, caption)

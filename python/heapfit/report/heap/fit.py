@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.kind import kind_part
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
@@ -74,6 +76,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
         peak=peak(),
         risk=_draw_risk(fit),
         program=program_of(shown, case.winner.plan),
+        kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, case.winner.replay_region),
@@ -97,13 +100,21 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=tuple(fit.answer.sentences()),
+        sentences=(*fit.kinds.growth, *fit.answer.sentences()),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
         trust=_list_trust(fit, alignment),
         warnings=_list_warnings(fit),
     )
+
+
+def _count_kinds(fit: Fit) -> str:
+    """The kinds of several recordings by their number."""
+    if len(fit.kinds.each) == 1:
+        return ""
+    counts = Counter(kind.kind for kind in fit.kinds.each)
+    return f" Of all: {', '.join(f'{times} {kind}' for kind, times in counts.most_common())}."
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
@@ -115,13 +126,11 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
 def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
     held, needed = fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.region - needed.peak)
-    drawn = f"and {held.drawn_refused} of {held.drawn} resampled runs"
     return (
-        PageFigure("recordings", count(len(fit.runs)), "replayed in this heap"),
         PageFigure(
             "out of memory",
             count(held.seen_refused),
-            drawn if held.drawn else "too short to resample",
+            f"of {count(held.seen)} replayed in this heap",
         ),
         PageFigure(
             "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
@@ -135,18 +144,16 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
 
 
 def _draw_risk(fit: Fit) -> Risk | None:
-    """The risk of the recordings, each in a plan made without it, and of resampled runs."""
+    """The risk of the recordings, and of each in a plan made without it."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
     groups = (
         RunGroup("recorded runs", seen),
         RunGroup("hold-out runs", () if unseen == seen else unseen),
-        RunGroup("resampled runs", fit.holdout.drawn_needs),
     )
     caption = (
         "The share of runs that run out of memory in each region. Hold-out: each recording in a "
-        "plan made without it. Resampled: variants of the recordings, which took no part in the "
-        "choice. Dashed: the region to set, with its margin."
+        "plan made without it. Dashed: the region to set, with its margin."
     )
     return risk_of(groups, fit.answer.size.region, caption)
 
@@ -178,13 +185,8 @@ def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
 def _write_fit_command(fit: Fit) -> str:
     """The command that repeats the fit, with every option that decides the result."""
     info, options = fit.trace.info, fit.options
-    designs = fit.designs
-    drawn = 0 if designs is None else designs.traces - designs.recordings
-    recorded = fit.runs[: len(fit.runs) - drawn]
-    sources = " ".join(_quote(run.source) for run in recorded)
+    sources = " ".join(_quote(run.source) for run in fit.runs)
     given = {
-        "--draw": drawn or None,
-        "--seed": options.budgets.seed if drawn and options.budgets is not None else None,
         "--queue": _quote(info.queue) if info.kind == "packets" else None,
         "--prefer": None if options.prefer is Preference.RAM else options.prefer,
         "--peak": options.peak,

@@ -12,6 +12,7 @@ from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import NO_BREAK
 from heapfit.report.sections.candidates import Candidates
+from heapfit.report.sections.kind import KindPart
 from heapfit.report.sections.peak import Peak
 from heapfit.report.sections.plan_layers import PlanPart
 from heapfit.report.sections.program import ProgramPart
@@ -68,13 +69,14 @@ class PageContent:
     notes: tuple[str, ...]  # of the import
     plan: PlanPart | None
     commands: tuple[PageCommand, ...]
+    kind: KindPart | None = None
     own: tuple[Chart, ...] = ()  # of the one page alone
     own_links: tuple[tuple[str, str], ...] = ()  # place and name of its sections
 
     @property
     def charts(self) -> list[Chart]:
         """The charts of all parts of the page."""
-        parts = (self.peak, self.risk, self.program, self.candidates)
+        parts = (self.kind, self.peak, self.risk, self.program, self.candidates)
         return [*self.own, *(chart for part in parts if part for chart in part.charts)]
 
     @property
@@ -83,6 +85,7 @@ class PageContent:
         sections: list[tuple[object, str, str]] = [
             (self.heap_map, "heap-map", "Heap map"),
             *((True, place, name) for place, name in self.own_links),
+            (self.kind, "kind", "Kind"),
             (self.peak, "peak", self.peak.title),
             (self.risk, "risk", "Size against risk"),
             (self.program.pool_charts, "pools", "Live blocks"),

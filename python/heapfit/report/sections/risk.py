@@ -14,7 +14,7 @@ _COLOURS = (ACCENT, OTHERS[0], OTHERS[2])
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """A group of runs: seen, unseen or resampled."""
+    """A group of runs, seen or unseen."""
 
     name: str
     needs: tuple[int | None, ...]  # least region for each, in bytes; None: above all tried

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What growth means for a heap, in sentences: how fast, held by what, and when it is full.
+
+It says "grew while recorded": a cache that still fills grows as what is never freed does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heapfit.forecast.growth import Family, GrowingPart
+from heapfit.forecast.kind import RecordingKind
+
+_DAY = 86_400_000_000  # microseconds
+_ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
+_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
+_LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_EXACT = 10  # bytes; below it a rate has two digits
+_FEWEST_OF_UNIT = 2  # of a unit of time; fewer are said in the next smaller one
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """When a region is full, in events since the beginning of a run like the recorded one."""
+
+    region: int  # bytes
+    events: float
+    soonest: float
+    latest: float | None  # None: growth may as well stop
+
+
+def find_filling(kind: RecordingKind, region: int, live: float, event: int) -> Filling:
+    """When live bytes, at their most by `event`, have grown by `live` more."""
+    rate = kind.rate
+
+    def find_event(growth: float) -> float:
+        return event + live / growth
+
+    latest = find_event(rate.low) if rate.low > 0 else None
+    return Filling(region, find_event(rate.slope), find_event(rate.high), latest)
+
+
+def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
+    """How fast live bytes grew, and what holds them; `names` are those of call sites."""
+    held = _describe_holder(kind.growth, names)
+    rate = _describe_rate(kind)
+    return f"Live bytes grew by {rate} while recorded{held}; no size lasts if that goes on."
+
+
+def describe_filling(filling: Filling, microseconds: float) -> str:
+    """When the region is full, in time where the recording has a clock, else in events."""
+    scale, unit = _unit_of(filling.events, microseconds)
+    at, soonest = (_format(events / scale, unit) for events in (filling.events, filling.soonest))
+    latest = "more" if filling.latest is None else _format(filling.latest / scale, unit)
+    joint = "or" if filling.latest is None else "to"
+    span = "" if at == soonest == latest else f" ({soonest} {joint} {latest})"
+    return f"{filling.region:,} B are full after some {at} {unit}{span}."
+
+
+def _describe_rate(kind: RecordingKind) -> str:
+    rate = f"{_format_bytes(1000 * kind.rate.slope)} per 1,000 events"
+    if not kind.microseconds:
+        return rate
+    return f"{rate} ({_format_bytes(kind.rate.slope * _DAY / kind.microseconds)} a day)"
+
+
+def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) -> str:
+    """The call site, size or thread that holds most; a site and a size that hold the same."""
+    site, size, thread = (_largest(growth, family) for family in ("site", "size", "thread"))
+    if site is None:
+        part = size or thread
+        if part is None:
+            return ""
+        return f", held by {part.name:,} B blocks" if size else f", held by task {part.name}"
+    sites = [part for part in growth if part.family == "site"]
+    places = {part.name: names.get(part.name, str(part.frame)) for part in sites}
+    held = sum(part.held for part in sites if places[part.name] == places[site.name])
+    of_size = ""
+    if size is not None and min(size.held, held) >= _ALIKE * max(size.held, held):
+        of_size = f"{size.name:,} B "
+    name = names.get(site.name, f"call site {site.frame:08x}")
+    others = len(set(places.values())) - 1
+    more = f" and {others} more call site{'s' if others > 1 else ''}" if others else ""
+    return f", held by {of_size}blocks of {name}{more}"
+
+
+def _largest(growth: tuple[GrowingPart, ...], family: Family) -> GrowingPart | None:
+    return next((part for part in growth if part.family == family), None)
+
+
+def _unit_of(events: float, microseconds: float) -> tuple[float, str]:
+    """The events of a unit of time that the span has some of; 1 and "events" without a clock."""
+    if not microseconds:
+        return 1, "events"
+    span = events * microseconds
+    length, unit = next((one for one in _UNITS if span >= _FEWEST_OF_UNIT * one[0]), _UNITS[-1])
+    return length / microseconds, unit
+
+
+def _format(value: float, unit: str) -> str:
+    return f"{value:,.0f}" if unit == "events" or value >= 100 else f"{value:.2g}"
+
+
+def _format_bytes(size: float) -> str:
+    """Bytes as exactly as a rate is known.
+
+    >>> _format_bytes(2668.7), _format_bytes(0.94), _format_bytes(481_000)
+    ('2,669 B', '0.94 B', '470 KiB')
+    """
+    if size < 1 << 14:
+        return f"{size:,.0f} B" if size >= _EXACT else f"{size:.2g} B"
+    factor, unit = next(one for one in _LARGE if size >= one[0])
+    return f"{size / factor:,.0f} {unit}" if size >= 100 * factor else f"{size / factor:.2g} {unit}"

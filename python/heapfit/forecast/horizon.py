@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The region that a heap needs in runs longer than the recording, or why no one can say.
+
+windows of the recording --> region needed in each --> Gumbel's law --> level of as many windows as
+the longer run has. Windows are samples only of a service: no trend, no cycle longer than a window,
+neighbours that depend little on each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.forecast.extent import ReplayedRun, measure_extents
+from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
+from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.forecast.trend import find_dependence, rank_correlation
+
+MOST_TIMES = 100.0  # as long as the recording
+FEWEST_WINDOWS = 20
+FEWEST_RUNS = 8  # of a job
+MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
+_LEAST_VARIANCE = 0.3  # share of the true variance that dependent windows are taken to show
+
+
+_SECONDS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
+_HORIZON: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(x|events|s|min|h|d|w|y)")
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How long a heap is to last."""
+
+    text: str  # as it was given
+    amount: float
+    unit: str  # x: times the recording (of a job: runs); events; or a unit of time
+
+    def times(self, events: int, microseconds: float) -> float | Refusal:
+        """How many times as long as a recording of so many events, each so long, it is."""
+        if self.unit == "x":
+            return self.amount
+        if self.unit == "events":
+            return self.amount / events
+        if microseconds <= 0:
+            return Refusal("the recording has no clock", "record with times, or give --horizon 10x")
+        return self.amount * _SECONDS[self.unit] * 1e6 / (events * microseconds)
+
+
+def parse_horizon(text: str) -> Horizon:
+    """A horizon such as 30d, 12h, 10x (times the recording) or 100000 events.
+
+    >>> parse_horizon("30d").times(1_000_000, 2_592_000.0)
+    1.0
+    """
+    found = _HORIZON.fullmatch(text.strip().replace(",", ""))
+    if found is None or float(found[1]) <= 0:
+        raise HeapfitError(
+            f"--horizon {text}: is no length of time (30d, 12h, 5min), 10x or 100000 events"
+        )
+    return Horizon(text.strip(), float(found[1]), found[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing is said about longer runs, and what to record."""
+
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRuns:
+    """What longer runs need of a heap's region, by the windows of a recording."""
+
+    region: int  # bytes that serve the recording
+    maxima: NDArray[np.int64]  # of the region needed in each window, bytes
+    windows: float  # as many as a run as long as the recording has
+    widening: float = 1.0  # of the law's scale, which dependent windows show too small
+
+    @property
+    def law(self) -> Gumbel:
+        """The law of a window's extent."""
+        return fit_gumbel(self.maxima).widen(self.widening)
+
+    def forecast(self, times: float, chance: float) -> Forecast | Refusal:
+        """The region that a run `times` as long as the recording exceeds with this chance."""
+        if times > MOST_TIMES:
+            return Refusal(
+                f"the horizon is {times:,.0f} times the recording; {MOST_TIMES:,.0f} times are "
+                "as far as a forecast holds",
+                f"record {times / MOST_TIMES:,.1f} times as long",
+            )
+        windows = times * self.windows
+
+        low, high = bootstrap_interval(
+            self.maxima, lambda law: law.widen(self.widening).level(windows, chance)
+        )
+        region = self.law.level(windows, chance)
+        return Forecast(self._round(region), self._round(low), self._round(high))
+
+    def chance(self, region: int, times: float) -> float:
+        """The chance that a run `times` as long as the recording runs out of a region."""
+        return self.law.chance(region, times * self.windows)
+
+    def in_unit(self, convert: Callable[[int], int]) -> LongerRuns:
+        """The same where regions are counted otherwise: larger by an amount that stays."""
+        more = convert(self.region) - self.region
+        return replace(self, region=self.region + more, maxima=self.maxima + more)
+
+    def _round(self, level: float) -> int:
+        """Never below what the recording needed, whose length every run has."""
+        units = -(-max(int(level) + 1, self.region) // _engine.REGION_UNIT)
+        return units * _engine.REGION_UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A region, and the interval in which it lies 9 times of 10 if the windows are resampled."""
+
+    region: int
+    low: int
+    high: int
+
+
+def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> LongerRuns | Refusal:
+    """What a recording says about longer runs of a heap that serves it in `region` bytes."""
+    if kind.kind not in (Kind.SERVICE, Kind.CYCLE):
+        return _refuse_kind(kind)
+    windows = kind.windows.scaled(len(run.events) / kind.profile.events)
+    extents = measure_extents(run, region, windows)
+    if extents is None:
+        return Refusal("the heap does not place blocks in a larger region as in this one", "")
+    together = -(-(kind.period or 1) // kind.windows.events)
+    while rank_correlation(join_windows(kind.windows.peaks, together)) > MOST_DEPENDENT:
+        together += 1
+    maxima = join_windows(extents, together)
+    if len(maxima) < FEWEST_WINDOWS:
+        return _refuse_windows(kind, together)
+    count = len(run.events) / (windows.events * together)
+    return LongerRuns(region, maxima, count, _find_widening(maxima))
+
+
+def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
+    """What several recordings of one program, of about the same length, say together."""
+    if len(each) == 1:
+        return each[0]
+    maxima = np.concatenate([one.maxima for one in each])
+    windows = float(np.mean([one.windows for one in each]))
+    widening = float(np.mean([one.widening for one in each]))
+    return LongerRuns(max(one.region for one in each), maxima, windows, widening)
+
+
+def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
+    """What further runs of a job need of a heap's region, by what each recorded one needed."""
+    if len(needs) < FEWEST_RUNS:
+        runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
+        return Refusal(
+            f"the unit of a job is a run, and {runs} recorded",
+            f"record {FEWEST_RUNS} runs and fit them together",
+        )
+    maxima = np.array(needs, np.int64)
+    return LongerRuns(int(maxima.max()), maxima, 1.0)
+
+
+def _find_widening(maxima: NDArray[np.int64]) -> float:
+    """By how much dependent windows show the scale too small.
+
+    Of n windows that count as n / d the variance about their own mean is 1 - d / n of the true one.
+    """
+    return 1 / sqrt(max(1 - find_dependence(maxima) / len(maxima), _LEAST_VARIANCE))
+
+
+def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """The maxima of windows that are so many times as long; the first ones may be left out.
+
+    >>> join_windows(np.array([9, 1, 2, 4, 3]), 2).tolist()
+    [2, 4]
+    """
+    whole = len(maxima) // count * count
+    return np.asarray(maxima[len(maxima) - whole :].reshape(-1, count).max(axis=1))
+
+
+def _refuse_kind(kind: RecordingKind) -> Refusal:
+    advice = {
+        Kind.GROWING: "find what grows, or record until it stays level",
+        Kind.JOB: "record further runs: the unit is a run",
+    }
+    reason = "the recording is too short" if kind.kind is Kind.TOO_SHORT else f"it is {kind.kind}"
+    return Refusal(reason, advice.get(kind.kind, "record 10 times as long"))
+
+
+def _refuse_windows(kind: RecordingKind, together: int) -> Refusal:
+    needed = FEWEST_WINDOWS * together * kind.windows.events
+    cause = (
+        "neighbouring windows depend on each other"
+        if kind.period is None
+        else f"its cycle takes {kind.period:,} events"
+    )
+    return Refusal(
+        f"{cause}; {FEWEST_WINDOWS} windows of their own are needed",
+        f"record {needed:,} events behind the start-up",
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gumbel's law of window maxima: levels are exceeded as stated, the interval holds the true one."""
+
+import numpy as np
+import pytest
+
+from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
+
+LAW = Gumbel(1000.0, 50.0)
+
+
+def draw(seed: int, count: int) -> np.ndarray:
+    return LAW.location - LAW.scale * np.log(-np.log(np.random.default_rng(seed).random(count)))
+
+
+def test_the_law_is_found_again():
+    law = fit_gumbel(draw(1, 20_000))
+    assert law.location == pytest.approx(LAW.location, rel=0.002)
+    assert law.scale == pytest.approx(LAW.scale, rel=0.02)
+
+
+@pytest.mark.parametrize("chance", [0.01, 0.1])
+def test_a_level_is_exceeded_with_its_chance(chance):
+    level = LAW.level(480, chance)
+    assert LAW.chance(level, 480) == pytest.approx(chance)
+    exceeded = np.mean([draw(seed, 480).max() > level for seed in range(3000)])
+    assert exceeded == pytest.approx(chance, rel=0.25)
+
+
+def test_equal_maxima_have_no_spread():
+    law = fit_gumbel([7.0] * 48)
+    assert (law.level(480, 0.01), law.chance(6, 10), law.chance(7, 10)) == (7.0, 1.0, 0.0)
+
+
+def test_a_level_far_below_is_certain():
+    assert LAW.chance(-1e9, 10) == 1.0
+    assert LAW.chance(1e9, 10) == 0.0
+
+
+def test_the_interval_holds_the_true_level():
+    true = LAW.level(480, 0.1)
+    held = 0
+    for seed in range(60):
+        low, high = bootstrap_interval(draw(seed, 48), lambda law: law.level(480, 0.1), seed)
+        assert low < high
+        held += low <= true <= high
+    assert held >= 45  # 54 expected; the bootstrap of 48 values is somewhat narrow
