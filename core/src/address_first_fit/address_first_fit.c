@@ -7,6 +7,7 @@
 
 #include "hfit/descriptor.h"
 
+#define HFIT_TELLS_USABLE 1
 #define HFIT_THIS(operation) hfit_address_first_fit_##operation
 #include "src/size.h"
 #include "src/region.h"
@@ -60,7 +61,8 @@ static FORCE_INLINE bool is_found_sound(const hfit_heap *heap, const hfit_plan *
            refuse(heap, HFIT_MISUSE_DAMAGED, heap);
 }
 
-static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
+static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                            size_t *usable) {
     uint32_t needed;
     uint32_t previous;
     uint32_t free;
@@ -83,6 +85,9 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     const uint32_t behind = take(heap, plan, previous, chunk, free, needed);
     store_used_size(heap, chunk, behind - chunk);
     add_to_tally(heap, 1);
+    if (usable != NULL) {
+        *usable = behind - chunk - HEADER_SIZE;
+    }
     return block_at(heap, chunk + HEADER_SIZE);
 }
 
@@ -111,11 +116,13 @@ static FORCE_INLINE void release(hfit_heap *heap, const used_chunk *used) {
     add_to_tally(heap, 0u - 1);
 }
 
-static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
     used_chunk chunk;
-    if (block != NULL && find_used(heap, plan, block, &chunk)) {
-        release(heap, &chunk);
+    if (block == NULL || !find_used(heap, plan, block, &chunk)) {
+        return 0;
     }
+    release(heap, &chunk);
+    return chunk.size - HEADER_SIZE;
 }
 
 static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
@@ -153,22 +160,36 @@ static bool grow(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk
     return true;
 }
 
-static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    used_chunk chunk;
+/* Makes the block of a used chunk one of `size` bytes. */
+static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk,
+                          size_t size) {
     uint32_t needed;
-    if (block == NULL) {
-        return heap_alloc(heap, plan, size);
-    }
-    if (!chunk_for(plan, size, &needed) || !find_used(heap, plan, block, &chunk)) {
+    void *block = block_at(heap, chunk->offset + HEADER_SIZE);
+    if (!chunk_for(plan, size, &needed)) {
         return NULL;
     }
-    if (needed <= chunk.size) {
-        shrink(heap, plan, &chunk, needed);
+    if (needed <= chunk->size) {
+        shrink(heap, plan, chunk, needed);
         return block;
     }
-    return grow(heap, plan, &chunk, needed)
+    return grow(heap, plan, chunk, needed)
                ? block
-               : move_block(heap, plan, block, chunk.size - HEADER_SIZE, size);
+               : move_block(heap, plan, block, chunk->size - HEADER_SIZE, size);
+}
+
+static FORCE_INLINE void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                             size_t size, size_t usable[2]) {
+    used_chunk chunk;
+    if (block == NULL) {
+        return usable == NULL ? heap_alloc(heap, plan, size)
+                              : heap_alloc_usable(heap, plan, size, &usable[1]);
+    }
+    if (!find_used(heap, plan, block, &chunk)) {
+        return NULL;
+    }
+    void *resized = resize_chunk(heap, plan, &chunk, size);
+    tell_resized(heap, plan, resized, chunk.size - HEADER_SIZE, usable);
+    return resized;
 }
 
 /* Bytes from a chunk to the first one behind it whose block is aligned: 0, or enough for a free

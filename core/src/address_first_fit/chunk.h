@@ -48,13 +48,16 @@ static FORCE_INLINE uint32_t last_end(const hfit_plan *plan, uint32_t end) {
     return ((end + HEADER_SIZE) & ~(plan->alignment - 1)) - HEADER_SIZE;
 }
 
-/* Stores the bytes of the chunk that serves `size` bytes; false if no region could. */
+/* Stores the bytes of the chunk that serves `size` bytes; false if no region could. The two sizes
+ * that need care share a branch, and from 1 byte on no chunk is below the least. */
 static FORCE_INLINE bool chunk_for(const hfit_plan *plan, size_t size, uint32_t *chunk) {
-    if (!round_below(size, HFIT_LARGEST_BLOCK + 1, HEADER_SIZE, plan->alignment, chunk)) {
-        return false;
+    if (size - 1 >= HFIT_LARGEST_BLOCK) {
+        if (size != 0) {
+            return false;
+        }
+        size = 1;
     }
-    *chunk = *chunk < least_chunk(plan) ? least_chunk(plan) : *chunk;
-    return true;
+    return round_below(size, HFIT_LARGEST_BLOCK + 1, HEADER_SIZE, plan->alignment, chunk);
 }
 
 /* Of a free chunk, or of HEAD. */
