@@ -25,6 +25,7 @@ PLANS = {
     "tailored, headers": Plan("tailored", {"layout": 1, "index": 1}),
     "best_fit": Plan("best_fit"),
     "first_fit": Plan("first_fit"),
+    "address_first_fit": Plan("address_first_fit"),
     "segregated_fit": Plan("segregated_fit"),
     "partition_pool": Plan("partition_pool", {"partition_size": 32}),
     "chained_pool": Plan("chained_pool", {"partition_size": 32}),
