@@ -22,10 +22,12 @@ static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
     }
 }
 
-/* Takes `needed` bytes from the start of a free chunk, or all of it where the rest can be none, and
- * links the one before it with what is left, or with the next. Returns the offset behind them. */
-static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32_t previous,
-                                  uint32_t chunk, uint32_t size, uint32_t needed) {
+/* Takes `needed` bytes from the start of the free chunk `at.next`, or all of it where the rest can
+ * be none, and links the one before it with what is left, or with the next. Returns the offset
+ * behind them. */
+static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, free_neighbours at,
+                                  uint32_t size, uint32_t needed) {
+    const uint32_t chunk = at.next;
     const uint32_t left = size - needed;
     uint32_t next = next_free(heap, chunk);
     uint32_t end = chunk + size;
@@ -36,7 +38,7 @@ static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, uint32
         store_next(heap, end, next);
         next = end;
     }
-    store_next(heap, previous, next);
+    store_next(heap, at.previous, next);
     const uint32_t footprint = load_word(heap, FOOTPRINT);
     if (end > footprint) {
         store_word(heap, FOOTPRINT, end);
@@ -82,7 +84,7 @@ static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *pl
     if (chunk == NO_OFFSET || !is_found_sound(heap, plan, chunk, end)) {
         return NULL;
     }
-    const uint32_t behind = take(heap, plan, previous, chunk, free, needed);
+    const uint32_t behind = take(heap, plan, (free_neighbours){previous, chunk}, free, needed);
     store_used_size(heap, chunk, behind - chunk);
     add_to_tally(heap, 1);
     if (usable != NULL) {
@@ -154,8 +156,7 @@ static bool grow(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk
     if (chunk->beside.next != next || free_size(heap, next) < more) {
         return false;
     }
-    const uint32_t end =
-        take(heap, plan, chunk->beside.previous, next, free_size(heap, next), more);
+    const uint32_t end = take(heap, plan, chunk->beside, free_size(heap, next), more);
     store_used_size(heap, chunk->offset, end - chunk->offset);
     return true;
 }
@@ -211,7 +212,7 @@ static void *use_aligned(hfit_heap *heap, const hfit_plan *plan, free_neighbours
         store_next(heap, at.next, next_free(heap, at.previous));
         store_free_size(heap, at.previous, gap);
     }
-    const uint32_t end = take(heap, plan, at.previous, at.next, free_size(heap, at.next), needed);
+    const uint32_t end = take(heap, plan, at, free_size(heap, at.next), needed);
     store_used_size(heap, at.next, end - at.next);
     add_to_tally(heap, 1);
     return block_at(heap, at.next + HEADER_SIZE);
