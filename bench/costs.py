@@ -22,10 +22,11 @@ sys.path.insert(0, str(HERE / "target"))
 from page_tables import add_option, write_result  # noqa: E402
 
 from harness.board import BOARDS  # noqa: E402
+from harness.calls import Calls  # noqa: E402
 from harness.codes import SHIPPED_BUILD  # noqa: E402
-from harness.image import link_shipped_image, replay_design  # noqa: E402
+from harness.image import link_shipped_image, replay_design, replay_image  # noqa: E402
 from harness.packed_trace import pack  # noqa: E402
-from harness.replay import count_shipped  # noqa: E402
+from harness.replay import count_replay, count_shipped  # noqa: E402
 from harness.workbench import Workbench  # noqa: E402
 from heapfit import _engine  # noqa: E402
 from heapfit.comparison.costs.heap_costs import estimate_costs  # noqa: E402
@@ -36,28 +37,38 @@ from heapfit.trace.stored import Trace  # noqa: E402
 RECORDINGS = ("gateway-loop32-2", "gateway-tasks32-2", "terms32-2", "mruby-1", "cmark-1")
 PLANS = {
     "tailored": Plan("tailored"),
-    "tailored:layout=1,index=1": Plan("tailored", {"layout": 1, "index": 1}),
+    "good_fit": Plan("good_fit"),
     "first_fit:list=1": Plan("first_fit", {"list": 1}),
     "best_fit": Plan("best_fit"),
     "tlsf": Plan("tlsf"),
 }
-COLUMNS = ("recording", "plan", "counted", "modelled", "longest", "longest, modelled")
+COLUMNS = ("recording", "plan", "counted", "of it glue", "modelled", "longest", "longest, modelled")
 OPERATIONS = ("alloc", "free", "resize", "alloc_aligned")
 COPY = 4  # instructions a byte that a resize copies: they are the program's, not the heap's
 BASE = 16
 
 
+def average_pairs(calls: Calls) -> float:
+    """Instructions of malloc and free alone, in the mean."""
+    return float(calls.of("alloc", "free")["instructions"].mean())
+
+
 def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> tuple[float, ...]:
-    """Mean and longest call: each counted, then modelled."""
+    """Mean call: counted, glue and counts alone, modelled; longest call: counted, modelled."""
     region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
     assert region is not None
     design = replay_design(plan, region, BASE, counts=True)
     image = link_shipped_image(workbench, BOARDS["cortex-m4"], SHIPPED_BUILD, design)
-    calls = count_shipped(image, pack(loaded.trace), workbench.plugin).of(*OPERATIONS)
+    packed = pack(loaded.trace)
+    shipped = count_shipped(image, packed, workbench.plugin)
+    calls = shipped.of(*OPERATIONS)
     counted = calls["instructions"].astype(int) - COPY * calls["payload"].astype(int)
+    core = replay_image(workbench, BOARDS["cortex-m4"], SHIPPED_BUILD, design)
+    alone = count_replay(core, plan.allocator, packed, workbench.plugin)[1]
     costs = estimate_costs(plan, loaded, region)
     assert costs.mean is not None and costs.longest is not None
-    return counted.mean(), costs.mean, counted.max(), costs.longest
+    glue = average_pairs(shipped) - average_pairs(alone)
+    return counted.mean(), glue, costs.mean, counted.max(), costs.longest
 
 
 def rows(folder: Path) -> Iterator[list[object]]:
@@ -67,12 +78,13 @@ def rows(folder: Path) -> Iterator[list[object]]:
         for label, plan in PLANS.items():
             with tempfile.TemporaryDirectory() as scratch:
                 figures = measure(Workbench(Path(scratch)), plan, loaded)
-            counted, modelled, longest, longest_modelled = figures
-            print(f"{name:18} {label:26} {counted:7.1f} {modelled:7.1f}", flush=True)
+            counted, glue, modelled, longest, longest_modelled = figures
+            print(f"{name:18} {label:26} {counted:7.1f} {glue:5.1f} {modelled:7.1f}", flush=True)
             yield [
                 name,
                 label,
                 f"{counted:.1f}",
+                f"{glue:.1f}",
                 f"{modelled:.1f}",
                 longest,
                 round(longest_modelled),

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loads import (
+    CLEAN,
     LEAK_SITE,
     NOT_STEADY,
     SERVICES,
@@ -45,7 +46,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.forecast.extent import replayed_run
+from heapfit.forecast.extent import make_run
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
@@ -103,7 +104,7 @@ def ask_longer_runs(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Long
     """What a recording says about longer runs in this heap."""
     found = loaded.trial(PLANS[plan]).scan().r_safe
     assert found is not None, (loaded.trace.path, plan)
-    return expect_longer_runs(replayed_run(loaded, PLANS[plan]), found, kind)
+    return expect_longer_runs(make_run(loaded, PLANS[plan]), found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:
@@ -219,6 +220,8 @@ def judge_kinds(settings: Settings) -> None:
         regions = sum(is_named for _, is_named in found)
         rows.append((load, len(found), *(kinds[kind] for kind in Kind), parts, regions))
         print_table(KINDS, rows[-1:])
+        if load in CLEAN:
+            print(f"falsely growing: {kinds[Kind.GROWING]} of {len(found)}")
     if settings.write:
         write_result("lifetimes-kinds", KINDS, rows)
 

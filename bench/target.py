@@ -57,15 +57,14 @@ SPEED = {
     ("tailored", "free"): (300, None),
     ("tailored:layout=1", "alloc"): (330, None),
     ("tailored:layout=1", "free"): (300, None),
-    ("tailored:layout=1:index=1", "alloc"): (210, None),
-    ("tailored:layout=1:index=1", "free"): (190, None),
+    ("good_fit", "alloc"): (140, None),
+    ("good_fit", "free"): (100, None),
 }
 
 # Plans of `tailored` beside the standard one: layout and index.
 TAILORED = {
     "tailored:index=1": {"index": 1},
     "tailored:layout=1": {"layout": 1},
-    "tailored:layout=1:index=1": {"layout": 1, "index": 1},
 }
 
 # Bytes of init, alloc and free on a Cortex-M4 at -Os, linked, at safety level 0 and 1.
@@ -77,7 +76,7 @@ SIZES = {
     "best_fit": (1400, 1550),
     "tailored": (1600, None),
     "tailored:layout=1": (1600, None),
-    "tailored:layout=1:index=1": (1200, None),
+    "good_fit": (600, 750),
 }
 
 

@@ -126,7 +126,7 @@ def find_bounds(
 
 
 def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
-    """Whether the memory of a device falls, by its telemetry log, and how long it lasts.
+    """Forecasts from a telemetry log whether a device's memory falls, and how long it lasts.
 
     `line`: what a line looks like, such as "free {free} largest {largest}"; None: found.
     """

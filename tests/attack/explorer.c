@@ -13,6 +13,7 @@
 #include "hfit/best_fit.h"
 #include "hfit/first_fit.h"
 #include "hfit/fixed_pool.h"
+#include "hfit/good_fit.h"
 #include "hfit/partition_pool.h"
 #include "hfit/segregated_fit.h"
 #include "hfit/tailored.h"
@@ -53,6 +54,7 @@ static const hfit_first_fit_plan by_address = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS
 static const hfit_first_fit_plan never_joined = {{8}, 0, HFIT_FIRST_FIT_LIFO, 4, 0};
 static const hfit_address_first_fit_plan address_first_fit = {{8}};
 static const hfit_segregated_fit_plan segregated = {{8}, 2, 0, 0, 4, 0};
+static const hfit_good_fit_plan good_fit = {{8}};
 static const hfit_tailored_plan map = {.common = {8}, .ends = 1};
 static const hfit_tailored_plan headers = {
     .common = {8}, .ends = 1, .layout = HFIT_TAILORED_HEADERS};
@@ -77,6 +79,8 @@ static const exploration explorations[] = {
             true),
     EXPLORE("segregated_fit", segregated_fit, segregated, 108, 116, {8, 20, 36}, false),
     EXPLORE("segregated_fit, left", segregated_fit, segregated, 100, 116, {8, 20, 36}, true),
+    EXPLORE("good_fit", good_fit, good_fit, 156, 172, {8, 20, 36}, false),
+    EXPLORE("good_fit, left", good_fit, good_fit, 148, 156, {8, 20, 36}, true),
     EXPLORE("map", tailored, map, 120, 160, {8, 24, 40}, false),
     EXPLORE("map, left", tailored, map, 120, 144, {8, 24, 40}, true),
     EXPLORE("headers", tailored, headers, 120, 144, {8, 20, 36}, false),

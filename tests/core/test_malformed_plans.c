@@ -251,7 +251,7 @@ static void sizes_and_counts_that_cannot_be_laid_out_are_refused(void) {
 
 static void tailored_plans_beyond_their_ranges_are_refused(void) {
     const hfit_tailored_plan sound = {.common = {8}, .ends = 1};
-    hfit_tailored_plan bad[] = {sound, sound, sound, sound, sound, sound, sound, sound};
+    hfit_tailored_plan bad[] = {sound, sound, sound, sound, sound, sound, sound, sound, sound};
     bad[0].ends = 0;
     bad[1].ends = 3;
     bad[2].layout = HFIT_TAILORED_PAIRS + 1;
@@ -259,6 +259,8 @@ static void tailored_plans_beyond_their_ranges_are_refused(void) {
     bad[4].tags = HFIT_TAILORED_TAGS + 1;
     bad[5].hole_limit = HFIT_TAILORED_MOST_LIMIT + 1;
     bad[6].common.alignment = 32;
+    bad[8].layout = HFIT_TAILORED_HEADERS; /* behind which good_fit is the good fit */
+    bad[8].index = HFIT_TAILORED_GOOD_FIT;
     bad[7] = (hfit_tailored_plan){.common = {4}, .ends = 1, .layout = HFIT_TAILORED_PAIRS};
     CHECK(hfit_tailored_init(region, 4096, &sound.common) != NULL);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -411,10 +411,8 @@ static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top
 }
 
 static void a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next(void) {
-    for (uint32_t ends = 1; ends <= 2; ends++) {
-        compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, ends, 0);
-        compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, ends, 0);
-    }
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, 1, 0);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, 2, 0);
     compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_GOOD_FIT, 2, 0);
 }
 
@@ -448,7 +446,7 @@ static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t re
 
 static void a_chunk_beyond_the_limit_is_left_while_the_top_serves(void) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 1);
-    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_GOOD_FIT, 2, 3);
+    compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 3);
 }
 
 /* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
@@ -619,9 +617,10 @@ static void check_all_loads(hfit_tailored_plan own) {
 static void no_call_takes_more_loads_than_derived(void) {
     for (uint32_t ends = 1; ends <= 2; ends++) {
         for (uint32_t layout = 0; layout <= HFIT_TAILORED_PAIRS; layout++) {
-            for (uint32_t index = 0; index <= HFIT_TAILORED_GOOD_FIT; index++) {
-                const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
-                check_all_loads(plan_of(8, layout, index, ends, high));
+            const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
+            check_all_loads(plan_of(8, layout, HFIT_TAILORED_EXACT, ends, high));
+            if (layout != HFIT_TAILORED_HEADERS) {
+                check_all_loads(plan_of(8, layout, HFIT_TAILORED_GOOD_FIT, ends, high));
             }
         }
     }
@@ -640,7 +639,8 @@ static void control_words_scale_with_the_region(void) {
 static void every_region_from_the_smallest_on_is_taken(void) {
     for (uint32_t number = 0; number < 3 * 3 * 2 * 2; number++) {
         settings = plan_of(4u << number % 3, number / 3 % 3, number / 9 % 2, 1 + number / 18, 0);
-        if (plan->alignment < least_of(settings.layout)) {
+        if (plan->alignment < least_of(settings.layout) ||
+            (settings.layout == HFIT_TAILORED_HEADERS && settings.index != HFIT_TAILORED_EXACT)) {
             CHECK(hfit_tailored_smallest_region(plan) == 0);
             continue;
         }

@@ -370,8 +370,11 @@ std::vector<Plan> plans_that_tell_their_reach() {
         const Plan::Scalars scalars = {
             {"alignment", 8 << number % 2}, {"layout", number / 2 % 3}, {"index", number / 6 % 2},
             {"ends", high != 0 ? 2 : 1},    {"high_0", high},           {"high_1", high}};
-        plans.emplace_back("tailored", scalars, std::vector<PoolSpec>{}, std::nullopt);
+        if (scalars.at("layout") != 1 || scalars.at("index") != 1) { // that is good_fit
+            plans.emplace_back("tailored", scalars, std::vector<PoolSpec>{}, std::nullopt);
+        }
     }
+    plans.emplace_back("good_fit", Plan::Scalars{}, std::vector<PoolSpec>{}, std::nullopt);
     const std::vector<PoolSpec> pools = {{24, 3, true}, {40, 5, true}};
     const std::vector<Plan> alone(plans.begin(), plans.begin() + 6);
     for (const Plan &shared : alone) {

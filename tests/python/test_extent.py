@@ -9,7 +9,7 @@ import pytest
 from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
-from heapfit.forecast.extent import find_maxima, measure_extents, replayed_run
+from heapfit.forecast.extent import find_maxima, make_run, measure_extents
 from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.windows import cut_windows
@@ -46,7 +46,7 @@ def test_the_largest_extent_is_the_region_of_the_recording(plan: Plan, tmp_path:
     loaded, _ = judge("walk", 3, tmp_path)
     region = region_of(loaded.events, plan)
     windows = cut_windows(loaded.profile, 48)
-    extents = measure_extents(replayed_run(loaded, plan), region, windows)
+    extents = measure_extents(make_run(loaded, plan), region, windows)
     assert extents is not None
     assert len(extents) == 48
     assert extents.max() == region
@@ -57,7 +57,7 @@ def test_the_largest_extent_is_the_region_of_the_recording(plan: Plan, tmp_path:
 def test_runs_ten_times_as_long_hold_in_the_region_forecast(plan: Plan, tmp_path: Path) -> None:
     loaded, kind = judge("steady", 1, tmp_path)
     region = region_of(loaded.events, plan)
-    expected = expect_longer_runs(replayed_run(loaded, plan), region, kind)
+    expected = expect_longer_runs(make_run(loaded, plan), region, kind)
     assert isinstance(expected, LongerRuns)
     forecast = expected.forecast(10, 0.01)
     assert not isinstance(forecast, Refusal)
@@ -70,7 +70,7 @@ def test_runs_ten_times_as_long_hold_in_the_region_forecast(plan: Plan, tmp_path
 def test_nothing_is_forecast_of_what_is_not_steady(load: str, tmp_path: Path) -> None:
     loaded, kind = judge(load, 1, tmp_path)
     region = region_of(loaded.events, BEST_FIT)
-    assert isinstance(expect_longer_runs(replayed_run(loaded, BEST_FIT), region, kind), Refusal)
+    assert isinstance(expect_longer_runs(make_run(loaded, BEST_FIT), region, kind), Refusal)
 
 
 def test_dependent_windows_widen_the_law_and_a_far_horizon_is_refused() -> None:

@@ -24,6 +24,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.importers import ImportOptions, open_any
+from heapfit.report.sections.longer import make_longer_part
 from heapfit.trace.loaded import load_trace
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
@@ -79,9 +80,9 @@ def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
     assert beside(echo, ReferenceKind.RULE) == replace(by_address, r_safe=needed).region
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
-    lea = _engine.Trial(_engine.Plan("lea"), events, 8).scan().r_safe
+    good_fit = _engine.Trial(_engine.Plan("good_fit"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
-    assert rows["Lea (dlmalloc)"].region == replace(plain, r_safe=lea).region
+    assert rows["good fit (ours)"].region == replace(plain, r_safe=good_fit).region
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
     assert rows["TLSF"].region == replace(plain, r_safe=tlsf.r_safe).region == 97_784
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
@@ -104,6 +105,14 @@ def test_three_rows_say_what_longer_runs_need(echo, capsys):
     shown = table_of_longer_runs(printed(echo, capsys))
     assert shown[0].split()[:4] == ["as", "long", "by", "margin"]
     assert all(f"{one.region:,}" in line for one, line in zip(needed, shown, strict=False))
+
+
+def test_the_page_has_the_same_rows_and_draws_them(echo):
+    part = make_longer_part(echo.longer, echo.answer.size.region)
+    rows = [row.needed.region for row in echo.longer.rows]
+    assert [int(row.needed.split()[0].replace(",", "")) for row in part.rows] == rows
+    (needed,) = (one for one in part.chart.data if one["name"] == "needed for 1 %")
+    assert (needed["x"], needed["y"]) == ([1, 10, 100], rows)
 
 
 @pytest.mark.parametrize("name", ["30d", "40x", "1000000 events"])

@@ -148,7 +148,7 @@ def test_every_kind_of_request_equals_the_hosts_on_every_board(
 
 
 @pytest.mark.parametrize(("ends", "is_shared"), [(1, False), (2, False), (2, True)])
-@pytest.mark.parametrize(("layout", "index"), [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)])
+@pytest.mark.parametrize(("layout", "index"), [(0, 0), (0, 1), (1, 0), (2, 0)])
 def test_every_layout_index_and_end_of_tailored_equals_the_hosts(
     workbench: Workbench,
     recorded: Recordings,

@@ -31,9 +31,9 @@
  * chunk is joined with its free neighbours at once. `index` says which chunk:
  * - 0, exact best fit: the smallest that will do. Chunks below 8 granules hang in lists of one size
  *   each, the others in bitwise tries, one for each power of two that the region can hold.
- * - 1, good fit, for hard real time: one that will do of the first two in the list of its class,
- *   else the first of the next class. Classes have one size below 16 granules, then there are four
- *   for each power of two.
+ * - 1, good fit, for hard real time, of a map: one that will do of the first two in the list of its
+ *   class, else the first of the next class. Classes have one size below 16 granules, then there
+ *   are four for each power of two. Behind headers it is an allocator of its own, hfit/good_fit.h.
  *
  * With a `hole_limit` of k a chunk of more than k times the request is left while the top has room:
  * so small requests do not nibble at the one large hole that a large one will need again.

@@ -111,7 +111,7 @@ static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t si
     return heap_alloc_usable(heap, plan, size, NULL);
 }
 
-static inline void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
+static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     (void)heap_free_usable(heap, plan, block);
 }
 

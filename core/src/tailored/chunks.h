@@ -74,8 +74,8 @@ static CALL_FOR_SIZE void put_back(hfit_heap *heap, const hfit_plan *plan, uint3
 
 /* Makes the first `size` granules of a free chunk that is out of the index a used chunk; what is
  * left is free again if it can be a chunk. Returns where the used one ends. */
-static FORCE_INLINE uint32_t use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                                 uint32_t end, uint32_t size) {
+static INLINE_FOR_SPEED uint32_t use(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
+                                     uint32_t end, uint32_t size) {
     HFIT_ASSERT(start < end && size <= end - start && size >= least_chunk(plan));
     const uint32_t left = end - start - size;
     const uint32_t behind = end - (left < least_chunk(plan) ? 0 : left);
@@ -85,19 +85,13 @@ static FORCE_INLINE uint32_t use(hfit_heap *heap, const hfit_plan *plan, uint32_
     return behind;
 }
 
-/* What alloc and free have in their own code, for the others to call. */
-static HFIT_NOT_INLINE uint32_t use_apart(hfit_heap *heap, const hfit_plan *plan, uint32_t start,
-                                          uint32_t end, uint32_t size) {
-    return use(heap, plan, start, end, size);
-}
-
 /* Cuts `size` granules from the end of the top. */
 static uint32_t use_high(hfit_heap *heap, const hfit_plan *plan, uint32_t top, uint32_t end,
                          uint32_t size) {
     HFIT_ASSERT(top < end && size <= end - top);
     const uint32_t start = end - size;
     if (start - top < least_chunk(plan)) {
-        (void)use_apart(heap, plan, top, end, size); /* all of it */
+        (void)use(heap, plan, top, end, size); /* all of it */
         return top;
     }
     bounds_use_last(heap, plan, top, start, end);
@@ -120,15 +114,11 @@ static FORCE_INLINE void take_out_neighbours(hfit_heap *heap, const hfit_plan *p
 }
 
 /* Makes a used chunk free and joins it with its free neighbours. */
-static FORCE_INLINE void release(hfit_heap *heap, const hfit_plan *plan, const place *at) {
+static INLINE_FOR_SPEED void release(hfit_heap *heap, const hfit_plan *plan, const place *at) {
     take_out_neighbours(heap, plan, at);
     bounds_free(heap, plan, at);
     put_back(heap, plan, at->from, at->from, at->to);
     add_to_tally(heap, 0u - 1);
-}
-
-static HFIT_NOT_INLINE void release_apart(hfit_heap *heap, const hfit_plan *plan, const place *at) {
-    release(heap, plan, at);
 }
 
 /* True if what was found may be taken; if not, that is told. */
@@ -153,8 +143,8 @@ static FORCE_INLINE bool is_too_large(const hfit_plan *plan, uint32_t chunk, uin
 /* Takes a free chunk of at least `size` granules out of the index: of its own side of the top, else
  * the top, else one of its own side that is too large, else of the other side. False if there is
  * none. */
-static FORCE_INLINE bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
-                              place *at) {
+static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32_t size, bool high,
+                                  place *at) {
     if (size > chunks_end(heap) >> granule_shift(plan)) {
         return false; /* its class has no word */
     }
@@ -194,8 +184,8 @@ static FORCE_INLINE bool is_in_place(const hfit_heap *heap, const hfit_plan *pla
 }
 
 /* As find_used, with the free neighbours, whose words are checked. */
-static FORCE_INLINE bool find_place(const hfit_heap *heap, const hfit_plan *plan, const void *block,
-                                    place *at) {
+static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *plan,
+                                        const void *block, place *at) {
     if (!find_used(heap, plan, block, at)) {
         return false;
     }
@@ -203,11 +193,6 @@ static FORCE_INLINE bool find_place(const hfit_heap *heap, const hfit_plan *plan
             (HFIT_SAFETY < 1 || (is_in_place(heap, plan, at->end, at->to) &&
                                  is_in_place(heap, plan, at->from, at->start)))) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, block);
-}
-
-static HFIT_NOT_INLINE bool find_place_apart(const hfit_heap *heap, const hfit_plan *plan,
-                                             const void *block, place *at) {
-    return find_place(heap, plan, block, at);
 }
 
 #endif

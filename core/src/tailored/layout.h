@@ -45,8 +45,9 @@ static FORCE_INLINE bool is_plan_sound(const hfit_plan *plan) {
     return is_alignment_allowed(plan->alignment) && (own->ends == 1 || own->ends == 2) &&
            own->layout <= HFIT_TAILORED_PAIRS &&
            (own->layout != HFIT_TAILORED_PAIRS || plan->alignment >= LEAST_PAIRED) &&
-           own->index <= HFIT_TAILORED_GOOD_FIT && own->tags <= HFIT_TAILORED_TAGS &&
-           own->hole_limit <= HFIT_TAILORED_MOST_LIMIT;
+           own->index <= HFIT_TAILORED_GOOD_FIT &&
+           (own->layout != HFIT_TAILORED_HEADERS || own->index == HFIT_TAILORED_EXACT) &&
+           own->tags <= HFIT_TAILORED_TAGS && own->hole_limit <= HFIT_TAILORED_MOST_LIMIT;
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {

@@ -134,7 +134,7 @@ static void heap_free_sized(hfit_heap *heap, const hfit_plan *plan, void *block,
         at.end += !is_marked(heap, map_base(heap), at.end);
     }
     (void)look_around(heap, plan, &at);
-    release_apart(heap, plan, &at);
+    release(heap, plan, &at);
 }
 
 /* Cuts a used chunk down to `size` granules where what is left can be free. */
@@ -145,7 +145,7 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, const place *at, uint
     if (rest.to - behind >= least_chunk(plan) && behind != at->end) {
         bounds_cut(heap, plan, at, behind);
         add_to_tally(heap, 1);
-        release_apart(heap, plan, &rest);
+        release(heap, plan, &rest);
     }
 }
 
@@ -167,7 +167,7 @@ static void *grow_down(hfit_heap *heap, const hfit_plan *plan, const place *at, 
     join(heap, plan, at);
     slide_payload(moved, (size_t)(at->start - at->from) << shift,
                   usable_bytes(plan, at->end - at->start));
-    (void)use_apart(heap, plan, at->from, at->to, granules);
+    (void)use(heap, plan, at->from, at->to, granules);
     return moved;
 }
 
@@ -185,7 +185,7 @@ static void *resize_at(hfit_heap *heap, const hfit_plan *plan, place *at, size_t
     if (granules <= at->to - at->start) {
         at->from = at->start;
         join(heap, plan, at);
-        (void)use_apart(heap, plan, at->start, at->to, granules);
+        (void)use(heap, plan, at->start, at->to, granules);
         return block;
     }
     const size_t usable = usable_bytes(plan, at->end - at->start);
@@ -199,7 +199,7 @@ static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *bl
     if (block == NULL) {
         return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
     }
-    if (!find_place_apart(heap, plan, block, &at)) {
+    if (!find_place(heap, plan, block, &at)) {
         return NULL;
     }
     const size_t before = usable_bytes(plan, at.end - at.start);
@@ -267,14 +267,14 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     if (gap != 0) {
         use_behind(heap, plan, &at, gap, granules);
     } else {
-        (void)use_apart(heap, plan, at.start, at.end, granules);
+        (void)use(heap, plan, at.start, at.end, granules);
     }
     return block_at(heap, (at.start + gap) << shift);
 }
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     place at;
-    if (block == NULL || !find_place_apart(heap, plan, block, &at)) {
+    if (block == NULL || !find_place(heap, plan, block, &at)) {
         return 0;
     }
     return usable_bytes(plan, at.end - at.start);

@@ -37,13 +37,11 @@ enum {
     MAP = MAP_MAP + 4,
     MOST_SECOND_LEVEL = 5,
     MOST_PROBES = 64,
+    MOST_BINS = (31 - MOST_SECOND_LEVEL) << MOST_SECOND_LEVEL, /* below 2^32 B: see bin_of */
     FINAL_REGION = 16 * 1024, /* bytes from which on classes are cut alike if a plan does not say */
 };
 
-/* Below 2^32 B a bin has a number below (33 - second level - log2 of the alignment) << second
- * level: see bin_of. */
-_Static_assert((33 - MOST_SECOND_LEVEL - 2) << MOST_SECOND_LEVEL <= 32 * 32,
-               "each word of the map has a bit of the map's map");
+_Static_assert(MOST_BINS <= 32 * 32, "each word of the map has a bit of the map's map");
 
 /* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {

@@ -23,6 +23,7 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
+from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
@@ -139,6 +140,16 @@ class Check(Tabular):
     def _allows(self, one: CheckedRecording) -> bool:
         allowed = set() if self.options.is_strict else WARNINGS
         return set(one.findings) <= allowed
+
+    @property
+    def prospect(self) -> Prospect:
+        """What these recordings say of the next one."""
+        needs = [
+            estimate_need(self.plan, one.run.peak, one.needed.r_safe if one.needed else None)
+            for one in self.recordings
+        ]
+        failed = sum(one.run.refusal is not None for one in self.recordings)
+        return find_prospect(needs, failed, self.plan.region or 0)
 
     @property
     def events_replayed(self) -> int:

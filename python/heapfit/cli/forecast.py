@@ -15,6 +15,7 @@ from heapfit.forecast.log.outlook import Decline, Finding, Outlook, RunOut, find
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.importers.file_kind import require_kind
+from heapfit.plan.quantities import format_share
 
 _DAY = 86_400
 _UNITS = ((_DAY * 2, _DAY, "days"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
@@ -43,6 +44,7 @@ def _parts(outlook: Outlook) -> Iterator[Part]:
     yield Line(_describe_free(outlook))
     if outlook.last.largest is not None or outlook.share is not None:
         yield Line(_describe_largest(outlook))
+    yield from _describe_reserves(outlook)
     if outlook.period is not None:
         yield Line(f"A cycle of some {_length(outlook.period, outlook.log)}.")
     advice = suggest_records(outlook)
@@ -81,6 +83,8 @@ def _fields(outlook: Outlook) -> dict[str, object]:
         "least": outlook.least,
         "largest_share": outlook.share,
         "decline": outlook.decline,
+        "reserves": outlook.reserves,
+        "region": log.region,
         "run_out": outlook.run_out and _run_out_fields(outlook, outlook.run_out),
     }
 
@@ -149,17 +153,15 @@ def _describe_decline(outlook: Outlook, decline: Decline, run_out: RunOut) -> st
 def _describe_fragmentation(outlook: Outlook) -> str:
     refused = outlook.refused_apart
     if refused is None:
-        share = outlook.share or 0.0
+        largest = format_share(outlook.share or 0.0)
         return (
-            f"Free memory is fragmented: the largest block is {share:.0%} of it. "
+            f"Free memory is fragmented: the largest block is {largest} of it. "
             f"{_explain_no_date(outlook)}"
         )
     block = ""
     if refused.largest is not None:
-        block = (
-            f": the largest block was {refused.largest:,} B, {refused.largest / refused.free:.0%} "
-            "of them"
-        )
+        share = format_share(refused.largest / refused.free)
+        block = f": the largest block was {refused.largest:,} B, {share} of them"
     return (
         f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
         "free is fragmented, or lies in several memories; it is not used up. "
@@ -190,8 +192,29 @@ def _describe_free(outlook: Outlook) -> str:
 
 def _describe_largest(outlook: Outlook) -> str:
     last = next(one for one in reversed(outlook.boot) if one.largest is not None)
-    share = f", {outlook.share:.0%} of the free bytes" if outlook.share is not None else ""
+    share = (
+        f", {format_share(outlook.share)} of the free bytes" if outlook.share is not None else ""
+    )
     return f"Largest free block: {last.largest:,} B at last{share}."
+
+
+def _describe_reserves(outlook: Outlook) -> Iterator[Line]:
+    """What stays free in longer runs, and which heap would do, where the log says its size."""
+    for one in outlook.reserves:
+        length = "As long again" if one.times == 1 else f"{one.times} times as long"
+        if one.free <= 0:
+            yield Line(f"{length}: memory runs out in {format_share(one.chance)} of such runs.")
+            continue
+        text = f"{length}: 9 of 10 such runs leave {_interval(one.free, one.low, one.high)} free"
+        if outlook.log.region is not None:
+            text += f", so {outlook.log.region - one.free:,.0f} B of the region would do"
+        yield Line(f"{text}.")
+    if outlook.reserves and outlook.log.region is not None:
+        yield Line("What is free counts whole bytes: what is fragmented is to be added.")
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    return f"{value:,.0f} B ({max(0.0, low):,.0f} to {max(0.0, high):,.0f})"
 
 
 def _describe_skipped(log: TelemetryLog) -> Iterator[str]:
@@ -225,6 +248,8 @@ def _length(amount: float, log: TelemetryLog) -> str:
     """
     if log.clock is None:
         return f"{_round(amount)} states"
+    if log.clock is Clock.CALLS:
+        return f"{_round(amount)} calls"
     size, name = next((size, name) for least, size, name in _UNITS if amount >= least)
     return f"{_round(amount / size)} {name}"
 
@@ -240,10 +265,11 @@ def _round(number: float) -> str:
 
 def _rate(decline: Decline, log: TelemetryLog) -> str:
     rates = (decline.rate, decline.low, decline.high)
-    if log.clock is None:
-        each, name = 1, "a state"
+    if log.clock in (None, Clock.CALLS):
+        unit = "state" if log.clock is None else "call"
+        each, name = 1, f"a {unit}"
         if decline.rate < _LEAST_RATE:
-            each, name = 1000, "each 1,000 states"
+            each, name = 1000, f"each 1,000 {unit}s"
     else:
         each, name = next(
             (one for one in reversed(_PERIODS) if decline.rate * one[0] >= _LEAST_RATE),

@@ -24,6 +24,7 @@ from heapfit.design.portfolio import (
     split_applicable,
     standard_portfolio,
 )
+from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.progress import Progress, ignore_progress
@@ -132,16 +133,28 @@ def _skip_slow(entry: PortfolioEntry, loaded: LoadedTrace) -> PortfolioEntry:
     return NotApplicable(entry.name, why, replayed=replayed)
 
 
+def _is_valid(plan: Plan) -> bool:
+    """False for values of tunables that exclude each other."""
+    try:
+        plan.engine()
+    except HeapfitError:
+        return False
+    return True
+
+
 def _grid_names() -> Iterator[str]:
     """The names of all combinations of tunables, as a user types them, standard values omitted."""
     for info in filter(is_for_any_program, _engine.allocators()):
         tunables = {tunable.name: tunable for tunable in info.tunables}
         names = [name for name, _ in info.grid]
         for values in product(*(values for _, values in info.grid)):
+            scalars = dict(zip(names, values, strict=True))
+            if not takes_pools(info) and not _is_valid(Plan(info.name, scalars)):
+                continue
             # Designs of pools have values of their own, so here all values are written.
             given = [
                 f"{name}={value}"
-                for name, value in zip(names, values, strict=True)
+                for name, value in scalars.items()
                 if value != tunables[name].standard or takes_pools(info)
             ]
             if given:

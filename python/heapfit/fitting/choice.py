@@ -232,20 +232,23 @@ def _take_of_equal_rows(
     recording that `comparison` is of, which needs most of the row.
     """
 
-    def size_of(one: RobustRow) -> HeapSize | None:
+    def find_size(one: RobustRow) -> HeapSize | None:
         return designs.heap_size(one, options.peak, options.margin)
 
-    size, known = size_of(row), {one.name: one for one in comparison.rows if one.r_safe is not None}
+    size, known = (
+        find_size(row),
+        {one.name: one for one in comparison.rows if one.r_safe is not None},
+    )
     equal = [
         one
         for one in sorted(designs.rows, key=lambda one: one is not row)
         if one.name in known and _may_replace(one, row)
-        if size is not None and (own := size_of(one)) is not None and own.region == size.region
+        if size is not None and (own := find_size(one)) is not None and own.region == size.region
     ]
     if size is None or len(equal) < 2:
         return designs, row
     shown = next(one for one in recordings if one.trace.info == comparison.trace)
-    sizes = {one.name: size_of(one) for one in equal}
+    sizes = {one.name: find_size(one) for one in equal}
     best = _first_undominated([known[one.name] for one in equal], sizes, comparison, shown, options)
     found = next(one for one in equal if one.name == best.name)
     if found.changes is None and found.region is not None:
@@ -254,7 +257,7 @@ def _take_of_equal_rows(
         tried = replace(found, changes=tested)
         rows = tuple(tried if one is found else one for one in designs.rows)
         designs, found = replace(designs, rows=rows), tried
-    own = size_of(found)
+    own = find_size(found)
     is_as_small = own is not None and own.region <= size.region and not found.is_trace_specific
     return designs, found if is_as_small else row
 

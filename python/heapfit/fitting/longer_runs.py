@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the heap that is set lasts: runs as long as the recording, 10 and 100 times as long.
+"""How long the heap that is set lasts: runs as long as the recording, 10 and 100 times as long.
 
 A service is forecast from the windows of its recording, a job from the needs of its runs; where
 neither can be, the reason stands in their place. Regions are as the user sets them.
@@ -14,7 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.selection import Selection
-from heapfit.forecast.extent import ReplayedRun, replayed_run
+from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.horizon import (
     MOST_TIMES,
     Forecast,
@@ -77,7 +77,7 @@ def forecast_longer_runs(
     lengths = [(_name(times, is_job=expected.is_job), times, False) for times in _TIMES]
     rows = [_row(one, expected.runs, region) for one in lengths]
     if horizon is not None:
-        rows.append(_asked_row(horizon, expected.runs, region, shown))
+        rows.append(_make_asked_row(horizon, expected.runs, region, shown))
     return LongerRunsOfFit(tuple(rows), None, expected.basis, events)
 
 
@@ -103,7 +103,7 @@ def _list_needs(selection: Selection) -> tuple[int | None, ...]:
 
 
 def _expect_of_services(selection: Selection, kinds: FitKinds) -> _Expected:
-    """From the windows of all recordings that are services of about the same length."""
+    """What is expected by the windows of all services of about the same length."""
     shown = selection.choice.shown
     found: list[LongerRuns] = []
     needs = _list_needs(selection)
@@ -130,13 +130,15 @@ def _expect_of_service(
     except HeapfitError as error:
         return Refusal(str(error), "")
     found = expect_longer_runs(run, need if kept is None else kept.region(need), kind)
-    return found if kept is None or isinstance(found, Refusal) else found.in_unit(kept.memory)
+    return (
+        found if kept is None or isinstance(found, Refusal) else found.convert_regions(kept.memory)
+    )
 
 
 def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
     kept = choice.answer.kept
     if kept is None:
-        return replayed_run(loaded, choice.winner.plan)
+        return make_run(loaded, choice.winner.plan)
     served = adapt_requests(kept, requests_of(loaded)).engine()
     base = loaded.trace.base_alignment_for(kept.plan.alignment)
     return ReplayedRun(served, served, kept.plan, base)
@@ -156,7 +158,9 @@ def _row(length: tuple[str, float, bool], runs: LongerRuns, region: int) -> Long
     return LongerRun(name, times, is_asked, runs.chance(region, times), needed, "")
 
 
-def _asked_row(horizon: Horizon, runs: LongerRuns, region: int, shown: RecordingKind) -> LongerRun:
+def _make_asked_row(
+    horizon: Horizon, runs: LongerRuns, region: int, shown: RecordingKind
+) -> LongerRun:
     times = horizon.times(shown.profile.events, shown.microseconds)
     if isinstance(times, Refusal):
         return LongerRun(horizon.text, 0.0, True, None, None, f"{times.reason}; {times.advice}")

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heaps import DLMALLOC, TLSF
+from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
@@ -23,6 +23,7 @@ from heapfit.trace.loaded import LoadedTrace
 
 FITTED = "the fitted heap"
 COUNTED = "trace-specific pools"
+GOOD_FIT = "good_fit"  # of our allocators the one that takes about as long as heap_4
 
 
 class ReferenceKind(StrEnum):
@@ -75,7 +76,7 @@ class _Reference:
 def measure_reference_heaps(
     selection: Selection, options: FitOptions, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
-    """Measures the incumbent, the fitted heap, dlmalloc, heap_4, TLSF and the least counted plan.
+    """Measures the incumbent, the fitted heap, good_fit, heap_4, TLSF and the least counted plan.
 
     Then the events that were replayed for it: a search of each recording for each heap.
     """
@@ -107,16 +108,16 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
     choice, searched, baselines = selection.choice, selection.searched, selection.baselines
     known = "" if baselines.incumbent is None else baselines.incumbent.heap.name
     events, found = 0, list[_Reference]()
-    if known != DLMALLOC:
-        lea, events = _measure_allocator(DLMALLOC, "Lea (dlmalloc)", choice, searched, progress)
-        found.append(lea)
+    if choice.winner.name != GOOD_FIT:
+        good, events = _measure_own(GOOD_FIT, "good fit (ours)", choice, searched, progress)
+        found.append(good)
     for needs in () if baselines.is_known else baselines.needs:
         if needs.heap.name == TLSF:
             continue
         one = _refer_to_system(choice, needs.heap, needs.most, ReferenceKind.RULE)
         found.append(replace(one, is_in_saving=True))
     if TLSF not in (known, choice.winner.name):
-        tlsf, more = _measure_tlsf(choice, searched, progress)
+        tlsf, more = _measure_own(TLSF, "TLSF", choice, searched, progress)
         found.append(replace(tlsf, is_in_saving=True))
         events += more
     found = [_add_changes(one, selection) for one in found]
@@ -149,13 +150,14 @@ def _refer_to_system(
     return _Reference(heap.title, needed, known, heap, standing)
 
 
-def _measure_tlsf(
-    choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
+def _measure_own(
+    name: str, title: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
 ) -> tuple[_Reference, int]:
-    row = next((one for one in choice.comparison.rows if one.name == TLSF), None)
-    if row is not None and choice.needs.get(TLSF) is not None:
-        return _refer_to_row(choice, row, "TLSF", ReferenceKind.OTHER), 0
-    return _measure_allocator(TLSF, "TLSF", choice, searched, progress)
+    """An allocator of core, from the candidates if it is among them."""
+    row = next((one for one in choice.comparison.rows if one.name == name), None)
+    if row is not None and choice.needs.get(name) is not None:
+        return _refer_to_row(choice, row, title, ReferenceKind.OTHER), 0
+    return _measure_allocator(name, title, choice, searched, progress)
 
 
 def _find_counted(choice: Choice) -> Iterator[_Reference]:

@@ -39,7 +39,7 @@ class ReplayedRun:
     base_alignment: int
 
 
-def replayed_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
+def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
     """A recording with a plan of ours."""
     base = loaded.trace.base_alignment_for(plan.alignment)
     return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
@@ -60,13 +60,13 @@ def measure_extents(run: ReplayedRun, region: int, windows: Windows) -> Integers
     )
     if not replay.feed(run.served):
         return None
-    cells = _needed(run.events, replay.offsets.astype(np.int64), roomy, windows)
+    cells = _find_needs(run.events, replay.offsets.astype(np.int64), roomy, windows)
     cells += region - int(cells.max())
     first = len(cells) - len(windows) * _CELLS
     return np.asarray(cells[first:].reshape(-1, _CELLS).max(axis=1))
 
 
-def _needed(
+def _find_needs(
     events: _engine.EventArray, offsets: Integers, region: int, windows: Windows
 ) -> Integers:
     """Bytes needed in each cell of the windows, and of what lies before them."""

@@ -110,7 +110,7 @@ class LongerRuns:
         """The chance that a run `times` as long as the recording runs out of a region."""
         return self.law.chance(region, times * self.windows)
 
-    def in_unit(self, convert: Callable[[int], int]) -> LongerRuns:
+    def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""
         more = convert(self.region) - self.region
         return replace(self, region=self.region + more, maxima=self.maxima + more)
@@ -134,7 +134,7 @@ def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> Lo
     """What a recording says about longer runs of a heap that serves it in `region` bytes."""
     if kind.kind not in (Kind.SERVICE, Kind.CYCLE):
         return _refuse_kind(kind)
-    windows = kind.windows.scaled(len(run.events) / kind.profile.events)
+    windows = kind.windows.scale(len(run.events) / kind.profile.events)
     extents = measure_extents(run, region, windows)
     if extents is None:
         return Refusal("the heap does not place blocks in a larger region as in this one", "")
@@ -171,7 +171,7 @@ def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
 
 
 def _find_widening(maxima: NDArray[np.int64]) -> float:
-    """By how much dependent windows show the scale too small.
+    """The factor by which dependent windows show the scale too small.
 
     Of n windows that count as n / d the variance about their own mean is 1 - d / n of the true one.
     """

@@ -16,16 +16,21 @@ _APART = 0.1  # and at most this between: what only changes slowly is no cycle
 
 def find_period(profile: Profile) -> int | None:
     """The events after which live bytes come again as they were; None if they do not."""
-    live = (profile.live_lowest.astype(np.float64) + profile.live_highest) / 2
-    correlations = _autocorrelation(live)
+    lag = find_lag((profile.live_lowest.astype(np.float64) + profile.live_highest) / 2)
+    return None if lag is None else lag * profile.bucket_width
+
+
+def find_lag(values: NDArray[np.float64]) -> int | None:
+    """The number of values after which a series comes again as it was; None if it does not."""
+    correlations = _autocorrelation(values)
     apart = np.flatnonzero(correlations < _APART)
-    first, last = int(apart[0]) if len(apart) else len(live), len(live) // FEWEST_PERIODS
+    first, last = int(apart[0]) if len(apart) else len(values), len(values) // FEWEST_PERIODS
     if first + 2 >= last:
         return None
     inner = correlations[first:last]
     is_peak = (inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:])
     peaks = np.flatnonzero(is_peak & (inner[1:-1] >= max(_ALIKE, _NEARLY * inner.max())))
-    return (first + 1 + int(peaks[0])) * profile.bucket_width if len(peaks) else None
+    return first + 1 + int(peaks[0]) if len(peaks) else None
 
 
 def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ class Windows:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def scaled(self, factor: float) -> Windows:
+    def scale(self, factor: float) -> Windows:
         """The same windows of a run whose events are so many times as many."""
         starts = (self.starts * factor).astype(np.int64)
         return Windows(max(1, int(self.events * factor)), starts, self.peaks, self.troughs)

@@ -141,6 +141,11 @@ class HeapDesign:
         return len(set(allocators)) == len(allocators)
 
     @property
+    def window_unit(self) -> int:
+        """The least log2 of a unit in which 16 bits hold the region."""
+        return max(0, self.region.bit_length() - 16)
+
+    @property
     def needs_size(self) -> bool:
         """True if callers pass a block's size when they free or resize it."""
         (info,) = find_allocators([self.plan.allocator])

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from heapfit.checks.check import Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change, Name
 from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.prospect import FEWEST_RUNS, Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
@@ -15,6 +16,7 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 
 _HELD = "passed"
+_FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
 def check_parts(check: Check) -> Iterator[Part]:
@@ -28,6 +30,9 @@ def check_parts(check: Check) -> Iterator[Part]:
     yield Fields({"events_of_searches": check.events_of_searches})
     yield from _describe_heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
+    prospect = check.prospect
+    yield Fields({"prospect": prospect})
+    yield from map(Line, _describe_prospect(prospect))
     for one in check.recordings:
         yield from _finding_parts(one, plan)
     yield from _note_unchecked(check)
@@ -112,6 +117,29 @@ def _describe_heap(check: Check) -> Iterator[Line]:
         limit = check.options.growth
         allowed = "" if limit is None else f" Limit: {limit:g} %."
         yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
+
+
+def _describe_prospect(prospect: Prospect) -> Iterator[str]:
+    """What the recordings say of the next one; nothing where they are few."""
+    end, chance = prospect.margin_end, prospect.chance
+    if end is not None:
+        latest = "or later" if end.latest is None else f"to {end.latest:,.0f}"
+        yield (
+            f"Needs grow by {end.growth:,.0f} B from one recording to the next: the margin is "
+            f"eaten after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
+        )
+    elif chance is not None and prospect.interval is not None:
+        low, high = map(format_share, prospect.interval)
+        yield (
+            f"By these {prospect.runs} recordings the next one runs out with a chance of "
+            f"{format_share(chance)} ({low} to {high})."
+        )
+    elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
+        yield (
+            f"All {prospect.runs} run. So few allow a chance of up to "
+            f"{format_share(prospect.highest_chance)} that the next one does not; {FEWEST_RUNS} "
+            "give an estimate."
+        )
 
 
 def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:

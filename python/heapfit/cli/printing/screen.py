@@ -25,11 +25,11 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Forecast
 from heapfit.report.saving import describe_saving
+from heapfit.report.sections.longer import describe_chance
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
 _INDENT = "  "
-_LEAST_CHANCE = 0.01  # that is told
 
 
 def _format_margin(row: ReferenceRow) -> str | None:
@@ -193,7 +193,7 @@ def _legend(fit: Fit, is_whole: bool) -> Iterator[Part]:
 
 
 def _hold_parts(fit: Fit) -> Iterator[Part]:
-    """Whether the heap holds: on the recordings, and in longer runs."""
+    """The section on whether the heap holds: on the recordings, and in longer runs."""
     held, longer = fit.holdout, fit.longer
     yield Fields({"held": held, "longer_runs": longer})
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
@@ -225,18 +225,6 @@ def _describe_horizon(fit: Fit, name: str, needed: Forecast) -> str:
     )
 
 
-def _format_chance(row: LongerRun) -> str | None:
-    """The chance in percent; of a run as long as the recording the margin decides."""
-    chance = row.chance
-    if chance is None:
-        return None
-    if row.times == 1 and not row.is_asked:
-        return "by margin"
-    if chance < _LEAST_CHANCE:
-        return "below 1 %"
-    return "above 99 %" if chance > 1 - _LEAST_CHANCE else f"{100 * chance:.0f} %"
-
-
 def _change_parts(fit: Fit) -> Iterator[Part]:
     """The heap on changed programs: a sentence, and in the JSON each of them."""
     if fit.changes is None:
@@ -264,7 +252,7 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
 
 _LONGER: tuple[Column[LongerRun], ...] = (
     Column(heading="a run", shown=lambda row: row.name),
-    Column(heading="runs out", shown=_format_chance),
+    Column(heading="runs out", shown=describe_chance),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
     Column(heading="from", shown=lambda row: row.needed and row.needed.low),
     Column(heading="to", shown=lambda row: row.needed and row.needed.high),

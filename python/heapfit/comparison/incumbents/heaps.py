@@ -34,7 +34,6 @@ from heapfit.plan.values import parse_values
 
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
-DLMALLOC: Final = "lea"
 TLSF: Final = "tlsf"
 
 _FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import FEWEST_WINDOWS, Finding, Outlook
 
 _LARGEST = (
@@ -33,6 +34,8 @@ def _suggest(outlook: Outlook) -> Iterator[str]:
         yield "who asks: heapfit record on the device, then heapfit sites RUN names what grows"
     if outlook.finding in (Finding.FRAGMENTED, Finding.SHRINKS):
         yield "the requests: heapfit record on the device, then heapfit fit RUN finds a better heap"
+    if outlook.log.clock is Clock.CALLS:
+        return  # a heap's windows hold what they can
     if all(one.seconds is None for one in states):
         yield "the time of each state: without it there is no date"
     if all(one.largest is None for one in states):

@@ -15,6 +15,7 @@ class Clock(StrEnum):
     DATE = "date"  # 1970
     DAY = "time of day"  # midnight
     UPTIME = "uptime"  # the device's start
+    CALLS = "calls"  # the heap's making, and each call of it is a second
 
 
 class Moment(NamedTuple):

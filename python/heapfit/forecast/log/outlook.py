@@ -9,7 +9,7 @@ windows, or 7 cycles, and in their later half, too, since what is filled once fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
@@ -18,7 +18,10 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.forecast.extremes import bootstrap_interval, fit_gumbel
+from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.period import find_lag
 from heapfit.forecast.trend import find_trend, rank_correlation
 
 WINDOWS = 48
@@ -31,9 +34,9 @@ _LATER_SLOPE = 0.5  # of the whole slope, that the last two thirds and the last 
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows behind the trend
 _STRAIGHT = 0.1  # of what is lost: the spread around a line that needs no independence
 _FULL_WINDOWS = 0.9  # share of windows that have a state
-_CYCLE = 0.5  # correlation of a series with itself, one period later
-_SAME_CYCLE = 0.9  # of the highest such correlation: the first that has it is the period
 _SHORTEST_CYCLE = 4  # states
+_TIMES = (1, 10)  # as long as the log
+_CHANCE = 0.1
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
@@ -73,6 +76,17 @@ class RunOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserve:
+    """What stays free in a run so many times as long as the log, of a load like this one."""
+
+    times: int
+    free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
+    low: float  # interval of 90 %
+    high: float
+    chance: float  # that memory runs out
+
+
+@dataclass(frozen=True, slots=True)
 class Outlook:
     """What a log shows of a heap, and what it lets one expect."""
 
@@ -84,6 +98,7 @@ class Outlook:
     run_out: RunOut | None
     period: float | None  # of a cycle, in seconds or states
     windows: int
+    reserves: tuple[Reserve, ...] = ()  # empty where there is a trend, or too little to say
 
     @property
     def last(self) -> HeapState:
@@ -142,10 +157,11 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     """What the longest boot of a log shows."""
     boots = [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
     boot = max(boots, key=len)
-    settled = boot[len(boot) // _STARTUP :] if len(boot) >= FEWEST_WINDOWS * 2 else boot
+    settled = boot[len(boot) // _STARTUP // 2 * 2 :] if len(boot) >= FEWEST_WINDOWS * 2 else boot
     places = _places(settled)
     period = _find_period(settled, places)
-    view = _View(log, boot, period, _cut(settled, places, period))
+    most = len(settled) // 2 if log.clock is Clock.CALLS else min(WINDOWS, len(settled))
+    view = _View(log, boot, period, _cut(settled, places, period, most))
     windows = view.windows
     if windows is None or len(windows) < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
         return _say_without_trend(view, _shortage(view))
@@ -158,7 +174,24 @@ def find_outlook(log: TelemetryLog) -> Outlook:
             return _say_decline(view, decline, lows, bool(is_block))
         if doubt:
             return _outlook(view, Finding.UNCLEAR, doubt)
-    return _say_without_trend(view, "")
+    return replace(_say_without_trend(view, ""), reserves=(*_find_reserves(windows),))
+
+
+def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
+    """The reserves 1 and 10 times as long, by Gumbel's law of the windows' lows.
+
+    None where neighbouring windows depend on each other.
+    """
+    if rank_correlation(windows.lows) > _MOST_DEPENDENCE:
+        return
+    law = fit_gumbel(-windows.lows)
+    for times in _TIMES:
+        count = times * len(windows)
+        low, high = bootstrap_interval(
+            -windows.lows,
+            lambda one, count=count: -one.level(count, _CHANCE),  # type: ignore[misc]
+        )
+        yield Reserve(times, -law.level(count, _CHANCE), low, high, law.chance(0, count))
 
 
 def _outlook(
@@ -180,14 +213,12 @@ def _places(states: Sequence[HeapState]) -> Numbers:
     return np.arange(len(states), dtype=np.float64)
 
 
-def _cut(states: Sequence[HeapState], places: Numbers, period: float | None) -> _Windows | None:
+def _cut(
+    states: Sequence[HeapState], places: Numbers, period: float | None, most: int
+) -> _Windows | None:
     """Windows of equal length, fewer where too many of them would be empty."""
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
-    counts = (
-        [int(span // period)]
-        if period is not None
-        else range(min(WINDOWS, len(states)), FEWEST_WINDOWS - 1, -4)
-    )
+    counts = [int(span // period)] if period is not None else range(most, FEWEST_WINDOWS - 1, -4)
     for count in counts:
         if count < 1:
             continue
@@ -284,20 +315,5 @@ def _find_period(states: Sequence[HeapState], places: Numbers) -> float | None:
     grid = np.linspace(places[0], places[-1], count)
     values = np.interp(grid, places, [one.free for one in states])
     values -= np.polyval(np.polyfit(grid - grid[0], values, 1), grid - grid[0])
-    total = float(values @ values)
-    if total <= 0:
-        return None
-    spectrum = np.abs(np.fft.rfft(values, 2 * count)) ** 2
-    lags = np.fft.irfft(spectrum)[: count // 2]
-    lags /= total * (1 - np.arange(len(lags)) / count)
-    below = np.flatnonzero(lags < 0)
-    if not len(below):
-        return None
-    first = int(below[0])
-    inner = lags[first + 1 : -1]
-    peaks = first + 1 + np.flatnonzero((inner >= lags[first:-2]) & (inner >= lags[first + 2 :]))
-    peaks = peaks[lags[peaks] >= max(_CYCLE, _SAME_CYCLE * lags[first:].max())]
-    if not len(peaks) or peaks[0] < _SHORTEST_CYCLE:
-        return None
-    best = peaks[0]
-    return float(best * (grid[1] - grid[0]))
+    lag = find_lag(values)
+    return None if lag is None or lag < _SHORTEST_CYCLE else float(lag * (grid[1] - grid[0]))

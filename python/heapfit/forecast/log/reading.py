@@ -18,6 +18,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError, read_error_reason
 from heapfit.forecast.log.clock import Clock, Moment, Timeline
+from heapfit.forecast.log.dump import read_dump
 from heapfit.forecast.log.states import Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.tables import find_separator, read_csv, read_json
 from heapfit.forecast.log.text import (
@@ -60,6 +61,9 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
     if not any(line.strip() for _, line in lines):
         why = f"has no line of at most {LONGEST_LINE:,} B" if is_long else "is empty"
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
+    dump = read_dump(name, lines) if pattern is None else None
+    if dump is not None:
+        return dump
     if pattern is not None:
         form, samples = "lines as given", [*make_line_reader(pattern)(lines)]
     else:

@@ -68,6 +68,7 @@ class TelemetryLog:
     invalid: int  # figures that are negative, too large or no numbers
     other_heaps: Sequence[str]  # names under which free bytes of others are printed
     other_states: int  # of these
+    region: int | None = None  # bytes of the heap; None: not printed
 
     @property
     def boots(self) -> int:

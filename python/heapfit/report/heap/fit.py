@@ -22,6 +22,7 @@ from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.kind import kind_part
+from heapfit.report.sections.longer import make_longer_part
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
@@ -77,6 +78,7 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
         risk=_draw_risk(fit),
         program=program_of(shown, case.winner.plan),
         kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
+        longer=make_longer_part(fit.longer, fit.answer.size.region),
         candidates=candidates_of(case),
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, case.winner.replay_region),

@@ -13,6 +13,7 @@ from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import NO_BREAK
 from heapfit.report.sections.candidates import Candidates
 from heapfit.report.sections.kind import KindPart
+from heapfit.report.sections.longer import LongerPart
 from heapfit.report.sections.peak import Peak
 from heapfit.report.sections.plan_layers import PlanPart
 from heapfit.report.sections.program import ProgramPart
@@ -70,13 +71,14 @@ class PageContent:
     plan: PlanPart | None
     commands: tuple[PageCommand, ...]
     kind: KindPart | None = None
+    longer: LongerPart | None = None
     own: tuple[Chart, ...] = ()  # of the one page alone
     own_links: tuple[tuple[str, str], ...] = ()  # place and name of its sections
 
     @property
     def charts(self) -> list[Chart]:
         """The charts of all parts of the page."""
-        parts = (self.kind, self.peak, self.risk, self.program, self.candidates)
+        parts = (self.kind, self.longer, self.peak, self.risk, self.program, self.candidates)
         return [*self.own, *(chart for part in parts if part for chart in part.charts)]
 
     @property
@@ -86,6 +88,7 @@ class PageContent:
             (self.heap_map, "heap-map", "Heap map"),
             *((True, place, name) for place, name in self.own_links),
             (self.kind, "kind", "Kind"),
+            (self.longer, "longer", "Longer runs"),
             (self.peak, "peak", self.peak.title),
             (self.risk, "risk", "Size against risk"),
             (self.program.pool_charts, "pools", "Live blocks"),

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The words of `good_fit`: control words, and those of a chunk.
+ *
+ *   0               16    20    24          28      32
+ *   +---------------+-----+-----+-----------+-------+---------------------------------+--------
+ *   | maps, 4 words | end | top | footprint | first | bins: heads of the free lists   | chunks
+ *   +---------------+-----+-----+-----------+-------+---------------------------------+--------
+ *
+ * A chunk is known by the offset of its header: its size in bytes and two flags, CHUNK_FREE and
+ * AFTER_FREE. No two free chunks touch and none touches the top, so a free one has no other flag,
+ * and its header stands again as its last word. Headers of free chunks and links are coded:
+ * src/tiling/coded.h.
+ *
+ * The top has no header, and may have any size: it is what lies between `top` and `end`. The chunk
+ * before it is used.
+ */
+#ifndef HFIT_GOOD_FIT_WORDS_H
+#define HFIT_GOOD_FIT_WORDS_H
+
+#include "src/size.h"
+#include "src/region.h"
+#include "src/tiling/coded.h"
+
+enum {
+    MAPS = 0,          /* first, so that the number of a bit needs no sum to be found */
+    CHUNKS_END = 16,   /* offset of the end of all chunks */
+    TOP = 20,          /* offset of the top */
+    FOOTPRINT = 24,    /* the highest top that was lowered */
+    CHUNKS_FIRST = 28, /* offset of the first chunk */
+    BINS = 32,
+    WORD_SIZE = 4,
+    HEADER_SIZE = WORD_SIZE,
+    CHUNK_LEAST = 16, /* header, two links and the header again */
+};
+
+static FORCE_INLINE uint32_t chunk_size(uint32_t header) {
+    return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
+}
+
+/* How the header of a free chunk of this size stands. */
+static FORCE_INLINE uint32_t free_word(uint32_t size) {
+    return coded_header(size | CHUNK_FREE);
+}
+
+/* The size of a free chunk whose header stands as this word. */
+static FORCE_INLINE uint32_t free_size(uint32_t word) {
+    return IS_CODED ? ~word : word - CHUNK_FREE;
+}
+
+/* Stores the bytes of the chunk that serves `size` bytes in a heap of `end` bytes. False if none
+ * does. */
+static FORCE_INLINE bool chunk_for(const hfit_plan *plan, size_t size, uint32_t end,
+                                   uint32_t *chunk) {
+    if (!round_below(size, end, HEADER_SIZE, plan->alignment, chunk)) {
+        return false;
+    }
+    *chunk = *chunk < CHUNK_LEAST ? (uint32_t)CHUNK_LEAST : *chunk;
+    return true;
+}
+
+#endif

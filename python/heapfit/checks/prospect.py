@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checked recordings say of the next one: its chance to run out, and the margin's end.
+
+    bytes that each needs --> Gumbel's law --> chance that the next needs more than the region
+                          --> trend        --> recordings until the margin is eaten
+
+What a recording needs is its own R where that was searched, else its peak times what the plan needs
+for a byte of its own peak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heapfit.checks.margin import peak_of_plan
+from heapfit.forecast.extremes import bootstrap_interval, fit_gumbel
+from heapfit.forecast.trend import find_trend
+from heapfit.plan.plan_file import PlanFile
+
+FEWEST_RUNS = 8  # of which a chance or a trend is said
+_CLEAR = 0.01  # p below which the needs have a trend
+_SURE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class MarginEnd:
+    """When the region is too small, if needs grow as from one recording to the next."""
+
+    growth: float  # bytes from one recording to the next
+    after: float  # further recordings
+    earliest: float
+    latest: float | None  # None: it may not come
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What the recordings say of the next one."""
+
+    runs: int
+    failed: int
+    highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
+    chance: float | None  # that the next runs out; None: too few, or a trend
+    interval: tuple[float, float] | None  # of the chance, 90 %
+    margin_end: MarginEnd | None  # None: too few, or no trend
+
+
+def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
+    """The prospect from the bytes that recordings need, in their order, of which some failed."""
+    runs = len(needs)
+    bound = None if failed or not runs else 1 - (1 - _SURE) ** (1 / runs)
+    if runs < FEWEST_RUNS:
+        return Prospect(runs, failed, bound, None, None, None)
+    end = _find_margin_end(needs, region)
+    if end is not None:
+        return Prospect(runs, failed, bound, None, None, end)
+    chance = fit_gumbel(needs).chance(region, 1)
+    interval = bootstrap_interval(needs, lambda law: law.chance(region, 1))
+    return Prospect(runs, failed, bound, chance, interval, None)
+
+
+def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:
+    """The bytes of region that a recording of this peak needs; `r_safe` where it was searched."""
+    if r_safe is not None:
+        return float(r_safe)
+    planned = peak_of_plan(plan)
+    if plan.margin is not None and plan.region is not None and planned:
+        return peak * plan.region / (1 + plan.margin / 100) / planned
+    return peak * plan.r_safe / plan.u_max if plan.r_safe and plan.u_max else float(peak)
+
+
+def _find_margin_end(needs: Sequence[float], region: int) -> MarginEnd | None:
+    trend = find_trend(needs)
+    if trend.slope <= 0 or trend.p >= _CLEAR:
+        return None
+    last = len(needs) - 1
+    levels = sorted(need + trend.slope * (last - i) for i, need in enumerate(needs))
+    left = max(0.0, region - levels[len(levels) // 2])
+    latest = left / trend.low if trend.low > 0 else None
+    return MarginEnd(trend.slope, left / trend.slope, left / trend.high, latest)

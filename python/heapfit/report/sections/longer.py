@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the heap lasts: what runs as long as the recording, and longer ones, need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapfit.fitting.longer_runs import LongerRun, LongerRunsOfFit
+from heapfit.forecast.horizon import Forecast
+from heapfit.report.drawing.figure import (
+    ACCENT,
+    OTHERS,
+    Chart,
+    level,
+    line,
+    line_with_marks,
+)
+from heapfit.report.drawing.number_text import NOT_MEASURED, size
+
+_LEAST_CHANCE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRow:
+    """A run of one length."""
+
+    name: str
+    chance: str  # to run out of memory in the heap that is set
+    needed: str  # for a chance of 1 %
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class LongerPart:
+    """Runs by their length, or why nothing is said about them."""
+
+    sentence: str
+    rows: tuple[LongerRow, ...]
+    chart: Chart | None
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The chart of the regions over the length."""
+        return [] if self.chart is None else [self.chart]
+
+
+def make_longer_part(longer: LongerRunsOfFit, region: int) -> LongerPart:
+    """The part of a page on longer runs in a heap of `region` bytes."""
+    if longer.refusal is not None:
+        advice = longer.refusal.advice
+        further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
+        return LongerPart(f"Not known, as {longer.refusal.reason}.{further}", (), None)
+    sentence = f"By {longer.basis}. A run as long as the recording is what the margin is for."
+    known = [(row, row.needed) for row in longer.rows if row.needed is not None]
+    rows = tuple(_row_of(row, needed) for row, needed in known)
+    return LongerPart(sentence, rows, _draw_regions(known, region))
+
+
+def _row_of(row: LongerRun, needed: Forecast) -> LongerRow:
+    interval = f"{size(needed.low)} to {size(needed.high)}"
+    return LongerRow(row.name, describe_chance(row), size(needed.region), interval)
+
+
+def describe_chance(row: LongerRun) -> str:
+    """The chance in percent; of a run as long as the recording the margin decides."""
+    if row.chance is None:
+        return NOT_MEASURED
+    if row.times == 1 and not row.is_asked:
+        return "by margin"
+    if row.chance < _LEAST_CHANCE:
+        return "below 1 %"
+    return "above 99 %" if row.chance > 1 - _LEAST_CHANCE else f"{100 * row.chance:.0f} %"
+
+
+def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
+    """The region for a chance of 1 % over the length of the run, with its interval."""
+    points = sorted((row.times, needed.low, needed.region, needed.high) for row, needed in known)
+    times = [one[0] for one in points]
+
+    def column(place: int) -> list[int]:
+        return [int(one[place]) for one in points]
+
+    low, high = min(*column(1), region), max(*column(3), region)
+    air = max((high - low) // 8, 8)
+    dotted = {"dash": "dot", "color": OTHERS[0], "shape": "linear"}
+    data = [
+        line("9 times of 10 from here", times, column(1), **dotted),
+        line("to here", times, column(3), **dotted),
+        line_with_marks("needed for 1 %", times, column(2), ACCENT),
+        level("set the heap to", times, region, color="var(--ink)", dash="dash"),
+    ]
+    ticks = {"tickvals": times, "ticktext": [f"{one:g}" for one in times]}
+    return Chart(
+        identity="chart-longer",
+        meaning="Region for a chance of 1 % to run out of memory, over the length of the run.",
+        data=data,
+        layout={
+            "xaxis": {"type": "log", "title": {"text": "times as long"}, **ticks},
+            "yaxis": {
+                "title": {"text": "region, bytes"},
+                "tickformat": "~s",
+                "range": [low - air, high + air],
+            },
+        },
+        height=300,
+    )

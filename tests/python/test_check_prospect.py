@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What checked recordings say of the next one: its chance to run out, and the margin's end."""
+
+import numpy as np
+import pytest
+from test_check import REGION, blocks, plan_file, recording
+
+from heapfit.checks.check import check_recordings
+from heapfit.checks.prospect import FEWEST_RUNS, estimate_need, find_prospect
+from heapfit.cli.printing.check import check_parts
+from heapfit.cli.printing.parts import Line
+
+
+def test_few_recordings_bound_the_chance_and_give_none():
+    prospect = find_prospect([1000.0] * 3, 0, 1200)
+    assert prospect.highest_chance == pytest.approx(1 - 0.05 ** (1 / 3))
+    assert (prospect.chance, prospect.margin_end) == (None, None)
+    assert find_prospect([1000.0] * 3, 1, 1200).highest_chance is None
+    assert find_prospect([], 0, 1200).highest_chance is None
+
+
+@pytest.mark.parametrize("count", [FEWEST_RUNS, 40])
+def test_the_chance_is_near_the_true_one(count):
+    stated = [
+        find_prospect(np.random.default_rng(seed).normal(1000, 50, count), 0, 1064).chance
+        for seed in range(60)
+    ]
+    known = [chance for chance in stated if chance is not None]
+    assert len(known) >= 57  # the others have a trend by chance
+    assert np.median(known) == pytest.approx(0.1, abs=0.03)
+
+
+def test_needs_that_grow_say_when_the_margin_is_eaten():
+    needs = 1000 + 10 * np.arange(12) + np.random.default_rng(3).normal(0, 5, 12)
+    prospect = find_prospect(needs, 0, 1300)
+    assert prospect.chance is None
+    end = prospect.margin_end
+    assert end is not None
+    assert end.latest is not None
+    assert end.earliest <= end.after <= end.latest
+    assert end.after == pytest.approx((1300 - 1110) / 10, rel=0.1)
+
+
+def test_equal_needs_are_certain_to_run():
+    prospect = find_prospect([1000.0] * 8, 0, 1200)
+    assert (prospect.chance, prospect.interval) == (0.0, (0.0, 0.0))
+
+
+def test_a_need_is_the_searched_one_or_reckoned_from_the_peak():
+    plan = plan_file()
+    assert estimate_need(plan, 3300, 3456) == 3456
+    assert estimate_need(plan, 3300, None) == pytest.approx(3300 * REGION / 1.1 / 3000)
+    assert estimate_need(plan_file(margin=None), 3300, None) == pytest.approx(3300 * 3200 / 3000)
+
+
+def test_a_check_prints_it_under_the_table(tmp_path):
+    files = [recording(tmp_path / f"run{i}.heap", blocks([2000 + 60 * i, 300])) for i in range(10)]
+    text = [
+        part.text
+        for part in check_parts(check_recordings(files, plan_file()))
+        if isinstance(part, Line)
+    ]
+    grow = [line for line in text if line.startswith("Needs grow by 74 B")]
+    assert len(grow) == 1
+    text = [
+        part.text
+        for part in check_parts(check_recordings(files[:3], plan_file()))
+        if isinstance(part, Line)
+    ]
+    assert any(line.startswith("All 3 run. So few allow a chance of up to 63") for line in text)
