@@ -279,6 +279,13 @@ def test_no_date_without_a_trend():
     assert sum(dates.values()) == 0
 
 
+def test_longer_runs_are_said_only_of_windows_that_are_independent():
+    noise = np.random.default_rng(2).normal(0, 1, 960)
+    slow = np.convolve(noise, np.ones(60))[:960]
+    assert [one.times for one in judge(50_000 + 1_000 * noise).reserves] == [1, 10]
+    assert judge(50_000 + 200 * slow).reserves == ()
+
+
 def test_a_burst_is_told_from_a_trend():
     free = np.full(200, 50_000.0)
     free[120] = 4_000

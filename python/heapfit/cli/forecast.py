@@ -200,6 +200,8 @@ def _describe_largest(outlook: Outlook) -> str:
 
 def _describe_reserves(outlook: Outlook) -> Iterator[Line]:
     """What stays free in longer runs, and which heap would do, where the log says its size."""
+    if outlook.windows and not outlook.reserves and not outlook.reason and not outlook.decline:
+        yield Line("Longer runs: the windows depend on each other, so nothing is said of them.")
     for one in outlook.reserves:
         length = "As long again" if one.times == 1 else f"{one.times} times as long"
         if one.free <= 0:
