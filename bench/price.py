@@ -37,7 +37,16 @@ M4 = BOARDS["cortex-m4"]
 ALIGNMENT = 4
 GATEWAY = "rtos/gateway-5.heap.gz"  # in the corpus; without one the recording below
 OWN = Path(__file__).resolve().parents[1] / "examples/lwip-echo/lwip-echo.parquet"
-PLANS = ("first_fit:list=1", "tlsf", "best_fit", "sized", "tailored:layout=1", "tailored")
+PLANS = (
+    "address_first_fit",
+    "good_fit",
+    "first_fit:list=1",
+    "tlsf",
+    "best_fit",
+    "sized",
+    "tailored:layout=1",
+    "tailored",
+)
 WHOLE = ("init", "alloc", "free", "resize", "alloc_aligned", "usable_size")
 WHOLE_SIZED = ("init", "alloc", "free_sized", "resize_sized", "alloc_aligned")
 

@@ -26,6 +26,7 @@ PLANS = {
     "good_fit": Plan("good_fit"),
     "best_fit": Plan("best_fit"),
     "first_fit": Plan("first_fit"),
+    "address_first_fit": Plan("address_first_fit"),
     "segregated_fit": Plan("segregated_fit"),
     "partition_pool": Plan("partition_pool", {"partition_size": 32}),
     "chained_pool": Plan("chained_pool", {"partition_size": 32}),

@@ -9,6 +9,7 @@
  * A state is the region's bytes and which words are live blocks; of those met before a hash of 64
  * bits is kept. Blocks are written in full with 0xa5, or left as they were handed out.
  */
+#include "hfit/address_first_fit.h"
 #include "hfit/best_fit.h"
 #include "hfit/first_fit.h"
 #include "hfit/fixed_pool.h"
@@ -51,6 +52,7 @@ static const hfit_best_fit_plan best_fit_4 = {{4}};
 static const hfit_first_fit_plan first_fit = {{8}, 1, HFIT_FIRST_FIT_LIFO, 4, 0};
 static const hfit_first_fit_plan by_address = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
 static const hfit_first_fit_plan never_joined = {{8}, 0, HFIT_FIRST_FIT_LIFO, 4, 0};
+static const hfit_address_first_fit_plan address_first_fit = {{8}};
 static const hfit_segregated_fit_plan segregated = {{8}, 2, 0, 0, 4, 0};
 static const hfit_good_fit_plan good_fit = {{8}};
 static const hfit_tailored_plan map = {.common = {8}, .ends = 1};
@@ -72,6 +74,9 @@ static const exploration explorations[] = {
     EXPLORE("first_fit, left", first_fit, first_fit, 84, 92, {8, 20, 36}, true),
     EXPLORE("by address", first_fit, by_address, 92, 108, {8, 20, 36}, false),
     EXPLORE("never joined", first_fit, never_joined, 116, 132, {8, 20, 36}, false),
+    EXPLORE("address_first_fit", address_first_fit, address_first_fit, 84, 108, {8, 20, 36}, false),
+    EXPLORE("address_first_fit, left", address_first_fit, address_first_fit, 76, 92, {8, 20, 36},
+            true),
     EXPLORE("segregated_fit", segregated_fit, segregated, 108, 116, {8, 20, 36}, false),
     EXPLORE("segregated_fit, left", segregated_fit, segregated, 100, 116, {8, 20, 36}, true),
     EXPLORE("good_fit", good_fit, good_fit, 156, 172, {8, 20, 36}, false),

@@ -20,9 +20,10 @@
  * from the top serves. The top, from which a request is cut if no free chunk will do, lies in
  * neither.
  *
- * A granule is the alignment. Links have 20 bits, so a heap has up to 2^20 granules: 4 MiB of 4 B,
- * 8 MiB of 8 B; what a region has behind the last one stays unused. Where a granule has 4 B, no
- * chunk is cut so that one alone would be left: a block that is made shorter by one moves,
+ * A granule is the alignment. Both links and the size of a chunk of 8 B stand in its two words, so
+ * a link has 20 bits and a heap 2^20 - 1 granules at most: 4 B less than 4 MiB at alignment 4, 8 B
+ * less than 8 MiB at 8. What a region has behind the last one stays unused. Where a granule has 4
+ * B, no chunk is cut so that one alone would be left: a block that is made shorter by one moves,
  * and that is refused where there is no room to move to.
  *
  * With two ends the top lies in the middle, and requests of the size classes that the plan names
