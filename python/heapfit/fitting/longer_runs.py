@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long the heap that is set lasts: runs as long as the recording, 10 and 100 times as long.
 
-A service is forecast from the windows of its recording, a job from the needs of its runs; where
-neither can be, the reason stands in their place. Regions are as the user sets them.
+A service is forecast from the windows of its recordings; a job, and whatever was recorded eight
+times, from the needs of its runs, which know the load's bounds better. Where neither can be, the
+reason stands in their place. Regions are as the user sets them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.selection import Selection
 from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.horizon import (
+    FEWEST_RUNS,
     MOST_TIMES,
     Forecast,
     Horizon,
@@ -86,8 +88,8 @@ def _expect(selection: Selection, kinds: FitKinds) -> _Expected:
     if shown.is_growing:
         reason = Refusal("the recording grows", "find what grows")
         return _Expected(reason, is_job=False, basis="")
-    if shown.kind is Kind.JOB:
-        needs = [need for need in _list_needs(selection) if need is not None]
+    needs = [need for need in _list_needs(selection) if need is not None]
+    if shown.kind is Kind.JOB or len(needs) >= FEWEST_RUNS:
         return _Expected(expect_further_runs(needs), is_job=True, basis=f"{len(needs)} runs")
     if selection.excerpt is not None:
         reason = Refusal("the recording is too long to be replayed for it", "")

@@ -62,14 +62,17 @@ def _row_of(row: LongerRun, needed: Forecast) -> LongerRow:
 
 
 def describe_chance(row: LongerRun) -> str:
-    """The chance in percent; of a run as long as the recording the margin decides."""
+    """The chance in percent; of a run as long as the recording the margin decides.
+
+    It is told as the most that it may be: the law has no bound, most loads have (docs/lasting.md).
+    """
     if row.chance is None:
         return NOT_MEASURED
     if row.times == 1 and not row.is_asked:
         return "by margin"
     if row.chance < _LEAST_CHANCE:
         return "below 1 %"
-    return "above 99 %" if row.chance > 1 - _LEAST_CHANCE else f"{100 * row.chance:.0f} %"
+    return f"up to {100 * row.chance:.0f} %"
 
 
 def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
