@@ -8,6 +8,7 @@
 
 #include "hfit/contract.h"
 
+#include "src/size.h"
 #include "src/region.h"
 
 /* Each as its namesake in hfit_operations. */

@@ -15,6 +15,7 @@
 #ifndef HFIT_TAILORED_BOUNDS_H
 #define HFIT_TAILORED_BOUNDS_H
 
+#include "src/size.h"
 #include "src/region.h"
 #include "src/tailored/heap.h"
 #include "src/tailored/map.h"
@@ -123,6 +124,7 @@ static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan,
     const uintptr_t distance = (uintptr_t)block - (uintptr_t)heap;
     hfit_misuse misuse;
     at->start = (uint32_t)distance >> granule_shift(plan);
+    at->from = at->start; /* which only some layouts tell here */
     if (HFIT_SAFETY >= 1 &&
         (distance >= chunks_end(heap) || (distance & (plan->alignment - 1)) != 0 ||
          at->start < load_word(heap, CHUNKS_FIRST))) {

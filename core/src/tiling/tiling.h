@@ -24,14 +24,18 @@
  * The tally is the footprint plus the number of used chunks, kept from safety level 1 on. With it
  * `check` finds a used chunk whose flipped size makes it end where a later one does.
  *
- * A source that includes this file first defines HFIT_THIS(operation), then defines the static
- * functions declared in chunk.h; what it gets are the functions of src/operations/operations.h, all
- * but heap_init and heap_smallest_region.
+ * A source that includes this file first defines HFIT_THIS(operation) and HFIT_TELLS_USABLE, then
+ * defines the static functions declared in chunk.h; what it gets are the functions of
+ * src/operations/operations.h, all but heap_init and heap_smallest_region.
  */
 #ifndef HFIT_TILING_H
 #define HFIT_TILING_H
 
 #include "hfit/descriptor.h"
+
+#ifndef HFIT_TELLS_USABLE
+#define HFIT_TELLS_USABLE 1
+#endif
 
 #include "src/size.h"
 #include "src/region.h"
