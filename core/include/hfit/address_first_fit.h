@@ -16,8 +16,8 @@
  * into the list by its address, and joined with its free neighbours.
  *
  * Time: `alloc` passes over the free chunks below the one that serves, `free` over those below the
- * block. There is no bound but the number of free chunks: with 2,000 holes a call takes thousands
- * of instructions, 1.9 times those of heap_4.
+ * block. There is no bound but the number of free chunks: with thousands of holes a call takes
+ * thousands of instructions, nearly twice those of heap_4.
  *
  * Memory: a block of n bytes takes n + 4 rounded up to the alignment, and at least 8.
  */
