@@ -27,7 +27,8 @@ static FORCE_INLINE bool is_power_of_two(size_t n) {
 /* Stores `size` + `extra`, rounded up to a multiple of `alignment` (a power of two). False if the
  * result would exceed HFIT_LARGEST_BLOCK. `extra` + `alignment` is not the caller's choice and at
  * most 2^31, so the sum of the three stays below 2^32. */
-static FORCE_INLINE bool round_sum(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
+static FORCE_INLINE bool round_sum(size_t size, uint32_t extra, uint32_t alignment,
+                                   uint32_t *rounded) {
     HFIT_ASSERT(is_power_of_two(alignment) && extra <= (1u << 31) - alignment);
     if (size > HFIT_LARGEST_BLOCK) {
         return false;

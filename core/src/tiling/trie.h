@@ -96,7 +96,7 @@ static FORCE_INLINE uint32_t turn_from(const trie_form *form, uint32_t entry, ui
  *
  * `entry`, to which `slot` leads; at safety level 1 NO_OFFSET if it does not lead back. */
 static FORCE_INLINE uint32_t trie_sound(const trie_form *form, const hfit_heap *heap, uint32_t slot,
-                                  uint32_t entry, uint32_t end) {
+                                        uint32_t entry, uint32_t end) {
     const bool is_sound = HFIT_SAFETY < 1 || (is_word_below(entry, end - slot_in(form)) &&
                                               load_link_field(heap, entry, slot_in(form)) == slot);
     return is_sound ? entry : NO_OFFSET;
@@ -104,7 +104,7 @@ static FORCE_INLINE uint32_t trie_sound(const trie_form *form, const hfit_heap *
 
 /* The entry that hangs from `slot`, or NO_OFFSET. */
 static FORCE_INLINE uint32_t trie_entry(const trie_form *form, const hfit_heap *heap, uint32_t slot,
-                                  uint32_t end) {
+                                        uint32_t end) {
     return trie_sound(form, heap, slot, load_link(heap, slot), end);
 }
 
@@ -167,8 +167,8 @@ typedef struct trie_way {
 } trie_way;
 
 /* Follows the way of `size` from `slot`. */
-static FORCE_INLINE trie_way trie_follow(const trie_form *form, const hfit_heap *heap, uint32_t slot,
-                                   uint32_t size, uint32_t end) {
+static FORCE_INLINE trie_way trie_follow(const trie_form *form, const hfit_heap *heap,
+                                         uint32_t slot, uint32_t size, uint32_t end) {
     trie_way way = {{NO_OFFSET, UINT32_MAX}, NO_OFFSET};
     uint32_t turns = turns_of(form, size);
     uint32_t least = UINT32_MAX - size;
@@ -194,8 +194,8 @@ static FORCE_INLINE trie_way trie_follow(const trie_form *form, const hfit_heap 
 }
 
 /* The better of `best` and the least of what hangs from `slot`. */
-static FORCE_INLINE sized_chunk trie_least(const trie_form *form, const hfit_heap *heap, uint32_t slot,
-                                     sized_chunk best, uint32_t end) {
+static FORCE_INLINE sized_chunk trie_least(const trie_form *form, const hfit_heap *heap,
+                                           uint32_t slot, sized_chunk best, uint32_t end) {
     uint32_t entry = trie_entry(form, heap, slot, end);
     while (entry != NO_OFFSET) {
         const uint32_t size = size_of(form, heap, entry);
