@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heaps import TLSF
+from heapfit.comparison.incumbents.heaps import GOOD_FIT, TLSF
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
@@ -23,7 +23,6 @@ from heapfit.trace.loaded import LoadedTrace
 
 FITTED = "the fitted heap"
 COUNTED = "trace-specific pools"
-GOOD_FIT = "good_fit"  # of our allocators the one that takes about as long as heap_4
 
 
 class ReferenceKind(StrEnum):

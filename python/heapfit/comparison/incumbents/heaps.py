@@ -35,6 +35,7 @@ from heapfit.plan.values import parse_values
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"
+GOOD_FIT: Final = "good_fit"  # ours, which takes about as long as heap_4
 
 _FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
