@@ -11,6 +11,9 @@
               they do not cover, should not
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
     again     runs of one program and length in the folder --again: one known, the others judged
+    margins   the forecast for 1 % as a margin, beside that of docs/margin.md, and what other runs
+              of the program needed beyond the growth of their load: NAME-1, NAME-2, ... of the
+              folders --margins (examples/second-runs/record.py makes them)
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it, by
 exact replay; needs are kept in build/lifetimes, so that a judge who comes again waits less.
@@ -46,6 +49,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
+from heapfit.comparison.margin import MarginBasis, margin_for, margin_kind
 from heapfit.forecast.extent import make_run
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
@@ -73,6 +77,7 @@ class Settings:
     only: str
     programs: Path
     again: Path
+    margins: Sequence[Path]
     write: bool
 
     def keep(self, names: Iterable[str]) -> list[str]:
@@ -317,6 +322,65 @@ def again_row(heap: str, runs: Sequence[LoadedTrace]) -> tuple[object, ...]:
     )
 
 
+MARGINS = (
+    "program, heap",
+    "recordings",
+    "with a region",
+    "live bytes: most",
+    "margin of the table, %",
+    "forecast for 1 %: least, %",
+    "most, %",
+    "needed beyond growth: most, %",
+    "pairs",
+    "above the forecast",
+    "above the table",
+)
+
+
+def judge_margins(settings: Settings) -> None:
+    """The forecast of one recording as its margin, judged by the program's other runs."""
+    found = []
+    for folder in settings.margins:
+        names = sorted({path.stem.rpartition("-")[0] for path in folder.glob("*-[0-9].parquet")})
+        for name in settings.keep(names):
+            paths = sorted(folder.glob(f"{name}-[0-9].parquet"))
+            runs = [load_trace(Trace.open(path)) for path in paths]
+            found += [row for heap in PLANS if (row := margin_row(name, heap, runs))]
+    print_table(MARGINS, found)
+    if settings.write:
+        write_result("lifetimes-margins", MARGINS, found)
+
+
+def margin_row(name: str, heap: str, runs: Sequence[LoadedTrace]) -> tuple[object, ...] | None:
+    """What the forecasts of a program's recordings are as margins; None if there is no forecast."""
+    needs = [run.trial(PLANS[heap]).scan().r_safe or 0 for run in runs]
+    kind = margin_kind(PLANS[heap], is_trained=False)
+    margins, tables, needed, over = [], [], [], []
+    for run, need in zip(runs, needs, strict=True):
+        expected = ask_longer_runs(run, find_kind(run.trace, run.profile), heap)
+        if isinstance(expected, Refusal):
+            continue
+        margins.append(100 * (region_of(expected.forecast(1, CHANCES[0])) / need - 1))
+        tables.append(margin_for(MarginBasis(1, run.profile.u_max, kind)))
+        for other, its_need in zip(runs, needs, strict=True):
+            if other is not run:
+                growth = max(1, other.profile.u_max / run.profile.u_max)
+                needed.append(100 * (its_need / need / growth - 1))
+                over.append((needed[-1] > margins[-1], needed[-1] > tables[-1]))
+    if not margins or not needed:
+        return None
+    return (
+        f"{name}, {heap}",
+        len(runs),
+        len(margins),
+        max(run.profile.u_max for run in runs),
+        max(tables),
+        *(f"{figure:.1f}" for figure in (min(margins), max(margins), max(needed))),
+        len(needed),
+        *(sum(column) for column in zip(*over, strict=True)),
+    )
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     console.print_table(columns, [[str(cell) for cell in row] for row in rows], width=console.WIDE)
 
@@ -326,6 +390,7 @@ PARTS = {
     "kinds": judge_kinds,
     "programs": judge_programs,
     "again": judge_again,
+    "margins": judge_margins,
 }
 
 
@@ -338,12 +403,21 @@ def main() -> None:
     )
     parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
     parser.add_argument("--again", type=Path, default=KEPT / "again", help="likewise")
+    parser.add_argument(
+        "--margins", type=Path, nargs="+", default=[KEPT / "margins"], help="folders"
+    )
     parser.add_argument("--only", default="", help="names in which this word occurs")
     add_option(parser)
     asked = parser.parse_args()
     runs = dict(zip(TIMES, asked.runs, strict=True))
     settings = Settings(
-        asked.recordings, runs, asked.only, asked.programs, asked.again, asked.write
+        asked.recordings,
+        runs,
+        asked.only,
+        asked.programs,
+        asked.again,
+        asked.margins,
+        asked.write,
     )
     for part in asked.of:
         PARTS[part](settings)
