@@ -17,8 +17,13 @@
 
 enum { BLOCKS = 12 };
 
-/* Around powers of two, where a class more, a bit more of an offset or a sign begins. */
+/* Around powers of two, where a class more, a bit more of an offset or a sign begins. Where
+ * addresses have 32 bits no object is larger than half of them reach. */
+#if UINTPTR_MAX > UINT32_MAX
 static const uint32_t some_sizes[] = {0u - 1, (1u << 31) + 8};
+#else
+static const uint32_t some_sizes[] = {1u << 30, (1u << 31) - 8};
+#endif
 static const uint32_t all_sizes[] = {(1u << 28) - 8, 1u << 28, (1u << 29) - 8, 1u << 29,
                                      (1u << 30) - 8, 1u << 30, (1u << 31) - 8, 1u << 31,
                                      (1u << 31) + 8, 3u << 30, 0u - 16,        0u - 8,
@@ -63,7 +68,7 @@ static void run_in_each_region(const test_plan *plan) {
     check_context = plan->name;
     const size_t smallest = plan->allocator->operations->smallest_region(plan_of(plan));
     for (size_t s = 0; s < size_count; s++) {
-        if (sizes[s] < smallest) {
+        if (sizes[s] < smallest || sizes[s] > PTRDIFF_MAX) {
             continue;
         }
         void *region = mmap(NULL, sizes[s], PROT_READ | PROT_WRITE,
