@@ -284,7 +284,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
         return NULL;
     }
     const uint32_t end = last_end(plan, (uint32_t)region_size);
-    store_free_size(heap, HEAD, UINT32_MAX);
+    store_free_size(heap, HEAD, head_size(end));
     store_next(heap, HEAD, first);
     store_word(heap, CHUNKS_END, end);
     store_word(heap, FOOTPRINT, first);

@@ -111,7 +111,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     uint32_t used_count = 0;
     uint32_t size;
     if (end < chunk + least_chunk(plan) || last_end(plan, end) != end || footprint > end ||
-        free_size(heap, HEAD) != UINT32_MAX || !is_next_sound(plan, free, chunk, end)) {
+        free_size(heap, HEAD) != head_size(end) || !is_next_sound(plan, free, chunk, end)) {
         return false;
     }
     for (; chunk != end; chunk += size) {

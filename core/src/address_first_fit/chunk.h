@@ -60,6 +60,12 @@ static FORCE_INLINE bool chunk_for(const hfit_plan *plan, size_t size, uint32_t 
     return round_below(size, HFIT_LARGEST_BLOCK + 1, HEADER_SIZE, plan->alignment, chunk);
 }
 
+/* The size of HEAD: more than anyone can ask for, and odd, so that nothing lies where it would end.
+ * From level 1 on it tells the end of the chunks again, which a walk relies on. */
+static FORCE_INLINE uint32_t head_size(uint32_t end) {
+    return HFIT_SAFETY >= 1 ? ~((end + HEADER_SIZE) / 2) : UINT32_MAX;
+}
+
 /* Of a free chunk, or of HEAD. */
 static FORCE_INLINE uint32_t free_size(const hfit_heap *heap, uint32_t chunk) {
     return coded(load_word(heap, chunk));
