@@ -113,6 +113,7 @@ static FORCE_INLINE void *cut_top(hfit_heap *heap, uint32_t needed, uint32_t end
     }
     store_word(heap, TOP, chunk + needed);
     store_word(heap, chunk, needed);
+    count_used(heap, 1);
     return block_at(heap, chunk + HEADER_SIZE);
 }
 
@@ -132,6 +133,7 @@ static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
         return NULL;
     }
     use(heap, plan, found.offset, found_size, needed);
+    count_used(heap, 1);
     return block_at(heap, found.offset + HEADER_SIZE);
 }
 
@@ -155,6 +157,7 @@ static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *pl
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return 0;
     }
+    count_used(heap, 0u - 1);
     return chunk_size(chunk.header) - HEADER_SIZE;
 }
 
@@ -292,6 +295,7 @@ static uint32_t take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t al
     }
     store_word(heap, TOP, top + gap + needed);
     store_word(heap, top, gap + needed);
+    count_used(heap, 1);
     return top;
 }
 

@@ -178,8 +178,8 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
     const uint32_t none = last_bin(plan, load_word(heap, CHUNKS_END)) + 1;
     uint32_t found = 0;
-    for (uint32_t bin = 0; bin < 32 * MAP_WORDS; bin++) {
-        const bool is_bin = bin >= BINS / 4 && bin <= none;
+    for (uint32_t bin = BINS / 4; bin < 32 * MAP_WORDS; bin++) {
+        const bool is_bin = bin <= none;
         const uint32_t count = is_bin ? count_bin(heap, plan, bin, free_count) : 0;
         const bool is_marked = (load_word(heap, map_of(bin)) & bit_of(bin)) != 0;
         if (count > free_count || (bin == none && count != 0) ||
@@ -191,11 +191,12 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
     return found == free_count;
 }
 
-/* Stores how many chunks are free. False if chunks do not tile the heap up to the top, or do not
- * agree with their neighbours. */
+/* Stores how many chunks are free. False if chunks do not tile the heap up to the top, do not agree
+ * with their neighbours, or are not as many used ones as were counted. */
 static bool are_chunks_sound(const hfit_heap *heap, const hfit_plan *plan, uint32_t first,
                              uint32_t top, uint32_t *free_count) {
     bool after_free = false;
+    uint32_t used = 0;
     *free_count = 0;
     for (uint32_t chunk = first; chunk != top;) {
         const uint32_t word = load_word(heap, chunk);
@@ -207,10 +208,11 @@ static bool are_chunks_sound(const hfit_heap *heap, const hfit_plan *plan, uint3
             return false;
         }
         *free_count += is_free;
+        used += HFIT_SAFETY >= 1 && !is_free;
         after_free = is_free;
         chunk += size;
     }
-    return !after_free;
+    return !after_free && load_word(heap, MAPS) / ONE_USED == used % (UINT32_MAX / ONE_USED + 1);
 }
 
 static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {

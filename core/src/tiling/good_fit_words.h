@@ -14,6 +14,10 @@
  *
  * The top has no header, and may have any size: it is what lies between `top` and `end`. The chunk
  * before it is used.
+ *
+ * The highest 8 bits of the first map are of bins that are control words. From safety level 1 on
+ * they count used chunks, by which `check` finds one whose flipped size makes it end where a later
+ * one does.
  */
 #ifndef HFIT_GOOD_FIT_WORDS_H
 #define HFIT_GOOD_FIT_WORDS_H
@@ -33,6 +37,15 @@ enum {
     HEADER_SIZE = WORD_SIZE,
     CHUNK_LEAST = 16, /* header, two links and the header again */
 };
+
+enum { ONE_USED = 1 << 24 }; /* in the first map */
+
+/* There are so many more used chunks, a negative number likewise. */
+static FORCE_INLINE void count_used(hfit_heap *heap, uint32_t more) {
+    if (HFIT_SAFETY >= 1) {
+        store_word(heap, MAPS, load_word(heap, MAPS) + more * ONE_USED);
+    }
+}
 
 static FORCE_INLINE uint32_t chunk_size(uint32_t header) {
     return header & ~(uint32_t)(CHUNK_FREE | AFTER_FREE);
