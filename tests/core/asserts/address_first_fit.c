@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What address_first_fit takes for granted, broken. */
-#include "src/address_first_fit/address_first_fit.c"
+#include "src/tiling/address_first_fit.c"
 
 static _Alignas(64) unsigned char region[4096];
 static const hfit_address_first_fit_plan settings = {{8}};

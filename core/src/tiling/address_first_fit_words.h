@@ -11,8 +11,8 @@
  * The head stands where a free chunk at offset 0 would have its `next`; that chunk's size, more
  * than anyone can ask for, ends every search, since the last `next` leads there.
  */
-#ifndef HFIT_ADDRESS_FIRST_FIT_CHUNK_H
-#define HFIT_ADDRESS_FIRST_FIT_CHUNK_H
+#ifndef HFIT_ADDRESS_FIRST_FIT_WORDS_H
+#define HFIT_ADDRESS_FIRST_FIT_WORDS_H
 
 #include "src/size.h"
 #include "src/region.h"

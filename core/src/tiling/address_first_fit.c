@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First fit by address: see hfit/address_first_fit.h. The words are in chunk.h, and what is
- * believed of them from safety level 1 on in check.h.
+ * First fit by address: see hfit/address_first_fit.h. The words are in address_first_fit_words.h,
+ * and what is believed of them from safety level 1 on in address_first_fit_check.h.
  */
 #include "hfit/address_first_fit.h"
 
@@ -13,8 +13,9 @@
 #include "src/region.h"
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
-#include "src/address_first_fit/chunk.h"
-#include "src/address_first_fit/check.h"
+#include "src/tiling/coded.h"
+#include "src/tiling/address_first_fit_words.h"
+#include "src/tiling/address_first_fit_check.h"
 
 static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
     if (HFIT_SAFETY >= 1) {

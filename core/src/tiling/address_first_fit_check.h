@@ -8,7 +8,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
-#include "src/address_first_fit/chunk.h"
+#include "src/tiling/address_first_fit_words.h"
 
 /* A used chunk, and the free ones around it. */
 typedef struct used_chunk {
