@@ -52,7 +52,6 @@ TAKES = {
     "record -- {}": PROGRAMS,
     "record --qemu {}": {Kind.IMAGE},
     "import {}": RECORDINGS,
-    "workload {}": RECORDINGS,
     "profile {}": RECORDINGS,
     "sites {}": RECORDINGS,
     "sites run.heap --plan {}": {Kind.PLAN},

@@ -61,7 +61,9 @@ def test_the_right_name_is_offered(words, right, tmp_path, monkeypatch):
 def test_a_name_like_none_is_told_with_all_there_are(tmp_path, monkeypatch):
     (tmp_path / "echo.heap").write_text(TRACE)
     monkeypatch.chdir(tmp_path)
-    assert "(one of first_fit, segregated_fit, tlsf" in asked("compare echo.heap xyz")
+    assert "(one of first_fit, address_first_fit, segregated_fit, tlsf" in asked(
+        "compare echo.heap xyz"
+    )
     assert "(one of fit, check, verify" in asked("zzz")
 
 

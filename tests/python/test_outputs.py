@@ -35,6 +35,7 @@ RUNS = {
     "--icount shift=6,sleep=off -o verified -- {run} 1",
     "generate": "plan.toml -o code",
     "simulate": "scenario.toml",
+    "forecast": "states.log",
     "allocators": "tlsf",
     "reproduce": "000-1 --small",
     "slotbuf": "10 10",
@@ -52,6 +53,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outputs")
     (folder / "small.heap").write_text(TRACE + FREES)
     (folder / "plan.toml").write_text(PLAN)
+    (folder / "states.log").write_text("".join(f"free heap: {9000 - i} B\n" for i in range(30)))
     (folder / "large.toml").write_text(PLAN.replace("8192", "65536"))
     (folder / "build").write_text(BUILD)
     (folder / "build").chmod(0o755)

@@ -22,7 +22,6 @@ COMMANDS = {
     "fit, plans": "fit small.heap -o out --plans plans",
     "fit several, plans": "fit small.heap other.heap --folds 2 --workers 1 -o out --plans plans",
     "fit, front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
-    "fit, drawn": "fit longer.heap --draw 2 --folds 2 --workers 1 -o out",
     "compare, a league": "compare small.heap --allocators tlsf --no-designs --workers 1 -o out",
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
@@ -60,7 +59,6 @@ def test_the_bar_of_a_long_command_goes_up_to_its_end(name, tmp_path, shares, mo
     plan = Path(__file__).parents[2] / "examples/check/plan.toml"
     table2(tmp_path / "small.heap", events=80)
     table2(tmp_path / "other.heap", events=80, seed=2)
-    table2(tmp_path / "longer.heap", events=1000)
     (tmp_path / "small.toml").write_text(SMALL)
     (tmp_path / "plan.toml").write_text(plan.read_text().replace("pointer_bits = 64", ""))
     run_through(COMMANDS[name], monkeypatch)

@@ -295,12 +295,6 @@ def test_pools_that_failed_or_saved_too_little_once_are_not(
     assert with_row(designs, nowhere).choose() == plain
 
 
-def test_drawn_traces_are_no_evidence_for_pools(designs: RobustDesigns, pools: RobustRow) -> None:
-    drawn = replace(with_row(designs, pools), recordings=1)
-    assert drawn.choose() == designs.without_pools
-    assert drawn.choose(pools_asked=True) == pools
-
-
 def test_what_held_is_what_needs_no_more_than_the_heap_set_without_it(tmp_path: Path) -> None:
     few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(2)]
     many = trace_of(tmp_path, "many", blocks(20, 64))  # twice the load: the heap is set for it

@@ -118,14 +118,6 @@ def test_a_recording_whose_second_half_is_another_is_found_out(tmp_path):
     assert sizing.unseen.pools[1].share > 0.4  # none of 1,024 B had been asked for
 
 
-def test_drawn_traces_judge_the_same_counts(recorded):
-    sizing = size_pools(recorded, 0.9, PoolOptions(draws=4))
-    assert sizing.unseen.evidence is Evidence.DRAWN
-    assert sizing.unseen.memory == (sizing.memory,)
-    assert 0 < sizing.unseen.overall.share < 0.5
-    assert "no evidence of other loads" in sizing.unseen.description
-
-
 @pytest.mark.parametrize("name", ["campus", "recorded"])
 def test_workers_judge_the_same(name, request):
     trace, options = request.getfixturevalue(name), PoolOptions(draws=5)
@@ -199,7 +191,6 @@ def test_a_stored_workload_tells_how_it_was_drawn(tmp_path, text):
     "origin",
     [
         None,
-        Origin(Maker.RESAMPLING, 1),
         Origin(Maker.WORKLOAD, 1, "none_such"),
         Origin(Maker.WORKLOAD, 1, "campus", {"packet": 5}),
     ],
