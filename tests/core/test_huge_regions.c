@@ -32,6 +32,7 @@ static const uint32_t *sizes = some_sizes;
 static size_t size_count = sizeof some_sizes / sizeof some_sizes[0];
 static test_plan plans[MOST_PLANS];
 static size_t count, made, served;
+static size_t most_bytes = PTRDIFF_MAX; /* of an object */
 static bool is_all;
 
 /* Sizes that a region of any plan serves, those of whole fractions of it, and too large ones. */
@@ -68,7 +69,7 @@ static void run_in_each_region(const test_plan *plan) {
     check_context = plan->name;
     const size_t smallest = plan->allocator->operations->smallest_region(plan_of(plan));
     for (size_t s = 0; s < size_count; s++) {
-        if (sizes[s] < smallest || sizes[s] > PTRDIFF_MAX) {
+        if (sizes[s] < smallest || sizes[s] > most_bytes) {
             continue;
         }
         void *region = mmap(NULL, sizes[s], PROT_READ | PROT_WRITE,
