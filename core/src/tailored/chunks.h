@@ -123,11 +123,11 @@ static INLINE_FOR_SPEED void release(hfit_heap *heap, const hfit_plan *plan, con
 
 /* True if what was found may be taken; if not, that is told. */
 static FORCE_INLINE bool is_takeable(const hfit_heap *heap, const hfit_plan *plan,
-                                     sized_chunk found, uint32_t size) {
-    const uint32_t granule = granule_of(plan, found.offset);
-    if (may_be_entry(heap, plan, found.offset) && found.size >= size &&
-        is_free_within(heap, plan, granule, found.size) &&
-        index_holds(heap, plan, granule, found.size)) {
+                                     const sized_chunk *found, uint32_t size) {
+    const uint32_t granule = granule_of(plan, found->offset);
+    if (may_be_entry(heap, plan, found->offset) && found->size >= size &&
+        is_free_within(heap, plan, granule, found->size) &&
+        index_holds(heap, plan, granule, found->size)) {
         return true;
     }
     HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
@@ -169,7 +169,7 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
             return false;
         }
     }
-    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, found, size)) {
+    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, &found, size)) {
         return false;
     }
     at->start = granule_of(plan, found.offset);

@@ -262,7 +262,7 @@ static FORCE_INLINE sized_chunk find_best(const hfit_heap *heap, const hfit_plan
     }
     if (way.above == NO_OFFSET) {
         if (way.best.offset != NO_OFFSET || map == 0) {
-            return way.best;
+            return (sized_chunk){way.best.offset, way.best.size};
         }
         const uint32_t larger = hfit_trailing_zeros(map);
         way.above = word_of(plan, larger, above);
@@ -270,7 +270,8 @@ static FORCE_INLINE sized_chunk find_best(const hfit_heap *heap, const hfit_plan
             return (sized_chunk){load_link(heap, way.above), larger + least_chunk(plan)};
         }
     }
-    return trie_least(&tries, heap, way.above, way.best, end);
+    trie_least(&tries, heap, way.above, &way.best, end);
+    return (sized_chunk){way.best.offset, way.best.size}; /* a copy of it may call memcpy */
 }
 
 /* A chunk of at least `size` granules on one side of the top. */

@@ -26,9 +26,9 @@ static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
 /* Takes `needed` bytes from the start of the free chunk `at.next`, or all of it where the rest can
  * be none, and links the one before it with what is left, or with the next. Returns the offset
  * behind them. */
-static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, free_neighbours at,
+static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, const free_neighbours *at,
                                   uint32_t size, uint32_t needed) {
-    const uint32_t chunk = at.next;
+    const uint32_t chunk = at->next;
     const uint32_t left = size - needed;
     uint32_t next = next_free(heap, chunk);
     uint32_t end = chunk + size;
@@ -39,7 +39,7 @@ static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, free_n
         store_next(heap, end, next);
         next = end;
     }
-    store_next(heap, at.previous, next);
+    store_next(heap, at->previous, next);
     const uint32_t footprint = load_word(heap, FOOTPRINT);
     if (end > footprint) {
         store_word(heap, FOOTPRINT, end);
@@ -85,7 +85,8 @@ static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *pl
     if (chunk == NO_OFFSET || !is_found_sound(heap, plan, chunk, end)) {
         return NULL;
     }
-    const uint32_t behind = take(heap, plan, (free_neighbours){previous, chunk}, free, needed);
+    const free_neighbours at = {previous, chunk};
+    const uint32_t behind = take(heap, plan, &at, free, needed);
     store_used_size(heap, chunk, behind - chunk);
     add_to_tally(heap, 1);
     if (usable != NULL) {
@@ -157,7 +158,7 @@ static bool grow(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk
     if (chunk->beside.next != next || free_size(heap, next) < more) {
         return false;
     }
-    const uint32_t end = take(heap, plan, chunk->beside, free_size(heap, next), more);
+    const uint32_t end = take(heap, plan, &chunk->beside, free_size(heap, next), more);
     store_used_size(heap, chunk->offset, end - chunk->offset);
     return true;
 }
@@ -213,7 +214,7 @@ static void *use_aligned(hfit_heap *heap, const hfit_plan *plan, free_neighbours
         store_next(heap, at.next, next_free(heap, at.previous));
         store_free_size(heap, at.previous, gap);
     }
-    const uint32_t end = take(heap, plan, at, free_size(heap, at.next), needed);
+    const uint32_t end = take(heap, plan, &at, free_size(heap, at.next), needed);
     store_used_size(heap, at.next, end - at.next);
     add_to_tally(heap, 1);
     return block_at(heap, at.next + HEADER_SIZE);
@@ -222,7 +223,7 @@ static void *use_aligned(hfit_heap *heap, const hfit_plan *plan, free_neighbours
 /* The lowest chunk with room behind a gap serves, which stays free. */
 static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
                                 size_t size) {
-    uint32_t needed;
+    uint32_t needed = 0; /* else gcc warns at -Og */
     if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2) {
         return NULL;
     }

@@ -90,7 +90,7 @@ static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, co
         const bool is_free = (load_word(heap, chunk->offset) & 1) != 0;
         return refuse(heap, is_free ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN, block);
     }
-    chunk->beside = find_neighbours(heap, chunk->offset);
+    find_neighbours(heap, chunk->offset, &chunk->beside);
     if (HFIT_SAFETY >= 1 && !are_neighbours_sound(heap, plan, chunk, end)) {
         return refuse(heap, HFIT_MISUSE_DAMAGED, block);
     }

@@ -120,14 +120,14 @@ static FORCE_INLINE bool is_free_sound(const hfit_heap *heap, const hfit_plan *p
 
 /* The last free chunk before `offset`, and that behind it; from safety level 1 on the walk ends,
  * too, where a link does not lead on to a word. */
-static FORCE_INLINE free_neighbours find_neighbours(const hfit_heap *heap, uint32_t offset) {
-    free_neighbours found = {HEAD, HEAD};
+static FORCE_INLINE void find_neighbours(const hfit_heap *heap, uint32_t offset,
+                                         free_neighbours *found) {
+    found->next = HEAD;
     do {
-        found.previous = found.next;
-        found.next = load_link(heap, found.previous + NEXT); /* shorter here than a field */
-    } while (HFIT_SAFETY < 1 ? found.next - 1 < offset       /* NO_OFFSET wraps */
-                             : found.next > found.previous && is_word_below(found.next, offset));
-    return found;
+        found->previous = found->next;
+        found->next = load_link(heap, found->previous + NEXT); /* shorter here than a field */
+    } while (HFIT_SAFETY < 1 ? found->next - 1 < offset       /* NO_OFFSET wraps */
+                             : found->next > found->previous && is_word_below(found->next, offset));
 }
 
 #endif

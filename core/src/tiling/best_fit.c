@@ -159,7 +159,8 @@ static inline uint32_t find_best(const hfit_heap *heap, const hfit_plan *plan, u
             return sound_offset(load_link(heap, way.above), end);
         }
     }
-    return trie_least(&tries, heap, way.above, way.best, end).offset;
+    trie_least(&tries, heap, way.above, &way.best, end);
+    return way.best.offset;
 }
 
 static inline bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,

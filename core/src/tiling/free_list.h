@@ -37,32 +37,36 @@ static inline bool list_push(hfit_heap *heap, uint32_t head, uint32_t chunk) {
     return first == NO_OFFSET;
 }
 
-/* The links that lie in a chunk. */
+/* The links that lie in a chunk. (By address from function to function: for a copy of the pair gcc
+ * calls memcpy on a Cortex-M0 at -Og.) */
 typedef struct list_links {
     uint32_t next;
     uint32_t previous;
 } list_links;
 
-static FORCE_INLINE list_links load_links(const hfit_heap *heap, uint32_t chunk) {
-    const uint32_t next = load_link_field(heap, chunk, LINK_NEXT);
-    return (list_links){next, load_link_field(heap, chunk, LINK_PREVIOUS)};
+static FORCE_INLINE void load_links(const hfit_heap *heap, uint32_t chunk, list_links *links) {
+    links->next = load_link_field(heap, chunk, LINK_NEXT);
+    links->previous = load_link_field(heap, chunk, LINK_PREVIOUS);
 }
 
 /* Takes out the chunk that these are the links of. True if it was the last; then stores where the
  * list's last link is now, which is its head if the list is empty. */
-static FORCE_INLINE bool join_links(hfit_heap *heap, list_links links, uint32_t *last_link) {
-    store_link_field(heap, links.previous, LINK_NEXT, links.next);
-    if (links.next == NO_OFFSET) {
-        *last_link = links.previous + LINK_NEXT;
+static FORCE_INLINE bool join_links(hfit_heap *heap, const list_links *links,
+                                    uint32_t *last_link) {
+    store_link_field(heap, links->previous, LINK_NEXT, links->next);
+    if (links->next == NO_OFFSET) {
+        *last_link = links->previous + LINK_NEXT;
         return true;
     }
-    store_link_field(heap, links.next, LINK_PREVIOUS, links.previous);
+    store_link_field(heap, links->next, LINK_PREVIOUS, links->previous);
     return false;
 }
 
-/* Takes `chunk` out, as join_links. */
+/* Takes `chunk` out, as join_links-> */
 static inline bool list_unlink(hfit_heap *heap, uint32_t chunk, uint32_t *last_link) {
-    return join_links(heap, load_links(heap, chunk), last_link);
+    list_links links;
+    load_links(heap, chunk, &links);
+    return join_links(heap, &links, last_link);
 }
 
 /* Takes `chunk` out. True if the list is empty now. */
@@ -95,18 +99,20 @@ static FORCE_INLINE bool does_link_hold(const hfit_heap *heap, uint32_t place, u
 
 /* True if a chunk's links lead to words before `end`, where chunks end, that lead back. The last of
  * them is no chunk: its link would lie behind the sentinel. */
-static FORCE_INLINE bool are_links_sound(const hfit_heap *heap, uint32_t chunk, list_links links,
-                                         uint32_t end) {
+static FORCE_INLINE bool are_links_sound(const hfit_heap *heap, uint32_t chunk,
+                                         const list_links *links, uint32_t end) {
     const uint32_t back = coded(chunk);
-    return is_word_below(links.previous, end) &&
-           load_field(heap, links.previous, LINK_NEXT) == back &&
-           (links.next == NO_OFFSET || (is_word_below(links.next, end - 4) &&
-                                        load_field(heap, links.next, LINK_PREVIOUS) == back));
+    return is_word_below(links->previous, end) &&
+           load_field(heap, links->previous, LINK_NEXT) == back &&
+           (links->next == NO_OFFSET || (is_word_below(links->next, end - 4) &&
+                                        load_field(heap, links->next, LINK_PREVIOUS) == back));
 }
 
 /* The same of the links that lie in `chunk`. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
-    return are_links_sound(heap, chunk, load_links(heap, chunk), end);
+    list_links links;
+    load_links(heap, chunk, &links);
+    return are_links_sound(heap, chunk, &links, end);
 }
 
 #endif

@@ -123,7 +123,8 @@ static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (!chunk_for(plan, size, end, &needed)) {
         return NULL;
     }
-    const found_chunk found = index_find(heap, plan, needed);
+    found_chunk found;
+    index_find(heap, plan, needed, &found);
     if (found.offset == NO_OFFSET) {
         return cut_top(heap, needed, end);
     }

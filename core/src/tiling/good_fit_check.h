@@ -28,8 +28,8 @@ static FORCE_INLINE bool find_links(const hfit_heap *heap, uint32_t chunk, uint3
         load_word(heap, chunk + size - HEADER_SIZE) != word) {
         return false;
     }
-    *links = load_links(heap, chunk);
-    return are_links_sound(heap, chunk, *links, top - LINK_NEXT);
+    load_links(heap, chunk, links);
+    return are_links_sound(heap, chunk, links, top - LINK_NEXT);
 }
 
 static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, uint32_t top) {
@@ -45,7 +45,7 @@ static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t wor
     if (!find_links(heap, chunk, word, load_word(heap, TOP), &links)) {
         return false;
     }
-    remove_linked(heap, links);
+    remove_linked(heap, &links);
     return true;
 }
 #else
@@ -84,11 +84,12 @@ typedef struct used_chunk {
 /* True if the chunk is a used one, and what is behind it, the top or a chunk, does not tell that it
  * is free. Of two free neighbours the one behind it is sound, then. Else stores what is wrong. */
 static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                       used_chunk chunk, uint32_t top, hfit_misuse *misuse) {
-    const uint32_t size = chunk_size(chunk.header);
-    const uint32_t next = chunk.offset + size;
-    *misuse = (chunk.header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
-    if ((chunk.header & CHUNK_FREE) != 0 || size < CHUNK_LEAST || size > top - chunk.offset ||
+                                       const used_chunk *chunk, uint32_t top,
+                                       hfit_misuse *misuse) {
+    const uint32_t size = chunk_size(chunk->header);
+    const uint32_t next = chunk->offset + size;
+    *misuse = (chunk->header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
+    if ((chunk->header & CHUNK_FREE) != 0 || size < CHUNK_LEAST || size > top - chunk->offset ||
         (size & (plan->alignment - 1)) != 0) {
         return false;
     }
@@ -100,12 +101,12 @@ static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *p
         *misuse = HFIT_MISUSE_DAMAGED;
         if ((word & CHUNK_FREE) == 0
                 ? chunk_size(word) > top - next
-                : (chunk.header & AFTER_FREE) != 0 && !is_free_sound(heap, next, word, top)) {
+                : (chunk->header & AFTER_FREE) != 0 && !is_free_sound(heap, next, word, top)) {
             return false;
         }
     }
     *misuse = HFIT_MISUSE_FOREIGN;
-    return is_walked_by(heap, chunk.offset);
+    return is_walked_by(heap, chunk->offset);
 }
 
 /* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
@@ -126,7 +127,7 @@ static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan,
         return refuse(heap, HFIT_MISUSE_FOREIGN, block);
     }
     chunk->header = load_word(heap, chunk->offset);
-    return is_used_sound(heap, plan, *chunk, top, &misuse) || refuse(heap, misuse, block);
+    return is_used_sound(heap, plan, chunk, top, &misuse) || refuse(heap, misuse, block);
 }
 
 /* As find_used, and what is free on either side of the chunk is sound, too. */

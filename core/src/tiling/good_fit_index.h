@@ -76,9 +76,9 @@ static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t
 }
 
 /* Takes out of its list the chunk that these are the links of. */
-static FORCE_INLINE void remove_linked(hfit_heap *heap, list_links links) {
+static FORCE_INLINE void remove_linked(hfit_heap *heap, const list_links *links) {
     uint32_t link;
-    if (join_links(heap, links, &link) && links.previous < load_word(heap, CHUNKS_FIRST)) {
+    if (join_links(heap, links, &link) && links->previous < load_word(heap, CHUNKS_FIRST)) {
         const uint32_t bin = link / 4;
         const uint32_t map = map_of(bin);
         store_word(heap, map, load_word(heap, map) & ~bit_of(bin));
@@ -87,7 +87,9 @@ static FORCE_INLINE void remove_linked(hfit_heap *heap, list_links links) {
 
 /* Takes a chunk out of its list, whichever that is. */
 static void index_remove(hfit_heap *heap, uint32_t chunk) {
-    remove_linked(heap, load_links(heap, chunk));
+    list_links links;
+    load_links(heap, chunk, &links);
+    remove_linked(heap, &links);
 }
 
 /* What is to serve a request: a chunk, and its header as it stands. */
@@ -96,25 +98,27 @@ typedef struct found_chunk {
     uint32_t word;
 } found_chunk;
 
-/* The chunk that a link leads to. From safety level 1 on of no free chunk, if it leads to no word
- * before `top`: that is for the caller to judge, as any damage is. */
-static FORCE_INLINE found_chunk linked_chunk(const hfit_heap *heap, uint32_t link, uint32_t top) {
+/* Stores the chunk that a link leads to. From safety level 1 on of no free chunk, if it leads to no
+ * word before `top`: that is for the caller to judge, as any damage is. */
+static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint32_t top,
+                                     found_chunk *found) {
     const bool is_inside = HFIT_SAFETY < 1 || is_word_below(link, top - LINK_NEXT);
-    return (found_chunk){link, is_inside ? load_word(heap, link) : 0};
+    found->offset = link;
+    found->word = is_inside ? load_word(heap, link) : 0;
 }
 
-/* One of the first two chunks in the class of `size` bytes, else the first of the next class.
+/* Stores one of the first two chunks in the class of `size` bytes, else the first of the next class.
  * `size` is less than the heap's end. */
-static FORCE_INLINE found_chunk index_find(const hfit_heap *heap, const hfit_plan *plan,
-                                           uint32_t size) {
+static FORCE_INLINE void index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
+                                    found_chunk *found) {
     const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;
     uint32_t bin = bin_of(plan, size);
     uint32_t link = load_link(heap, 4 * bin);
     for (uint32_t left = PROBES; left > 0 && link != NO_OFFSET; left--) {
         HFIT_LOOP_AT_MOST(PROBES);
-        const found_chunk chunk = linked_chunk(heap, link, top);
-        if (free_size(chunk.word) >= size) {
-            return chunk;
+        load_linked(heap, link, top, found);
+        if (free_size(found->word) >= size) {
+            return;
         }
         link = load_link_field(heap, link, LINK_NEXT);
     }
@@ -127,7 +131,10 @@ static FORCE_INLINE found_chunk index_find(const hfit_heap *heap, const hfit_pla
         map = load_word(heap, map_of(bin));
     }
     link = load_link(heap, 4 * (from + hfit_leading_zeros(map)));
-    return link != NO_OFFSET ? linked_chunk(heap, link, top) : (found_chunk){NO_OFFSET, 0};
+    found->offset = NO_OFFSET;
+    if (link != NO_OFFSET) {
+        load_linked(heap, link, top, found);
+    }
 }
 
 #endif

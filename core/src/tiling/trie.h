@@ -193,18 +193,18 @@ static FORCE_INLINE trie_way trie_follow(const trie_form *form, const hfit_heap 
     return way;
 }
 
-/* The better of `best` and the least of what hangs from `slot`. */
-static FORCE_INLINE sized_chunk trie_least(const trie_form *form, const hfit_heap *heap,
-                                           uint32_t slot, sized_chunk best, uint32_t end) {
+/* Makes `best` the least of what hangs from `slot`, if that is better. */
+static FORCE_INLINE void trie_least(const trie_form *form, const hfit_heap *heap, uint32_t slot,
+                                    sized_chunk *best, uint32_t end) {
     uint32_t entry = trie_entry(form, heap, slot, end);
     while (entry != NO_OFFSET) {
         const uint32_t size = size_of(form, heap, entry);
-        if (size < best.size) {
-            best = (sized_chunk){entry, size};
+        if (size < best->size) {
+            best->offset = entry;
+            best->size = size;
         }
         entry = trie_child(form, heap, entry, form->lower, end);
     }
-    return best;
 }
 
 /* An entry below `entry` that has none below it; `entry` itself if it has none. */
