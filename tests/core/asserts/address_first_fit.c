@@ -12,7 +12,7 @@ static hfit_heap *fresh(void) {
 
 static void more_is_taken_than_a_chunk_has(void) {
     const free_neighbours at = {HEAD, first_chunk(plan)};
-    (void)take(fresh(), plan, at, 64, 72);
+    (void)take(fresh(), plan, &at, 64, 72);
 }
 
 static void a_chunk_is_shrunk_to_more_than_it_has(void) {
