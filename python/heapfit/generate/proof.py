@@ -141,7 +141,7 @@ def _run_wp(
 ) -> Iterator[str]:
     """The lines that one run of WP prints; it ends when the caller takes no more."""
     flags = " ".join(f'-I"{path.resolve()}"' for path in [proofs / "model", *includes])
-    command = ["frama-c", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
+    command = ["frama-c", "-c11", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
                "-wp-timeout", str(seconds), "-wp-par", "2", *what[1:],
                str(proofs / what[0])]  # fmt: skip
     with (
