@@ -24,11 +24,10 @@
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
 /* A resize of its own, below; the usual one serves where neighbours stay apart. */
-static void *tiling_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                           size_t usable[2]);
-#define heap_resize_usable tiling_resize
+static void *tiling_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
+#define heap_resize tiling_resize
 #include "src/tiling/tiling.h"
-#undef heap_resize_usable
+#undef heap_resize
 #include "src/tiling/fit_list.h"
 
 enum {
@@ -224,12 +223,11 @@ static void shrink_before(hfit_heap *heap, const hfit_plan *plan, const used_chu
     set_end(heap, plan, used, next + next_size);
 }
 
-static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                                size_t usable[2]) {
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     used_chunk chunk;
     const uint32_t needed = smallest_chunk_for(plan, size);
     if (block == NULL || !may_coalesce(plan) || needed == 0) {
-        return tiling_resize(heap, plan, block, size, usable);
+        return tiling_resize(heap, plan, block, size);
     }
     if (!find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
@@ -241,16 +239,13 @@ static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *bl
         has_previous ? free_size(plan, load_word(heap, chunk.offset - WORD_SIZE)) : 0,
         has_next ? free_size(plan, chunk.next_word) : 0};
     if (now < needed && needed - now <= sizes.previous + sizes.next) {
-        void *grown = grow_both_ways(heap, plan, &chunk, sizes, needed);
-        tell_resized(heap, plan, grown, now - header_size(plan), usable);
-        return grown;
+        return grow_both_ways(heap, plan, &chunk, sizes, needed);
     }
     if (now > needed && has_next) {
         shrink_before(heap, plan, &chunk, sizes.next, needed);
-        tell_resized(heap, plan, block, now - header_size(plan), usable);
         return block;
     }
-    return tiling_resize(heap, plan, block, size, usable);
+    return tiling_resize(heap, plan, block, size);
 }
 
 static bool is_plan_sound(const hfit_plan *plan) {

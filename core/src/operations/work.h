@@ -67,9 +67,9 @@ static void *heap_resize_sized(hfit_heap *heap, const hfit_plan *plan, void *blo
                                size_t size);
 #endif
 
-/* For sources that find a block's usable bytes on the way of alloc, free and resize:
- * HFIT_TELLS_USABLE is 1, and these are their own, of which the plain ones are made; they take NULL
- * for `usable`, which else is all 0 before. Elsewhere a look-up tells. */
+/* For sources that find a block's usable bytes on the way of alloc and free:
+ * HFIT_TELLS_USABLE is 1, and these are their own, of which the plain ones are made; alloc takes
+ * NULL for `usable`, which else is 0 before. Elsewhere a look-up tells. */
 #ifndef HFIT_TELLS_USABLE
 static inline void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
                                       size_t *usable) {
@@ -85,28 +85,9 @@ static inline size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, vo
     }
     return usable;
 }
-
-static inline void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,
-                                       size_t size, size_t usable[2]) {
-    usable[0] = block == NULL ? 0 : heap_usable_size(heap, plan, block);
-    void *resized = block == NULL || usable[0] != 0 ? heap_resize(heap, plan, block, size) : NULL;
-    usable[1] = resized == NULL ? usable[0] : heap_usable_size(heap, plan, resized);
-    return resized;
-}
 #else
-/* What heap_resize_usable tells of a block that had `before` bytes. */
-static inline void tell_resized(const hfit_heap *heap, const hfit_plan *plan, const void *resized,
-                                size_t before, size_t usable[2]) {
-    if (usable != NULL) {
-        usable[0] = before;
-        usable[1] = resized == NULL ? before : heap_usable_size(heap, plan, resized);
-    }
-}
-
 static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size, size_t *usable);
 static size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block);
-static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                                size_t usable[2]);
 
 static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     return heap_alloc_usable(heap, plan, size, NULL);
@@ -115,11 +96,17 @@ static inline void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t si
 static FORCE_INLINE void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     (void)heap_free_usable(heap, plan, block);
 }
-
-static inline void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
-    return heap_resize_usable(heap, plan, block, size, NULL);
-}
 #endif
+
+/* The bytes before and after are looked up, in usable[0] and usable[1]: told on the way of a resize
+ * they would count in the bound of a plain one, which never asks. */
+static inline void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                       size_t size, size_t usable[2]) {
+    usable[0] = block == NULL ? 0 : heap_usable_size(heap, plan, block);
+    void *resized = block == NULL || usable[0] != 0 ? heap_resize(heap, plan, block, size) : NULL;
+    usable[1] = resized == NULL ? usable[0] : heap_usable_size(heap, plan, resized);
+    return resized;
+}
 
 /* For heap_resize: moves a block of `usable` bytes to a new one of `size` bytes. NULL, and nothing
  * moved, if there is none. */

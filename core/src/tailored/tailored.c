@@ -193,19 +193,15 @@ static void *resize_at(hfit_heap *heap, const hfit_plan *plan, place *at, size_t
     return moved != NULL ? moved : grow_down(heap, plan, at, granules);
 }
 
-static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                                size_t usable[2]) {
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     place at;
     if (block == NULL) {
-        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
+        return heap_alloc(heap, plan, size);
     }
     if (!find_place(heap, plan, block, &at)) {
         return NULL;
     }
-    const size_t before = usable_bytes(plan, at.end - at.start);
-    void *resized = resize_at(heap, plan, &at, size);
-    tell_resized(heap, plan, resized, before, usable);
-    return resized;
+    return resize_at(heap, plan, &at, size);
 }
 
 /* Granules from `start` to the first that is aligned: 0, or enough for a free chunk. */

@@ -180,19 +180,16 @@ static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chu
                : move_block(heap, plan, block, chunk->size - HEADER_SIZE, size);
 }
 
-static FORCE_INLINE void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block,
-                                             size_t size, size_t usable[2]) {
+static FORCE_INLINE void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block,
+                                      size_t size) {
     used_chunk chunk;
     if (block == NULL) {
-        return usable == NULL ? heap_alloc(heap, plan, size)
-                              : heap_alloc_usable(heap, plan, size, &usable[1]);
+        return heap_alloc(heap, plan, size);
     }
     if (!find_used(heap, plan, block, &chunk)) {
         return NULL;
     }
-    void *resized = resize_chunk(heap, plan, &chunk, size);
-    tell_resized(heap, plan, resized, chunk.size - HEADER_SIZE, usable);
-    return resized;
+    return resize_chunk(heap, plan, &chunk, size);
 }
 
 /* Bytes from a chunk to the first one behind it whose block is aligned: 0, or enough for a free

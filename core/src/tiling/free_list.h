@@ -51,8 +51,7 @@ static FORCE_INLINE void load_links(const hfit_heap *heap, uint32_t chunk, list_
 
 /* Takes out the chunk that these are the links of. True if it was the last; then stores where the
  * list's last link is now, which is its head if the list is empty. */
-static FORCE_INLINE bool join_links(hfit_heap *heap, const list_links *links,
-                                    uint32_t *last_link) {
+static FORCE_INLINE bool join_links(hfit_heap *heap, const list_links *links, uint32_t *last_link) {
     store_link_field(heap, links->previous, LINK_NEXT, links->next);
     if (links->next == NO_OFFSET) {
         *last_link = links->previous + LINK_NEXT;
@@ -105,7 +104,7 @@ static FORCE_INLINE bool are_links_sound(const hfit_heap *heap, uint32_t chunk,
     return is_word_below(links->previous, end) &&
            load_field(heap, links->previous, LINK_NEXT) == back &&
            (links->next == NO_OFFSET || (is_word_below(links->next, end - 4) &&
-                                        load_field(heap, links->next, LINK_PREVIOUS) == back));
+                                         load_field(heap, links->next, LINK_PREVIOUS) == back));
 }
 
 /* The same of the links that lie in `chunk`. */

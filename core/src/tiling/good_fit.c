@@ -251,18 +251,15 @@ static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, used_chunk chu
     return block;
 }
 
-static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                                size_t usable[2]) {
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     used_chunk chunk;
     if (block == NULL) {
-        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
+        return heap_alloc(heap, plan, size);
     }
     if (!find_changeable(heap, plan, block, &chunk)) {
         return NULL;
     }
-    void *resized = resize_chunk(heap, plan, chunk, size);
-    tell_resized(heap, plan, resized, chunk_size(chunk.header) - HEADER_SIZE, usable);
-    return resized;
+    return resize_chunk(heap, plan, chunk, size);
 }
 
 /* Bytes from a chunk to the first one behind it whose block is aligned: 0, or enough for a free

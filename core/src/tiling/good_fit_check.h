@@ -84,8 +84,7 @@ typedef struct used_chunk {
 /* True if the chunk is a used one, and what is behind it, the top or a chunk, does not tell that it
  * is free. Of two free neighbours the one behind it is sound, then. Else stores what is wrong. */
 static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                       const used_chunk *chunk, uint32_t top,
-                                       hfit_misuse *misuse) {
+                                       const used_chunk *chunk, uint32_t top, hfit_misuse *misuse) {
     const uint32_t size = chunk_size(chunk->header);
     const uint32_t next = chunk->offset + size;
     *misuse = (chunk->header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;

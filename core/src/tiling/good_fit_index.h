@@ -107,8 +107,8 @@ static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint3
     found->word = is_inside ? load_word(heap, link) : 0;
 }
 
-/* Stores one of the first two chunks in the class of `size` bytes, else the first of the next class.
- * `size` is less than the heap's end. */
+/* Stores one of the first two chunks in the class of `size` bytes, else the first of the next
+ * class. `size` is less than the heap's end. */
 static FORCE_INLINE void index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                     found_chunk *found) {
     const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;

@@ -192,8 +192,7 @@ static void tile_region(hfit_heap *heap, const hfit_plan *plan, uint32_t first, 
     put_free_chunk(heap, plan, first, header);
 }
 
-static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                               size_t *usable) {
+static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     uint32_t found;
     const uint32_t needed = smallest_chunk_for(plan, size);
     const uint32_t end = load_word(heap, TILING_END);
@@ -204,11 +203,18 @@ static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t si
     if (!take_chunk(heap, plan, &chunk, needed, end)) {
         return NULL;
     }
-    const uint32_t behind = use_chunk(heap, plan, &chunk, needed);
-    if (usable != NULL) {
-        *usable = behind - chunk.offset - header_size(plan);
-    }
+    (void)use_chunk(heap, plan, &chunk, needed);
     return block_at(heap, chunk.offset + header_size(plan));
+}
+
+static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                            size_t *usable) {
+    void *block = alloc_block(heap, plan, size);
+    if (usable != NULL && block != NULL) {
+        const uint32_t chunk = (uint32_t)((uintptr_t)block - (uintptr_t)heap) - header_size(plan);
+        *usable = chunk_size(load_word(heap, chunk)) - header_size(plan);
+    }
+    return block;
 }
 
 static size_t heap_free_usable(hfit_heap *heap, const hfit_plan *plan, void *block) {
@@ -273,19 +279,15 @@ static void *resize_chunk(hfit_heap *heap, const hfit_plan *plan, const used_chu
     return move_block(heap, plan, block, chunk_size(chunk->header) - header_size(plan), size);
 }
 
-static void *heap_resize_usable(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size,
-                                size_t usable[2]) {
-    if (block == NULL) {
-        return heap_alloc_usable(heap, plan, size, usable == NULL ? NULL : &usable[1]);
-    }
+static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
     used_chunk chunk;
+    if (block == NULL) {
+        return heap_alloc(heap, plan, size);
+    }
     if (!find_changeable_chunk(heap, plan, block, &chunk)) {
         return NULL;
     }
-    const size_t before = chunk_size(chunk.header) - header_size(plan);
-    void *resized = resize_chunk(heap, plan, &chunk, size);
-    tell_resized(heap, plan, resized, before, usable);
-    return resized;
+    return resize_chunk(heap, plan, &chunk, size);
 }
 
 /* Bytes from `chunk` to the first chunk behind it whose payload is aligned: 0, or enough for a free
