@@ -18,6 +18,7 @@ CONTRACTS = {
     6: "2709eaab0a27c3eb",
     7: "86e0d17ef4dd5da4",
     8: "106ed2c8a8b8a3d1",
+    9: "21490873484e4cf6",
 }
 
 
