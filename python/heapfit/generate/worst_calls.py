@@ -28,6 +28,7 @@ _CALLS_OUTSIDE_WORK = (
     "_heap_footprint",
     "_heap_walk",
     "_heap_find_free",
+    "_heap_get_windows",
 )
 
 
