@@ -40,6 +40,7 @@ ALLOWED = {
     "__dir__": "Python",
     "_repr_html_": "notebooks",
     "provide": "tests, which measure what rows share only once",
+    "heap_resize_usable": "operations.h, by HFIT_DO(resize_usable)",
     "reallocarray": "programs that are recorded",
     "esp_heap_trace_alloc_hook": "ESP-IDF",
     "esp_heap_trace_free_hook": "ESP-IDF",
