@@ -2,6 +2,7 @@
 """The closed loop, on the example's firmware: in a loop of one second, which is 3,600 events."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,12 +23,13 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.progress import ignore_progress
+from heapfit.progress import RunProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
@@ -141,6 +143,7 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
 def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_path):
     """Each over the requests that it got itself: no change for two runs."""
     today = f"make -s -C {EXAMPLE} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}/build"
+    today += " BYTES={region}"
     result = verify(tmp_path, 40_000, "--times", "2", "--now", "heap_4", "--build-now", today)
     now = result["now"]
     assert now["is_kept"] and now["sentence"].startswith("Keep heap_4 until you have 4 recordings")
@@ -185,7 +188,7 @@ def test_tasks_get_every_block_where_the_replay_places_it(tmp_path, processor):
     lines = unlocked.read_text().splitlines(keepends=True)
     unlocked.write_text("".join(line for line in lines if "All();" not in line))
     firmware = Firmware(make + str(tmp_path / "recorder"), emulate_example(tmp_path))
-    firmware.make(tmp_path / "verified/code", is_recorded=True)
+    firmware.make(tmp_path / "verified/code", True, 40_000)
     recorded = firmware.record(1, tmp_path / "run.parquet")
     plan = load_plan(tmp_path / "plan.toml")
     assert find_first_difference(recorded.trace, plan, read_addresses(recorded.log)) is not None
@@ -216,13 +219,15 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):
-    given = ("--now", "heap_9", "--build-now", "true")
+    given = ("--now", "heap_9", "--build-now", "true {region}")
     assert "heap_9" in verify(tmp_path, 40_000, *given, build="false", status=1)
     assert not (tmp_path / "verified").exists()
 
 
 def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     verify(tmp_path, 40_000, "--now", "heap_4", status=2)
+    given = ("--now", "heap_4", "--build-now", "make")
+    assert "--build-now needs {region}" in verify(tmp_path, 40_000, *given, status=2)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +237,7 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
     class Ended:
         """A firmware that is ended in its first run."""
 
-        def make(self, code, **_):
+        def make(self, code, *_):
             assert (code / "README.md").is_file()
 
         def record(self, _, output):
@@ -251,4 +256,53 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
 
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 0).matching_runs == 2
+    assert loop.Round(SimpleNamespace(), runs, 0, SimpleNamespace()).matching_runs == 2
+
+
+class Sizes:
+    """A firmware that fails runs in less than `least` bytes; `built` has the sizes tried."""
+
+    def __init__(self, least):
+        self.least, self.built = least, []
+
+    def make(self, _code, is_recorded, region):
+        assert not is_recorded
+        self.built.append(region)
+
+    def passes(self, run):
+        return self.built[-1] >= self.least - 8 * (run % 3)
+
+
+@pytest.mark.parametrize(("least", "is_kept"), [(19_000, False), (19_900, True)])
+def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, is_kept):
+    """Replays said "replace": what fresh runs show over both heaps decides, in eight sizes each."""
+    plan = replace(parse_heap_size("heap_4:24000"), heap="")
+    costs = [SimpleNamespace(name="heap_4", region=24_000), SimpleNamespace(name="ours")]
+    pair = SimpleNamespace(u_max=16_000)
+    today = SimpleNamespace(is_kept=False, heap=heap_4(), costs=costs, pairs=[pair])
+    fitted, now = Sizes(least), Sizes(20_000)
+    running = loop._Loop(
+        fitted, None, loop.VerifyOptions(times=3), [], 0, RunProgress(ignore_progress, 1)
+    )
+    monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
+    done = SimpleNamespace(plan=plan, raised=plan)
+    measured = running.measure_survival(MeasuredPairs(today, (16_000,)), done, now)
+    assert measured.is_kept == is_kept
+    assert len(fitted.built) <= 8 and len(now.built) <= 8
+    survival = measured.survival
+    assert 20_000 <= survival.now <= 20_100 and least <= survival.fitted <= least + 100
+    assert f"{'Keep' if is_kept else 'Replace'} heap_4. Over the same 3 fresh runs" in (
+        measured.sentence()
+    )
+
+
+def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):
+    """As a seed that is compiled in: as a word, or in the environment of the build."""
+    image = tmp_path / "image"
+    image.write_text("")
+    monkeypatch.setattr("heapfit.fitting.verify.firmware.run_emulated", lambda _: 0)
+    script = f"printf '%s\\n' \"$SEED $0\" >>{tmp_path}/built"
+    firmware = Firmware(f"SEED={{run}} sh -c {shlex.quote(script)} {{region}}", Emulation(image))
+    firmware.make(None, False, 4096)
+    assert firmware.passes(7) and firmware.passes(8)
+    assert (tmp_path / "built").read_text() == "7 4096\n8 4096\n"
