@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 import struct
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.executable import Executable, read_executable
 from heapfit.importers.unseen_heaps import explain_obstacle
+from heapfit.outputs.scratch import scratch_folder
 
 LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 LIBRARY_32 = LIBRARY.with_name("libheapfit_record32.so")  # for 32-bit programs, where it was built
@@ -107,7 +107,7 @@ def preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-")))
+    folder = Path(stack.enter_context(scratch_folder()))
     link = folder / library.name
     link.symlink_to(library)
     return link
