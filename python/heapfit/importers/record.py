@@ -117,10 +117,10 @@ def _require_place(output: Path) -> None:
     """HeapfitError if no trace can be written there, found out by writing an empty file."""
     if not output.parent.is_dir():
         raise HeapfitError(f"{output}: its folder does not exist (create it)")
-    if output.is_dir():
-        raise HeapfitError(f"{output}: is a folder (name the trace to write)")
-    require_replaceable(output)
     try:
+        if output.is_dir():
+            raise HeapfitError(f"{output}: is a folder (name the trace to write)")
+        require_replaceable(output)
         if not output.exists():
             output.touch()
             output.unlink()
@@ -165,11 +165,15 @@ def _raw_recordings(output: Path) -> Iterator[_Raw]:
 
 
 def _is_left(raw: _Raw) -> bool:
-    """True if there is something to keep; otherwise the folder is removed."""
-    if _images(raw.folder) or raw.survivors:
-        return True
-    shutil.rmtree(raw.folder, ignore_errors=True)
-    return False
+    """True if there is something to keep, which no empty file then hides; else nothing is left."""
+    if not raw.survivors and not _images(raw.folder):
+        shutil.rmtree(raw.folder, ignore_errors=True)
+        return False
+    living = {one.process for one in raw.survivors}
+    for path, name in _wire_files(raw.folder):
+        if int(name[1]) not in living and not _has_records(path):
+            path.unlink()
+    return True
 
 
 def _import_command(folder: Path, output: Path) -> str:
@@ -332,11 +336,11 @@ def _explain_missing_recording(
 ) -> str:
     """The reason why the program itself left no recording."""
     ending = f"ended with status {status}" if status >= 0 else f"ended with signal {-status}"
-    others_count = len({image.process for image in others} | set(living))
-    if others_count:
+    count = len({image.process for image in others} | set(living))
+    if count:
         return (
-            f"{program}: {ending} and asked for no memory itself, but {others_count} other "
-            "processes did (record with --children)"
+            f"{program}: {ending} and asked for no memory itself, but {count} other "
+            f"{'process' if count == 1 else 'processes'} did (record with --children)"
         )
     last = read_executable(watch.executable or program)
     if last is not None and "malloc" in last.symbols:
