@@ -95,6 +95,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
+	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
 	HEAPFIT_ALL_ROOMS=1 $(PYTHON) -m pytest tests/python/test_generate_replay.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
