@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
@@ -210,7 +210,7 @@ def _measure_plugins(
     """
     if not plugins:
         return []
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         here = Path(folder)
         built = [build(plugin, here / str(i)) for i, plugin in enumerate(plugins)]
         traces = [

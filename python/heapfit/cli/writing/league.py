@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from heapfit.league.board import read_board
 from heapfit.league.others import crates
 from heapfit.league.row_cache import RowCache
 from heapfit.league.run import ALIGNMENTS, NO_BOARD
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin import Plugin, plugin_of
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.league.page import render
@@ -103,7 +103,7 @@ def make_league(asked: LeagueRequest, output: Path, workers: int | None) -> Iter
     with (
         progress_bar(_WORK) as progress,
         Sweep(workers) as sweep,
-        tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
+        scratch_folder() as folder,
     ):
         opening = OpeningOptions(asked.importing, asked.events)
         recordings = open_recordings(asked.sources, Path(folder), opening, progress)
