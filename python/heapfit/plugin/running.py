@@ -71,8 +71,7 @@ class Process:
         words = self.answers.readline(_LONGEST_LINE).split()
         if len(words) != len(fields(HostAnswer)) or not all(map(str.isdecimal, words)):
             raise HeapfitError(
-                "plug-in: its process ended (memory for a replay may have run out, or the kernel "
-                "has no filters of system calls)"
+                "plug-in: its process ended (memory for a replay may have run out)"
             )
         return HostAnswer(*map(int, words))
 
