@@ -32,6 +32,11 @@ class Plugin:
         return any((source / CRATE).exists() for source in self.sources)
 
     @property
+    def is_ready(self) -> bool:
+        """True if it comes compiled: nothing is built of it, only linked."""
+        return all(source.suffix in COMPILED for source in self.sources)
+
+    @property
     def is_metered(self) -> bool:
         """True if loads and stores can be counted, as its code is compiled here, by gcc."""
         return all(source.suffix in (*C_SOURCES, *CXX_SOURCES) for source in self.sources)

@@ -130,6 +130,14 @@ class CompareCommand:
             rich_help_panel=_PLUGIN_GROUP,
         ),
     ] = PointerBits.BITS_32
+    no_build: Annotated[
+        bool,
+        typer.Option(
+            "--no-build",
+            help="Take only plug-ins that come compiled (.a, .o): building runs code as you.",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = False
     board: Annotated[
         Path | None,
         typer.Option(

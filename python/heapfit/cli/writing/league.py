@@ -12,6 +12,7 @@ from pathlib import Path
 from heapfit.cli.printing.league import league_parts
 from heapfit.cli.printing.parts import Part
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
 from heapfit.league import (
     LeagueOptions,
@@ -43,11 +44,18 @@ class ForeignAllocators:
     cflags: str
     bits: int
     board: Path | None = None  # what was counted of them on one
+    no_build: bool = False  # takes no sources and crates, whose build runs as the user
 
     def plugins(self) -> tuple[Plugin, ...]:
         """The plug-ins and crates; HeapfitError if there is no plug-in at a path."""
         own = [plugin_of(path, self.bits, shlex.split(self.cflags)) for path in self.paths]
-        return (*own, *(crates(self.bits) if self.has_crates else []))
+        found = (*own, *(crates(self.bits) if self.has_crates else []))
+        built = [one.name for one in found if not one.is_ready]
+        if built and self.no_build:
+            raise HeapfitError(
+                f"--no-build: {', '.join(built)} would be built (give an archive or an object)"
+            )
+        return found
 
     def words(self) -> Iterator[str]:
         """The words of the command line that name these allocators."""
@@ -61,6 +69,8 @@ class ForeignAllocators:
             yield from ("--cflags", self.cflags)
         if self.board is not None:
             yield from ("--board", str(self.board))
+        if self.no_build:
+            yield "--no-build"
 
 
 @dataclass(frozen=True, slots=True)

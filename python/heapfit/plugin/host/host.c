@@ -3,13 +3,13 @@
  * The process that a plug-in lives in: reads a recording once, then answers questions on stdin, a
  * line each, until there are no more.
  *
- *   host EVENTS ALIGNMENT
+ *   host EVENTS ALIGNMENT SECONDS
  *     places BYTES, apart BYTES, content BYTES  the recording in a region (replay.h: effort)
  *     attack NUMBER BYTES                       an attack (attacks.h)
  *
  * Each is done in a child, which may crash, run on for ever or call the system: all three are told
  * as faults. Its parent watches it and counts CPU time, not that of a clock on the wall: a call of
- * more than a second is endless, as is a replay of more than a minute and a millisecond an event.
+ * more than a second is endless, as is a replay of more than SECONDS and a millisecond an event.
  */
 #include "answer.h"
 #include "attacks.h"
@@ -35,7 +35,7 @@
 #include <unistd.h>
 
 enum { TICK_NANOSECONDS = 250000000, SIGNAL_STACK = 1 << 16 };
-enum { MILLISECOND = 1000000, MOST_A_CALL = 1000, MOST_A_REPLAY = 60 * 1000 };
+enum { MILLISECOND = 1000000, MOST_A_CALL = 1000 };
 
 typedef struct question {
     char what[16];
@@ -135,7 +135,7 @@ static int64_t milliseconds_of(pid_t child) {
 
 /* Waits for the child's end, which a call or a replay that takes too long has at once; whether it
  * was so. SIGCHLD is blocked. */
-static bool ended_late(pid_t child, const trace *t, int *status) {
+static bool ended_late(pid_t child, int64_t most, int *status) {
     const struct timespec tick = {0, TICK_NANOSECONDS};
     uint32_t events = 0;
     int64_t since = 0;
@@ -148,7 +148,7 @@ static bool ended_late(pid_t child, const trace *t, int *status) {
             events = told->events;
             since = used;
         }
-        if (used - since > MOST_A_CALL || used > MOST_A_REPLAY + (int64_t)t->count) {
+        if (used - since > MOST_A_CALL || used > most) {
             kill(child, SIGKILL);
             waitpid(child, status, 0);
             return true;
@@ -178,14 +178,14 @@ static void print_answer(void) {
     fflush(stdout);
 }
 
-static void answer_question(const trace *t, size_t alignment, const question *asked) {
+static void answer_question(const trace *t, size_t alignment, int64_t most, const question *asked) {
     int status = 0;
     memset((void *)(uintptr_t)told, 0, sizeof *told);
     const pid_t child = fork();
     if (child == 0) {
         answer_in_child(t, alignment, asked);
     }
-    const bool is_late = child > 0 && ended_late(child, t, &status);
+    const bool is_late = child > 0 && ended_late(child, most, &status);
     const fault end = fault_of_end(status, is_late);
     if (child < 0) {
         perror("host: no process for a replay");
@@ -218,8 +218,8 @@ static bool read_question(question *asked) {
 int main(int count, char **words) {
     question asked;
     const char *missing = missing_functions();
-    if (count != 3 || missing != NULL) {
-        fprintf(stderr, count != 3 ? "usage: host EVENTS ALIGNMENT\n" : "has no %s\n", missing);
+    if (count != 4 || missing != NULL) {
+        fprintf(stderr, count != 4 ? "usage: see host.c\n" : "has no %s\n", missing);
         return 2;
     }
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -236,8 +236,9 @@ int main(int count, char **words) {
     block_end_of_child();
     printf("%s\n", is_sized() ? "is told sizes" : "is told none");
     fflush(stdout);
+    const int64_t most = strtoll(words[3], NULL, 10) * 1000 + t.count;
     while (read_question(&asked)) {
-        answer_question(&t, strtoul(words[2], NULL, 10), &asked);
+        answer_question(&t, strtoul(words[2], NULL, 10), most, &asked);
     }
     return 0;
 }
