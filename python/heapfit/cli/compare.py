@@ -71,7 +71,7 @@ def run(command: CompareCommand) -> None:
     foreign = ForeignAllocators(
         command.plugins or [],
         command.has_crates,
-        command.cflags,
+        command.cflags or [],
         int(command.bits),
         command.board,
         command.no_build,

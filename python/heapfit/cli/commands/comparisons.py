@@ -115,13 +115,13 @@ class CompareCommand:
         ),
     ] = False
     cflags: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--cflags",
-            help="Compiler flags for the sources of --plugin.",
+            help="Compiler flags for the sources of --plugin; NAME: FLAGS for those of one.",
             rich_help_panel=_PLUGIN_GROUP,
         ),
-    ] = ""
+    ] = None
     bits: Annotated[
         PointerBits,
         typer.Option(
