@@ -2,6 +2,7 @@
 """The closed loop, on the example's firmware: in a loop of one second, which is 3,600 events."""
 
 import json
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -67,6 +68,10 @@ def verify(folder, region, *options, build="", status=0):
     return done.stderr if status in (1, 2) else json.loads(done.stdout)
 
 
+def emulate_example(folder, image="build/firmware.elf"):
+    return Emulation(folder / image, ("{run}", "1"), icount="shift=6,sleep=off")
+
+
 def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
     result = verify(tmp_path, 40_000, "--times", "2")
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
@@ -106,7 +111,7 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     monkeypatch.setattr(loop, "fit", fitted)
     (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
     make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
-    emulation = Emulation(tmp_path / "firmware.elf", ("{run}", "1"), icount="shift=6,sleep=off")
+    emulation = emulate_example(tmp_path, "firmware.elf")
     options = loop.VerifyOptions(times=1, platforms=("freertos",))
     firmware = Firmware(make, emulation)
     done = loop.verify(tmp_path / "plan.toml", firmware, tmp_path / "out", options)
@@ -164,13 +169,26 @@ def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):
     assert not (tmp_path / "verified" / "code").exists()
 
 
-def test_on_riscv_tasks_get_every_block_where_the_replay_places_it(tmp_path):
+@pytest.mark.parametrize("processor", ["cortex-m3", "rv32imac"])
+def test_tasks_get_every_block_where_the_replay_places_it(tmp_path, processor):
+    """With the adapter that ships; without its lock, records come in another order than calls."""
+    recorder = EXAMPLE.parents[1] / "recorder/target"
     make = (
-        f"make -s -C {EXAMPLE} CPU=rv32imac HEAP={{code}} RECORD={{record}} BUILD={tmp_path}/build"
+        f"make -s -C {EXAMPLE} CPU={processor} HEAP={{code}} RECORD={{record}} "
+        f"BUILD={tmp_path}/build recorder="
     )
-    result = verify(tmp_path, 40_000, "--times", "2", build=make)
+    result = verify(tmp_path, 40_000, "--times", "2", build=make + str(recorder))
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
+
+    unlocked = shutil.copytree(recorder, tmp_path / "recorder") / "adapters/freertos.c"
+    lines = unlocked.read_text().splitlines(keepends=True)
+    unlocked.write_text("".join(line for line in lines if "All();" not in line))
+    firmware = Firmware(make + str(tmp_path / "recorder"), emulate_example(tmp_path))
+    firmware.make(tmp_path / "verified/code", is_recorded=True)
+    recorded = firmware.record(1, tmp_path / "run.parquet")
+    plan = load_plan(tmp_path / "plan.toml")
+    assert find_first_difference(recorded.trace, plan, read_addresses(recorded.log)) is not None
 
 
 def test_a_loop_asks_for_the_same_on_any_processor(tmp_path):
