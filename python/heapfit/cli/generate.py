@@ -41,6 +41,7 @@ def run(command: GenerateCommand) -> None:
         command.amalgamate,
         command.region,
         usable_cores(),
+        command.records,
     )
     paths = generate(plan_file, folder, command.prefix, command.language, options)
     proof = prove_folder(folder) if command.prove else None

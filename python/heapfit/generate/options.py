@@ -18,6 +18,10 @@ class GenerateOptions:
     is_one_file: bool = False  # all its C in one file beside the header
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's
     threads: int = 1  # that compilers run in; the folder is the same
+    records: bool = False  # it records each call, and so counts
+
+
+DEFAULT_OPTIONS = GenerateOptions()
 
 
 def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:
