@@ -58,12 +58,12 @@ For each pool it is a goal that
 - each request's size leads, by the plan's index, to a pool that holds it;
 - an offset leads to its block's number (the inverse of the block size).
 
-For each pair of pools it is a goal that their blocks, used bits and lists are apart, and that no used
-bit of one lies in a block of the other. If a goal is not proven, no folder is written. A plan whose
+For each pair of pools it is a goal that their blocks, used bits and lists are apart, and that no
+used bit of one lies in a block of the other. If a goal is not proven, no folder is written. A plan whose
 free blocks are found by their bits (`search = 0`) is rejected: the proof does not cover it.
 
-Of 160 spoiled tables none is proven: 20 of each of four kinds (blocks that overlap, shared used bits,
-blocks beyond the region, a size above the block's) of two plans (`tests/python/test_proof.py`).
+Of 160 spoiled tables none is proven: 20 of each of four kinds (blocks that overlap, shared used
+bits, blocks beyond the region, a size above the block's) of two plans (`tests/python/test_proof.py`).
 
     scripts/prove.py                core
     scripts/prove.py --mutants 20   20 random changes of the text: none may be proven
@@ -80,8 +80,8 @@ This proof does not cover:
 - aligned requests and resizes, the shared heap behind the pools, and safety level 0;
 - calls that overlap in time: the lock around them is the platform's;
 - writes outside of live blocks, which may change lists and bits;
-- that Python reads the tables as a C compiler does, and that WP, its provers, the C compiler and the
-  processor are right.
+- that Python reads the tables as a C compiler does, and that WP, its provers, the C compiler and
+  the processor are right.
 
 ## Bounded: sequences of calls
 
