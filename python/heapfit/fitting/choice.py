@@ -14,6 +14,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, margin_kind
 from heapfit.comparison.reopening import ChangeTrials
@@ -28,7 +29,7 @@ from heapfit.design.front.design_front import (
     list_offers,
     with_choice_first,
 )
-from heapfit.design.front.offers import Offer, is_dominated, pick_offer
+from heapfit.design.front.offers import NEAR, Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import (
@@ -142,7 +143,7 @@ def _compare_candidates(
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
-    is_of_all = options.whole or options.prefer is not Preference.RAM
+    is_of_all = options.whole or not options.is_by_memory
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
 
@@ -173,8 +174,8 @@ def choose_for_several(
     row = designs.choose(options.pools)
     most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
     sentence = ""
-    if options.prefer is Preference.RAM:
-        designs, row = _take_of_equal_rows(row, designs, comparison, recordings, options)
+    if options.is_by_memory:
+        designs, row = _take_rung_of_several(row, designs, comparison, recordings, options)
     else:
         front = front_of(comparison, recordings[most], sram=options.sram)
         rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
@@ -219,14 +220,14 @@ def _compare_on_worst(
     return most, compare(recordings[most], _make_portfolio(designs), progress, robust.precision)
 
 
-def _take_of_equal_rows(
+def _take_rung_of_several(
     row: RobustRow,
     designs: RobustDesigns,
     comparison: Comparison,
     recordings: Sequence[LoadedTrace],
     options: FitOptions,
 ) -> tuple[RobustDesigns, RobustRow]:
-    """The designs and the row, or one with as large a region that dominates it.
+    """The designs and the row, or the rung that `_choose_rung` takes.
 
     That one is tried on changed programs first, which may raise its region. Costs are those of the
     recording that `comparison` is of, which needs most of the row.
@@ -239,34 +240,37 @@ def _take_of_equal_rows(
         find_size(row),
         {one.name: one for one in comparison.rows if one.r_safe is not None},
     )
-    equal = [
-        one
+    able = {
+        one.name: one
         for one in sorted(designs.rows, key=lambda one: one is not row)
         if one.name in known and _may_replace(one, row)
-        if size is not None and (own := find_size(one)) is not None and own.region == size.region
-    ]
-    if size is None or len(equal) < 2:
+    }
+    if size is None or row.name not in able:
         return designs, row
     shown = next(one for one in recordings if one.trace.info == comparison.trace)
-    sizes = {one.name: find_size(one) for one in equal}
-    best = _first_undominated([known[one.name] for one in equal], sizes, comparison, shown, options)
-    found = next(one for one in equal if one.name == best.name)
+    sizes = {name: find_size(one) for name, one in able.items()}
+    rows = [known[name] for name in able]
+    found = able[_choose_rung(known[row.name], rows, sizes, comparison, shown, options).name]
     if found.changes is None and found.region is not None:
         programs = ChangedPrograms.from_recordings(recordings)
         tested = programs.test(found.plan, found.region, designs.basis(found))
         tried = replace(found, changes=tested)
-        rows = tuple(tried if one is found else one for one in designs.rows)
-        designs, found = replace(designs, rows=rows), tried
+        designs = replace(
+            designs, rows=tuple(tried if one is found else one for one in designs.rows)
+        )
+        found = tried
     own = find_size(found)
-    is_as_small = own is not None and own.region <= size.region and not found.is_trace_specific
+    most = size.region if options.prefer else (1 + NEAR) * size.region
+    is_as_small = own is not None and own.region <= most and not found.is_trace_specific
     return designs, found if is_as_small else row
 
 
 def _may_replace(one: RobustRow, row: RobustRow) -> bool:
-    """True if one row is of the kind of another and needs no more on hold-out traces."""
-    if one.is_cut != row.is_cut or one.is_trace_specific:
+    """True if one row is of the kind of another, measured, and no worse on hold-out traces."""
+    if one.is_cut != row.is_cut or one.is_trace_specific or not one.regions:
         return False
-    return row.needed is None or (one.needed is not None and one.needed <= row.needed)
+    most = row.needed if row.needed is None or one.name not in RUNGS else (1 + NEAR) * row.needed
+    return most is None or (one.needed is not None and one.needed <= most)
 
 
 def _prefer_of_several(
@@ -289,7 +293,8 @@ def _prefer_of_several(
             else designs.heap_size(one, options.peak, options.margin)
             for name, one in rows.items()
         }
-        picked = pick_offer(list_offers(front, sizes, options.pools), options.prefer, rivals)
+        prefer = options.prefer or Preference.RAM
+        picked = pick_offer(list_offers(front, sizes, options.pools), prefer, rivals)
         row = rows[picked.name]
         if row.changes is not None or row.region is None or options.objective != LARGEST:
             return designs, row
@@ -382,8 +387,8 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
         effort=options.effort,
         objective=options.objective,
         folds=options.folds,
-        is_for_choice=not options.whole and options.prefer is Preference.RAM,
-        is_of_all=options.prefer is not Preference.RAM,
+        is_for_choice=not options.whole and options.is_by_memory,
+        is_of_all=not options.is_by_memory,
         pools=options.pools,
         kept=options.kept,
     )
@@ -472,8 +477,12 @@ def _apply_preference(
     winner = select_row(comparison, pools)
     if winner.r_safe is None or comparison.rows[0].r_safe is None:
         return comparison, winner, verdict(comparison, pools)
-    if prefer is Preference.RAM:
-        least = _choose_of_equals(winner, comparison, loaded, options)
+    if prefer is None or prefer is Preference.RAM:
+        rows = [
+            row for row in verdict_rows(comparison) if row.is_cut_to_trace == winner.is_cut_to_trace
+        ]
+        sizes = {row.name: _size_row(row, options) for row in rows}
+        least = _choose_rung(winner, rows, sizes, comparison, loaded, options)
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
@@ -490,41 +499,45 @@ def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
     return None if row.r_safe is None else compute_size(row.r_safe, row.known, options)
 
 
-def _choose_of_equals(
-    winner: Row, comparison: Comparison, loaded: LoadedTrace, options: FitOptions
-) -> Row:
-    """The winner, or of the rows with as large a region the first that none of them dominates."""
-    sizes = {row.name: _size_row(row, options) for row in verdict_rows(comparison)}
-    least = sizes[winner.name]
-    equal = [
-        row
-        for row in verdict_rows(comparison)
-        if row.is_cut_to_trace == winner.is_cut_to_trace
-        and (size := sizes[row.name]) is not None
-        and least is not None
-        and size.region == least.region
-    ]
-    if len(equal) < 2:
-        return winner
-    return _first_undominated(equal, sizes, comparison, loaded, options)
-
-
-def _first_undominated(
+def _choose_rung(
+    winner: Row,
     rows: Sequence[Row],
     sizes: Mapping[str, HeapSize | None],
     comparison: Comparison,
     loaded: LoadedTrace,
     options: FitOptions,
 ) -> Row:
-    """The first of some rows of a comparison that none of the others dominates."""
-    front = front_of(replace(comparison, rows=tuple(rows)), loaded, sram=options.sram)
+    """Of some rows the winner, one as small that none dominates, or a rung worth more.
+
+    Without a preference a heap that learns nothing is taken where the last percent of memory costs
+    too much (offers.step_down).
+    """
+    least = sizes[winner.name]
+    if least is None:
+        return winner
+    regions = {name: size.region for name, size in sizes.items() if size is not None}
+    equal = [row for row in rows if regions.get(row.name) == least.region]
+    rungs = [
+        row
+        for row in rows
+        if options.prefer is None and row.name in RUNGS and row not in equal
+        if row.name in regions and is_near(regions[row.name], least.region)
+    ]
+    if len(equal) + len(rungs) < 2:
+        return winner
+    near = {row.name: row for row in (*equal, *rungs)}
+    front = front_of(replace(comparison, rows=tuple(near.values())), loaded, sram=options.sram)
     offers = list_offers(front, sizes)
-    return next(row for row, one in zip(rows, offers, strict=True) if not is_dominated(one, offers))
+    best = next(one for one in offers[: len(equal)] if not is_dominated(one, offers[: len(equal)]))
+    return near[step_down(best, offers).name]
 
 
 def _make_portfolio(designs: RobustDesigns) -> Portfolio:
     """Every plan that was made from all recordings, to be measured on one of them."""
-    candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in designs.rows]
+    candidates = [
+        Candidate(row.name, row.plan, row.reason, row.is_trained, is_shown=row.name in RUNGS)
+        for row in designs.rows
+    ]
     return Portfolio(tuple(candidates), designs.not_applicable)
 
 
