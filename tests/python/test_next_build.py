@@ -19,7 +19,7 @@ from heapfit.comparison.row import rank_rows
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
     Choice,
-    _take_of_equal_rows,
+    _take_rung_of_several,
     choose_for_one,
     choose_for_several,
 )
@@ -132,11 +132,11 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in equal]
     comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
     of_equal = replace(designs, rows=(costly, cheap))
-    found, row = _take_of_equal_rows(costly, of_equal, comparison, recordings, options)
+    found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)
     assert row.name == "tlsf"
     assert row.changes is not None and row in found.rows
     smaller = replace(of_equal, rows=(replace(costly, region=least - 64), cheap))
-    assert _take_of_equal_rows(smaller.rows[0], smaller, comparison, recordings, options) == (
+    assert _take_rung_of_several(smaller.rows[0], smaller, comparison, recordings, options) == (
         smaller,
         smaller.rows[0],
     )
