@@ -19,11 +19,10 @@ from heapfit.comparison.row import rank_rows
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
     Choice,
-    _take_rung_of_several,
     choose_for_one,
-    choose_for_several,
 )
 from heapfit.fitting.fit import fit
+from heapfit.fitting.joint_choice import _take_rung_of_several, choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
