@@ -126,7 +126,10 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     assert designs is not None
     least = max(row.region or 0 for row in designs.rows)
     named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
-    equal = [replace(row, region=least, unseen_region=least, changes=None) for row in named]
+    equal = [
+        replace(row, regions=(least,) * 3, region=least, unseen_region=least, changes=None)
+        for row in named
+    ]
     costly, cheap = sorted(equal, key=lambda row: row.name)
     candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in equal]
     comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
@@ -139,6 +142,9 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
         smaller,
         smaller.rows[0],
     )
+    unmeasured = replace(of_equal, rows=(costly, replace(cheap, regions=())))
+    _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
+    assert row is costly, "a row without its regions was taken"
 
 
 def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:

@@ -277,7 +277,7 @@ def _apply_preference(
             row for row in verdict_rows(comparison) if row.is_cut_to_trace == winner.is_cut_to_trace
         ]
         sizes = {row.name: _size_row(row, options) for row in rows}
-        least = choose_rung(winner, rows, sizes, comparison, loaded, options)
+        least = choose_rung(winner, sizes, comparison, loaded, options)
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
@@ -296,13 +296,12 @@ def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
 
 def choose_rung(
     winner: Row,
-    rows: Sequence[Row],
     sizes: Mapping[str, HeapSize | None],
     comparison: Comparison,
     loaded: LoadedTrace,
     options: FitOptions,
 ) -> Row:
-    """Of some rows the winner, one as small that none dominates, or a rung worth more.
+    """Chooses among rows with a size: the winner, an undominated one as small, or a rung.
 
     Without a preference a heap that learns nothing is taken where the last percent of memory costs
     too much (offers.step_down).
@@ -311,6 +310,7 @@ def choose_rung(
     if least is None:
         return winner
     regions = {name: size.region for name, size in sizes.items() if size is not None}
+    rows = [winner, *(row for row in comparison.rows if row is not winner)]
     equal = [row for row in rows if regions.get(row.name) == least.region]
     rungs = [
         row

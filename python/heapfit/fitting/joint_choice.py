@@ -141,8 +141,9 @@ def _take_rung_of_several(
         return designs, row
     shown = next(one for one in recordings if one.trace.info == comparison.trace)
     sizes = {name: find_size(one) for name, one in able.items()}
-    rows = [known[name] for name in able]
-    found = able[choose_rung(known[row.name], rows, sizes, comparison, shown, options).name]
+    found = able[choose_rung(known[row.name], sizes, comparison, shown, options).name]
+    if found is row:
+        return designs, row
     if found.changes is None and found.region is not None:
         programs = ChangedPrograms.from_recordings(recordings)
         tested = programs.test(found.plan, found.region, designs.basis(found))
