@@ -13,6 +13,7 @@ import typer
 from heapfit.cli.commands.recordings import RecordCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
 from heapfit.importers.record import ProgramRecording, record
@@ -87,14 +88,15 @@ def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None)
 
 
 def _target_parts(recording: TargetRecording) -> Iterator[Part]:
-    info = recording.trace.info
-    yield Fields({"trace": recording.trace.path, **asdict(info)})
+    info, log = recording.trace.info, recording.log
+    notes = (*info.notes, *(check_recorded_order(log, recording.trace) if log else ()))
+    yield Fields({"trace": recording.trace.path, **asdict(info), "notes": notes})
     yield Fields({"ending": recording.ending, "log": recording.log})
     line = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
     yield Line(line, is_copied=True)
     if recording.log is not None:
         yield Line(f"{recording.log}: what came over the line", is_copied=True)
-    yield from map(Note, info.notes)
+    yield from map(Note, notes)
 
 
 def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
