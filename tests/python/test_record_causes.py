@@ -131,7 +131,7 @@ int main(void) { char *own = mmap(0, 20 << 20, PROT_READ | PROT_WRITE,
     [("libjvm.so", "Java's heap"), ("libcoreclr.so", ".NET's heap"), ("libnode.so.1", "V8's heap")],
 )
 def test_runtimes_are_known_by_what_they_map(mapped, name):
-    watch = Watch(1, 20 << 20, None, frozenset(["libc.so.6", mapped]))
+    watch = Watch(1, 20 << 20, 20 << 20, None, frozenset(["libc.so.6", mapped]))
     assert name in describe_unseen(watch, 1 << 20)
     assert describe_unseen(watch, 20 << 20) is None
 

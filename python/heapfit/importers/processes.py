@@ -20,7 +20,8 @@ class Watch:
     """What was seen of a process while it ran; a short one may end before the first look."""
 
     process: int
-    anonymous: int = 0  # bytes of resident memory without a file, the most that was seen
+    anonymous: int = 0  # bytes of resident memory of no file, the most that was seen
+    mapped_bytes: int = 0  # of them, those beyond the heap that brk grows and the stack
     executable: Path | None = None  # the last that it ran
     mapped: frozenset[str] = frozenset()  # names of the files that it had mapped
     _end: threading.Event = field(default_factory=threading.Event)
@@ -29,12 +30,23 @@ class Watch:
         """Reads what /proc shows now; nothing once the process has ended."""
         folder = _PROC / str(self.process)
         with suppress(OSError, ValueError):
-            for line in (folder / "status").read_text(errors="replace").splitlines():
-                if line.startswith("RssAnon:"):
-                    self.anonymous = max(self.anonymous, int(line.split()[1]) * 1024)
             self.executable = (folder / "exe").readlink()
-            lines = (folder / "maps").read_text(errors="replace").splitlines()
-            self.mapped = frozenset(line.rpartition("/")[2] for line in lines if "/" in line)
+            self._take_maps((folder / "smaps").read_text(errors="replace"))
+
+    def _take_maps(self, text: str) -> None:
+        """Sums the mappings up: a header line each, with a file's path if it has one."""
+        name, anonymous, mapped, files = "", 0, 0, set()
+        for line in text.splitlines():
+            words = line.split()
+            if not words[0].endswith(":"):
+                name = words[5] if len(words) > 5 else ""
+                files.add(name.rpartition("/")[2])
+            elif words[0] == "Anonymous:" and not name.startswith("/") and name != "[stack]":
+                anonymous += int(words[1]) * 1024
+                mapped += int(words[1]) * 1024 * (name != "[heap]")
+        self.anonymous = max(self.anonymous, anonymous)
+        self.mapped_bytes = max(self.mapped_bytes, mapped)
+        self.mapped = frozenset(files)
 
     def _run(self) -> None:
         wait = _FIRST_LOOK

@@ -109,7 +109,7 @@ def record(
             len(own[:-1]),
             tuple(kept),
             tuple(raw.survivors),
-            _describe_unseen(watch, trace),
+            _describe_later_program(raw.folder, own) or _describe_unseen(watch, trace),
         )
 
 
@@ -205,6 +205,18 @@ def _explain_exec(watch: Watch, recorded: str) -> str | None:
         return None
     obstacle = explain_obstacle(last)
     return obstacle and f"{last.path}, which it became by exec, {obstacle}"
+
+
+def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
+    """A sentence on the program that the process became last, if it recorded nothing."""
+    for path, name in _wire_files(folder):
+        if own and int(name[1]) == own[-1].process and int(name[3]) > own[-1].number:
+            later = path.read_bytes()[56:248].split(b"\0")[0].decode(errors="replace")
+            return (
+                f"Not recorded: {later}, which it became by exec, asked malloc for nothing (it may "
+                "bring its own)."
+            )
+    return None
 
 
 def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
