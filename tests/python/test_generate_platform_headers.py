@@ -13,6 +13,7 @@ import pytest
 from core_names import core_names, macros_in, names_in, write_platform
 from generated_code import NO_MEMSET, PLANS, ROOT, plan_file
 
+from grid import thin
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 
@@ -29,8 +30,8 @@ LOCKS = {  # headers with a lock that the folder brings along
 }
 FORMS = [
     (platform, is_one_file)
-    for platform in ("none", "freertos", "lwip", "malloc", "zephyr", "esp-idf")
     for is_one_file in (False, True)
+    for platform in ("none", "freertos", "lwip", "malloc", "zephyr", "esp-idf")
 ] + [("arduino", True)]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<([^>]+)>|(\w+))', re.MULTILINE)
 OF_THE_COMPILER = {"stdbool.h", "stddef.h", "stdint.h"}
@@ -58,11 +59,11 @@ def lock_of(code: Path, platform: str) -> tuple[str, str]:
     return macro, LOCKS[platform]
 
 
-@pytest.mark.parametrize(("platform", "is_one_file"), FORMS)
-@pytest.mark.parametrize("plan", ["budgeted", "class_pools"])
+@pytest.mark.parametrize(("form", "plan"), thin(2, FORMS, ["budgeted", "class_pools"]))
 def test_every_form_compiles_where_the_platform_has_every_name_of_core(
-    tmp_path: Path, plan: str, platform: str, is_one_file: bool
+    tmp_path: Path, form: tuple[str, bool], plan: str
 ) -> None:
+    platform, is_one_file = form
     code = generated(tmp_path, platform, PLANS[plan], is_one_file)
     headers = write_platform(tmp_path / "platform")
     (headers / "lwipopts.h").write_text(

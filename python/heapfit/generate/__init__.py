@@ -99,6 +99,8 @@ def generate(
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
+        if chosen.inspect is not None:
+            chosen.inspect(staging)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
