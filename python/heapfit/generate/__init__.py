@@ -81,8 +81,7 @@ def generate(
     design = design_from_plan_file(plan_file, parse_prefix(prefix), chosen)
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
-    is_pools_alone = design.plan.blocks > 0 and design.plan.shared is None
-    templates = platform_templates(platforms, is_pools_alone=is_pools_alone)
+    templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
     texts = _source_texts(design) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
