@@ -95,8 +95,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
-	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
 	HEAPFIT_ALL_PAIRS=1 $(PYTHON) -m pytest $$(grep -l '^from grid import' tests/*/test_*.py)
+	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
 	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py tests/python/test_ctrl_c.py

@@ -69,7 +69,12 @@ _OFFERED = [info.name for info in list_offered_allocators()]
 def run(command: CompareCommand) -> None:
     sources, named = _split_words(command.words or [], command.allocators or [])
     foreign = ForeignAllocators(
-        command.plugins or [], command.has_crates, command.cflags, int(command.bits), command.board
+        command.plugins or [],
+        command.has_crates,
+        command.cflags or [],
+        int(command.bits),
+        command.board,
+        command.no_build,
     )
     importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     given = [int(alignment) for alignment in command.alignments or []]

@@ -390,6 +390,10 @@ class GenerateCommand:
         bool,
         typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
     ] = False
+    records: Annotated[
+        bool,
+        typer.Option("--record", help="The heap records each call, for another fit."),
+    ] = False
     region: RegionOption = None
     is_region_given: Annotated[
         bool,
