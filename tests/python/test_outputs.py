@@ -114,9 +114,18 @@ def test_messages_that_cannot_be_written_change_no_status(folder, words):
         assert heapfit(words, folder, subprocess.DEVNULL, full).returncode == told.returncode
 
 
-def test_closed_streams_change_no_status(folder):
-    command = f"{sys.executable} -m heapfit profile small.heap >&- 2>&- <&-"
-    assert subprocess.run(["sh", "-c", command], cwd=folder, check=False).returncode == 0
+def test_a_closed_stdout_fails_in_one_line_and_other_closed_streams_do_not(folder):
+    words = f"{sys.executable} -m heapfit profile small.heap"
+
+    def run(closed):
+        command = ["sh", "-c", f"{words} {closed}"]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    assert run("2>&- <&-").returncode == 0
+    failed = run(">&- <&-")
+    assert failed.returncode == 1
+    (line,) = failed.stderr.splitlines()
+    assert line.startswith("heapfit: stdout is closed")
 
 
 # What is wrong with it, for commands that read a recording, a plan or a scenario.

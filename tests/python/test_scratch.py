@@ -44,13 +44,3 @@ def test_a_link_is_not_followed(tmp_path):
     (tmp_path / ".heapfit-abcdefgh.part").symlink_to("theirs")
     with scratch.scratch_folder(tmp_path):
         assert (tmp_path / "theirs").is_dir()
-
-
-def test_a_closed_stdout_ends_a_command_with_one_line_and_a_status():
-    command = [sys.executable, "-m", "heapfit", "allocators"]
-    done = subprocess.run(
-        ["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("heapfit: stdout is closed")
-    assert len(done.stderr.splitlines()) == 1

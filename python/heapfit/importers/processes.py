@@ -68,30 +68,18 @@ def watch_process(process: int) -> Iterator[Watch]:
         looking.join()
 
 
-def living_recorders(folder: Path, started: dict[int, int]) -> dict[int, str]:
+def living_recorders(folder: Path) -> dict[int, str]:
     """Processes that still record into `folder`, and their names.
 
-    `started`: known recorders, and when each started, as /proc has it. Others show the folder in
-    their environment.
+    They have a file of it mapped, or show it in their environment, which daemons overwrite.
     """
-    wanted = b"HEAPFIT_RECORD=" + os.fsencode(folder) + b"\0"
+    path = os.fsencode(folder)
     numbers = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
     living = {}
     for process in numbers:
         entry = _PROC / str(process)
-        with suppress(OSError, ValueError):
-            name, start = _name_and_start(entry)
-            is_known = started.get(process) == start
-            if is_known or wanted in (entry / "environ").read_bytes() + b"\0":
-                living[process] = name
+        with suppress(OSError):
+            is_asked = b"HEAPFIT_RECORD=" + path + b"\0" in (entry / "environ").read_bytes() + b"\0"
+            if is_asked or path + b"/" in (entry / "maps").read_bytes():
+                living[process] = (entry / "comm").read_text(errors="replace").strip()
     return living
-
-
-def _name_and_start(entry: Path) -> tuple[str, int]:
-    """The process's name, and when it started in clock ticks since boot; ValueError of a zombie."""
-    text = (entry / "stat").read_text(errors="replace")
-    name, _, rest = text.partition("(")[2].rpartition(")")
-    words = rest.split()
-    if words[0] in "ZX":
-        raise ValueError("has ended")
-    return name, int(words[19])

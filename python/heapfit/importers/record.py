@@ -33,7 +33,7 @@ from heapfit.outputs.ours import add_output, require_replaceable
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
-_FILE_NAME = re.compile(r"(\d+)-(\d+)-(\d+)\.wire")  # process, its start, its program
+_FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")  # process and program
 _LAST_MOMENT = 0.2  # seconds that other processes have to end after the program
 
 _CONFINED = 2  # HFIT_WIRE_CONFINED
@@ -91,7 +91,8 @@ def record(
     _require_place(output)
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
         environment = recorder_settings(raw.folder.resolve(), depth)
-        watch, status = _run(command, program, environment, ending)
+        library = _copy_library(library_for(program), raw.folder)
+        watch, status = _run(command, library, environment, ending)
         raw.survivors = _find_survivors(raw.folder)
         living = {one.process for one in raw.survivors}
         images = [one for one in _images(raw.folder) if one.process not in living]
@@ -183,12 +184,25 @@ def _import_command(folder: Path, output: Path) -> str:
     return f"heapfit import {shlex.quote(str(folder))}/*.wire {many}"
 
 
+def _copy_library(library: Path, folder: Path) -> Path:
+    """A copy of the recorder beside its recordings: by it, whoever has loaded it is found.
+
+    The recorder itself where programs may not be run from there.
+    """
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return library
+    try:
+        folder.chmod(0o711)  # for programs that give up the rights to read the folder
+        return Path(shutil.copy(library, folder.resolve()))
+    except OSError:
+        return library
+
+
 def _find_survivors(folder: Path) -> list[Survivor]:
     """The processes that record on, after a moment for those that are about to end."""
     until = time.monotonic() + _LAST_MOMENT
     while True:
-        started = {int(name[1]): int(name[2]) for _, name in _wire_files(folder)}
-        living = living_recorders(folder.resolve(), started)
+        living = living_recorders(folder.resolve())
         if not living or time.monotonic() > until:
             break
         time.sleep(_LAST_MOMENT / 10)
@@ -210,7 +224,7 @@ def _explain_exec(watch: Watch, recorded: str) -> str | None:
 def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
     """A sentence on the program that the process became last, if it recorded nothing."""
     for path, name in _wire_files(folder):
-        if own and int(name[1]) == own[-1].process and int(name[3]) > own[-1].number:
+        if own and int(name[1]) == own[-1].process and int(name[2]) > own[-1].number:
             later = path.read_bytes()[56:248].split(b"\0")[0].decode(errors="replace")
             return (
                 f"Not recorded: {later}, which it became by exec, asked malloc for nothing (it may "
@@ -229,12 +243,12 @@ def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
 
 
 def _run(
-    command: Sequence[str], program: Path, environment: Mapping[str, str], ending: _Termination
+    command: Sequence[str], library: Path, environment: Mapping[str, str], ending: _Termination
 ) -> tuple[Watch, int]:
     """Runs the program; the result is what was seen of it, and its exit status."""
     with ExitStack() as stack:
         stack.enter_context(_leave_interrupts())
-        preload = [str(preload_path(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
+        preload = [str(preload_path(library, stack)), os.environ.get("LD_PRELOAD", "")]
         loaded = {"LD_PRELOAD": ":".join(filter(None, preload))}
         recorded = {**os.environ, **loaded, **environment}
         try:
@@ -313,7 +327,7 @@ def _wire_files(folder: Path) -> Iterator[tuple[Path, re.Match[str]]]:
 def _images(folder: Path) -> list[_Image]:
     """The files that hold records, in the order of processes and their programs."""
     return sorted(
-        _Image(int(name[1]), int(name[3]), path)
+        _Image(int(name[1]), int(name[2]), path)
         for path, name in _wire_files(folder)
         if _has_records(path)
     )
