@@ -301,9 +301,9 @@ def test_the_command_writes_what_it_lists(written, folder, front):
     (chosen,) = (one for one in offers if one.name == name)
     assert not is_dominated(chosen, offers)
     most = 1.25 * min(one.region for one in offers if one.is_advisable)
-    able = [one for one in offers if one.is_advisable and one.region <= most]
-    least = min(one.costs.time for one in able if one.costs.time)
-    assert chosen.costs.time <= 1.5 * least  # the quicker may be dominated by heaps of systems
+    assert chosen.region <= most
+    least = min(offers, key=lambda one: one.region)
+    assert chosen.costs.time <= least.costs.time
     assert load_plan(folder / fitted["paths"]["plan"]).name == file_name(name)
     assert f"Least time: {name} " in fitted["verdict"]
 
