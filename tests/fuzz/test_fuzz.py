@@ -13,7 +13,7 @@ from edits import mutated
 
 from heapfit.errors import HeapfitError
 
-SECONDS = 5
+SECONDS = 2
 SEED = 1
 
 
