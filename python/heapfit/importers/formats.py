@@ -108,7 +108,7 @@ FORMATS = (
         _is_wire,
         _read_late(_engine.WireTrace),
     ),
-    Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
+    Format("packets", "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
         "heaptrack",
