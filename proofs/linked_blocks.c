@@ -11,7 +11,7 @@
  * put_linked succeeds just where the used bit is set; then that bit is cleared and no other
  * changed, and the block is the list's first. What is refused changes nothing.
  */
-#include "src/pools/linked_blocks.h"
+#include "layout.h"
 
 /*@
 lemma times_four: \forall integer i, q, s; s == 4 * q ==> i * s == 4 * (i * q);
@@ -23,30 +23,12 @@ lemma next_grows:
     \forall integer i, n, s; 0 <= i && i + 1 <= n && 0 < s ==> (i + 1) * s <= n * s;
 lemma times_fits: \forall integer i, n, s; 0 <= i < n && 0 < s ==> i * s + s <= n * s;
 
-predicate bit(integer word, integer i) = (word & (0x80000000 >> i)) != 0;
-
 lemma bit_flipped: \forall uint32_t w; \forall integer i, j; 0 <= i < 32 && 0 <= j < 32 ==>
     (bit((uint32_t)(w ^ (0x80000000 >> i)), j) <==> ((i == j) ^^ bit(w, j)));
 
 lemma offset_fits: \forall integer base, i, n, s;
     s % 4 == 0 && 4 <= s && 0 <= i < n && 0 <= base && base + 4 * (n * (s / 4)) <= 0xffffffff ==>
     0 <= i * s == 4 * (i * (s / 4)) && base + i * s <= 0xffffffff && i * s <= 0xffffffff;
-
-logic integer place_of(block_run *run, integer number) = run->first + number;
-logic integer word_of(integer place) = 4 * (place / 32);
-logic integer mask_of(integer place) = 0x80000000 >> (place % 32);
-predicate used(uint32_t *heap, integer place) = bit(heap[word_of(place)], place % 32);
-logic integer block_of(block_run *run, integer size, integer number) =
-    run->base + 4 * (number * (size / 4));
-logic integer end_of(block_run *run, integer size) = run->base + 4 * (run->count * (size / 4));
-
-// As src/pools/layout.h and fixed_pool lay pools out.
-predicate laid_out(integer list, block_run *run, integer size) =
-    list % 4 == 0 && run->base % 4 == 0 && run->bits == 0 && size % 4 == 0 && 4 <= size &&
-    0 <= list && 1 <= run->count <= 0x3fffffff && run->first <= 0x7fffffff &&
-    list < word_of(run->first) && word_of(run->first + run->count - 1) < run->base &&
-    end_of(run, size) <= 0xffffffff;
-
 lemma word_grows: \forall integer a, b; 0 <= a <= b ==> word_of(a) <= word_of(b);
 lemma block_fits: \forall integer i, n, s;
     0 <= i < n && 4 <= s ==> 0 <= i * (s / 4) && i * (s / 4) + 1 <= n * (s / 4);

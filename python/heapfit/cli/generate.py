@@ -34,6 +34,7 @@ def run(command: GenerateCommand) -> None:
         require_provers()
     if command.region is not None and command.is_region_given:
         raise typer.BadParameter("give --region or --region-given, not both")
+    proofs: list[Proof] = []
     options = GenerateOptions(
         tuple(command.platforms or ()),
         command.counts,
@@ -41,14 +42,15 @@ def run(command: GenerateCommand) -> None:
         command.amalgamate,
         command.region,
         usable_cores(),
+        command.records,
+        (lambda staging: proofs.append(require_proof(staging))) if command.prove else None,
     )
     paths = generate(plan_file, folder, command.prefix, command.language, options)
-    proof = prove_folder(folder) if command.prove else None
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
-    print_result(chain(_parts(command.plan, paths, warnings), _proof_parts(proof)), command.as_json)
-    if proof is not None and proof.left:
-        raise HeapfitError(f"{folder}: goals not proven: {', '.join(proof.left)}")
+    print_result(
+        chain(_parts(command.plan, paths, warnings), _proof_parts(proofs)), command.as_json
+    )
 
 
 def _require_sources(amalgamate: bool) -> None:
@@ -56,8 +58,17 @@ def _require_sources(amalgamate: bool) -> None:
         raise HeapfitError("--prove reads the files of src/: omit --amalgamate")
 
 
-def _proof_parts(proof: Proof | None) -> Iterator[Part]:
-    if proof is not None:
+def require_proof(folder: Path) -> Proof:
+    """The proof of a folder that is not in its place yet; HeapfitError if a goal is left."""
+    proof = prove_folder(folder)
+    if proof.left:
+        left = ", ".join(proof.left)
+        raise HeapfitError(f"--prove: goals not proven, nothing written: {left}")
+    return proof
+
+
+def _proof_parts(proofs: Sequence[Proof]) -> Iterator[Part]:
+    for proof in proofs:
         yield Fields({"goals": proof.goals, "goals_proven": proof.proven})
         yield Line(f"{proof.proven} of {proof.goals} goals proven")
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from heapfit.plan.plan_file import PlanFile
 
@@ -18,6 +20,12 @@ class GenerateOptions:
     is_one_file: bool = False  # all its C in one file beside the header
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's
     threads: int = 1  # that compilers run in; the folder is the same
+    records: bool = False  # it records each call, and so counts
+    # Is given the folder before it takes its place; may raise.
+    inspect: Callable[[Path], None] | None = None
+
+
+DEFAULT_OPTIONS = GenerateOptions()
 
 
 def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:

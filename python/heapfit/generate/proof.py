@@ -22,7 +22,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import core_folder
-from heapfit.generate.proof_numbers import pools_of
+from heapfit.generate.proof_numbers import goals_of
 
 PROVEN = "src/pools/linked_blocks.h"
 # Each a file and what is proven of it, of functions that there is no run-time error either. Lemmas
@@ -38,6 +38,7 @@ _OF_BUDGET = (
 _OF_LIVE_BLOCK = ("live_block.c", "-wp-rte", "-wp-fct", "write_to_live_block")
 _TOOLS = ("frama-c", "why3", "cvc4", "z3")
 _PACKAGES = "Debian: frama-c-base why3 cvc4 z3"
+_PROVERS = "cvc4,z3"
 _SECONDS = 20  # that a prover may take for a goal; the longest takes about 1
 _MUTANT_SECONDS = 8  # the same where a goal is to stay open
 
@@ -63,27 +64,39 @@ def require_provers() -> None:
 
 
 def prove_folder(folder: Path) -> Proof:
-    """Proves a folder that `generate` wrote, with its own counts, sizes and offsets: two minutes.
+    """Proves a folder that `generate` wrote, with the numbers of its tables: two minutes.
 
     HeapfitError if the tools are not installed, or nothing in the folder has a proof.
     """
     require_provers()
     if not (folder / PROVEN).is_file():
-        raise HeapfitError(f"{folder}: has no {PROVEN}: proofs exist for pools only")
+        raise HeapfitError(f"--prove: proofs exist for pools only: the folder has no {PROVEN}")
     numbers = prove_numbers(folder)
+    if numbers.left:
+        return numbers
     text = prove(_own_proofs(), [folder])
     return Proof(numbers.goals + text.goals, numbers.left + text.left)
 
 
 def prove_numbers(folder: Path) -> Proof:
-    """Proves that the pools of a folder meet the premises of the contracts: a few seconds."""
-    pools = pools_of(folder)
+    """Proves that the tables of a folder meet the premises of the contracts: a few seconds."""
+    names, text = goals_of(folder)
+    tables = [name for name in names if name.startswith("table_")]
+    pools = [name for name in names if name not in tables]
+    parts = prove_goals(folder, tables, text, "qed"), prove_goals(folder, pools, text)
+    return Proof(sum(part.goals for part in parts), parts[0].left + parts[1].left)
+
+
+def prove_goals(folder: Path, names: Sequence[str], text: str, prover: str = _PROVERS) -> Proof:
+    """Proves C functions that state a folder's numbers (proof_numbers.py).
+
+    `prover` qed is enough for goals in bare numbers, and does not try those that are false.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         numbers = Path(scratch) / "numbers.c"
-        goals = (pool.goal(number) for number, pool in enumerate(pools))
-        numbers.write_text("\n".join([f'#include "{_own_proofs() / "linked_blocks.c"}"', *goals]))
-        names = ",".join(f"pool_{number}" for number in range(len(pools)))
-        return _prove_part(_own_proofs(), [folder], (str(numbers), "-wp-fct", names))
+        numbers.write_text(f'#include "{_own_proofs() / "layout.h"}"\n{text}')
+        what = (str(numbers), "-wp-fct", ",".join(names))
+        return _prove_part(_own_proofs(), [folder], what, prover)
 
 
 def _own_proofs() -> Path:
@@ -98,9 +111,11 @@ def prove(proofs: Path, includes: Sequence[Path]) -> Proof:
     return Proof(sum(part.goals for part in proven), left)
 
 
-def _prove_part(proofs: Path, includes: Sequence[Path], what: Sequence[str]) -> Proof:
+def _prove_part(
+    proofs: Path, includes: Sequence[Path], what: Sequence[str], prover: str = _PROVERS
+) -> Proof:
     """The result of one run of WP."""
-    text = "".join(_run_wp(proofs, includes, what, _SECONDS))
+    text = "".join(_run_wp(proofs, includes, what, _SECONDS, prover))
     found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
     if found is None:
         raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
@@ -113,7 +128,7 @@ def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SEC
     `seconds`: that a prover may take for a goal.
     """
     said = False
-    for line in _run_wp(proofs, includes, _OF_FUNCTIONS, seconds):
+    for line in _run_wp(proofs, includes, _OF_FUNCTIONS, seconds, _PROVERS):
         said = said or "Proved goals" in line
         if "[Failed]" in line:
             return False
@@ -137,11 +152,11 @@ def _provers() -> Iterator[dict[str, str]]:
 
 
 def _run_wp(
-    proofs: Path, includes: Sequence[Path], what: Sequence[str], seconds: int
+    proofs: Path, includes: Sequence[Path], what: Sequence[str], seconds: int, prover: str
 ) -> Iterator[str]:
     """The lines that one run of WP prints; it ends when the caller takes no more."""
     flags = " ".join(f'-I"{path.resolve()}"' for path in [proofs / "model", *includes])
-    command = ["frama-c", "-c11", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", "cvc4,z3",
+    command = ["frama-c", "-c11", f"-cpp-extra-args={flags}", "-wp", "-wp-prover", prover,
                "-wp-timeout", str(seconds), "-wp-par", "2", *what[1:],
                str(proofs / what[0])]  # fmt: skip
     with (

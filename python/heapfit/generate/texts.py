@@ -59,7 +59,8 @@ def language_texts(design: HeapDesign, language: Language) -> dict[str, str]:
 def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
     """The files of platforms, by file name."""
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
-    sources = [*_heap_sources(design), *own]
+    recorder = [Text("record.c"), Text("sinks/characters.c")] if design.records else []
+    sources = [*_heap_sources(design), *own, *recorder]
     return {name: _fill(template, design, sources=sources) for name, template in templates.items()}
 
 

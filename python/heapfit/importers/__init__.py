@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
@@ -90,7 +90,7 @@ def open_trace(
     Requests that no heap below 4 GiB serves are left out, and named by the trace's notes, unless
     `keep_oversized`.
     """
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         place = Path(folder)
         trace = (
             source
