@@ -256,15 +256,17 @@ def test_the_last_percent_of_memory_is_not_bought_dearly(rung, is_taken):
 def test_every_preference_picks_from_the_front(front):
     for preference in Preference:
         choice = pick_best(front, preference)
-        least = min(one.measures.figure(Measure(preference.value)) for one in front.members)
+        memory = min(one.measures.memory for one in front.members)
+        able = [one for one in front.members if one.measures.memory <= 1.25 * memory]
+        least = min(one.measures.figure(Measure(preference.value)) for one in able)
         assert choice.is_on_front
         assert choice.measures.figure(Measure(preference.value)) <= 1.01 * least
 
 
 def test_what_a_choice_costs_is_told_in_the_other_measures(front):
-    two = made(front, (100, 50.0, 10, 300), (150, 20.0, 10, 300))
+    two = made(front, (100, 50.0, 10, 300), (120, 20.0, 10, 300))
     told = cost_of_choice(two, pick_best(two, Preference.TIME))
-    assert told == "above the least: R_safe +50.0 %"
+    assert told == "above the least: R_safe +20.0 %"
     assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150.0 %")
 
 
@@ -298,8 +300,10 @@ def test_the_command_writes_what_it_lists(written, folder, front):
     offers = list_offers(front, sizes, may_count=False)
     (chosen,) = (one for one in offers if one.name == name)
     assert not is_dominated(chosen, offers)
-    least = min(one.costs.time for one in offers if one.is_advisable and one.costs.time)
-    assert chosen.costs.time <= 1.5 * least  # the quicker may be dominated by heaps of systems
+    most = 1.25 * min(one.region for one in offers if one.is_advisable)
+    assert chosen.region <= most
+    least = min(offers, key=lambda one: one.region)
+    assert chosen.costs.time <= least.costs.time
     assert load_plan(folder / fitted["paths"]["plan"]).name == file_name(name)
     assert f"Least time: {name} " in fitted["verdict"]
 

@@ -118,6 +118,10 @@ def test_an_option_of_lwip_that_changes_sizes_is_an_error(tmp_path: Path, option
     [
         ("zephyr", "zephyr/zephyr_lock_hfit.h", ["app_heap.c", "zephyr/zephyr_hfit.c"]),
         ("esp-idf", "esp_idf_lock_hfit.h", ["app_heap.c", "esp_idf_hfit.c"]),
+        ("threadx", "threadx_lock_hfit.h", ["app_heap.c"]),
+        ("nuttx", "nuttx_lock_hfit.h", ["app_heap.c"]),
+        ("riot", "riot_lock_hfit.h", ["app_heap.c"]),
+        ("mbed", "mbed_lock_hfit.h", ["app_heap.c"]),
     ],
 )
 def test_a_platforms_lock_and_start_fit_its_declarations(

@@ -30,7 +30,6 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
-from heapfit.trace.oversized import reject_oversized
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
@@ -120,7 +119,6 @@ def _prepare(
             else generate_workload(source, Path(folder) / "drawn.parquet")
         )
         loaded = load_trace(trace, request.alignment)
-        reject_oversized(loaded, label)
         portfolio = make(loaded, request)
     return prepare_trace(label, source, loaded, portfolio)
 

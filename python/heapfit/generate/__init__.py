@@ -18,7 +18,7 @@ from pathlib import Path
 
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
-from heapfit.generate.code_size import measure_code_sizes, read_code_size
+from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, licence, recorder_texts, sink_texts
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
@@ -81,17 +81,12 @@ def generate(
     design = design_from_plan_file(plan_file, parse_prefix(prefix), chosen)
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
-    is_pools_alone = design.plan.blocks > 0 and design.plan.shared is None
-    templates = platform_templates(platforms, is_pools_alone=is_pools_alone)
+    templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
     texts = _source_texts(design) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        header = staging / header_name(design)
-        with link_images(staging, header, chosen.threads) as images:
-            measured = measure_code_sizes(staging, images)
-            bounds = call_bounds(staging, header, images)
-        header.write_text(header_text(design, bounds), "utf-8", newline="")
+        measured = _measure(staging, design, chosen.threads)
         # After the heap alone was measured: these may need headers that are not here.
         _write(
             staging, platform_texts(design, templates) | (sink_texts() if design.records else {})
@@ -103,6 +98,16 @@ def generate(
         if chosen.inspect is not None:
             chosen.inspect(staging)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
+    """The code sizes of the staged heap; its header gets the bounds of its calls."""
+    header = staging / header_name(design)
+    with link_images(staging, header, threads) as images:
+        measured = measure_code_sizes(staging, images)
+        bounds = call_bounds(staging, header, images)
+    header.write_text(header_text(design, bounds), "utf-8", newline="")
+    return measured
 
 
 def _source_texts(design: HeapDesign) -> dict[str, str]:

@@ -29,6 +29,12 @@ class PlatformForm:
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
 
+def _make_lock_form(title: str, name: str) -> PlatformForm:
+    """The form of a system that only needs a lock."""
+    file = f"{name}_lock_hfit.h"
+    return PlatformForm(title, {file: f"{name}/{file}.j2"})
+
+
 _CMAKE = {"CMakeLists.txt": "cmake/CMakeLists.txt.j2"}
 FORMS = {
     Platform.FREERTOS: PlatformForm(
@@ -76,6 +82,10 @@ FORMS = {
             )
         },
     ),
+    Platform.THREADX: _make_lock_form("ThreadX", "threadx"),
+    Platform.NUTTX: _make_lock_form("NuttX", "nuttx"),
+    Platform.RIOT: _make_lock_form("RIOT", "riot"),
+    Platform.MBED: _make_lock_form("Mbed OS", "mbed"),
     Platform.CMAKE: PlatformForm("CMake", _CMAKE),
     Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
     Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),

@@ -143,6 +143,11 @@ class HeapDesign:
         return len(set(allocators)) == len(allocators)
 
     @property
+    def is_pools_alone(self) -> bool:
+        """True if pools serve all that is served: no heap is behind them."""
+        return self.plan.blocks > 0 and self.plan.shared is None
+
+    @property
     def window_unit(self) -> int:
         """The least log2 of a unit in which 16 bits hold the region."""
         return max(0, self.region.bit_length() - 16)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks for a block and frees it, argv[1] times, then makes the file argv[2]: it has come to its end. */
+/* Asks for a block and frees it, argv[1] times, then makes the file argv[2]: it has come to its
+ * end. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * argv[1] says which process asks for memory: "daemon": both, and the child outlives its parent until
- * the file argv[2] is gone; "child": the child alone; "own": a malloc of the program's own, if so built.
+ * argv[1] says which process asks for memory: "daemon": both, and the child outlives its parent
+ * until the file argv[2] is gone; "child": the child alone; "own": a malloc of the program's own,
+ * if so built.
  */
 #include <stddef.h>
 #include <stdlib.h>
