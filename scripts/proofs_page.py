@@ -59,11 +59,12 @@ For each pool it is a goal that
 - an offset leads to its block's number (the inverse of the block size).
 
 For each pair of pools it is a goal that their blocks, used bits and lists are apart, and that no
-used bit of one lies in a block of the other. If a goal is not proven, no folder is written. A plan whose
-free blocks are found by their bits (`search = 0`) is rejected: the proof does not cover it.
+used bit of one lies in a block of the other. If a goal is not proven, no folder is written. A plan
+whose free blocks are found by their bits (`search = 0`) is rejected: the proof does not cover it.
 
 Of 160 spoiled tables none is proven: 20 of each of four kinds (blocks that overlap, shared used
-bits, blocks beyond the region, a size above the block's) of two plans (`tests/python/test_proof.py`).
+bits, blocks beyond the region, a size above the block's) of two plans
+(`tests/python/test_proof.py`).
 
     scripts/prove.py                core
     scripts/prove.py --mutants 20   20 random changes of the text: none may be proven
