@@ -251,10 +251,8 @@ uint64_t recording_append(enum hfit_wire_op op, const void *address, uint64_t si
 
 void recording_mark_runtime(uint64_t order) {
     struct state *state = shared_state();
-    uint64_t unmarked = 0;
-    if (state->header != NULL) {
-        __atomic_compare_exchange_n(&state->header->runtime, &unmarked, order, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (state->header != NULL && state->header->runtime == 0) {
+        state->header->runtime = order;
     }
 }
 

@@ -9,6 +9,7 @@
 #include "contract_config.h"
 #include "model.h"
 #include "plans.h"
+#include "rule_oracle.h"
 
 #include "check.h"
 #include "hfit/config.h"
@@ -131,6 +132,37 @@ static void agrees_with_the_model(const test_plan *plan) {
 
 static void a_random_run_agrees_with_the_model_after_every_step(void) {
     for_each_plan(agrees_with_the_model);
+}
+
+static rule_oracle oracle;
+
+static void judged_step(void) {
+    if (m.live_count != 0 && (random_below(16) >= 9 || m.live_count == MOST_LIVE)) {
+        model_free(&m, random_below(m.live_count), false);
+        return;
+    }
+    oracle_look(&oracle, &m);
+    if (model_alloc(&m, 0, random_size())) {
+        oracle_judge(&oracle, &m);
+    }
+}
+
+static void places_by_its_rule(const test_plan *plan) {
+    oracle_start(&oracle, plan);
+    if (oracle.rule == RULE_NONE || HFIT_SAFETY >= 3) { /* there freed blocks wait */
+        return;
+    }
+    steps = steps_wanted / (40 * (long)plans_of(plan->allocator)) + 1;
+    random_state = 4;
+    model_start(&m, plan, region_for(plan, LARGE_ROOM));
+    for (long i = 0; i < steps; i++) {
+        judged_step();
+    }
+    model_end(&m);
+}
+
+static void each_request_gets_the_chunk_that_the_rule_names(void) {
+    for_each_core_plan(places_by_its_rule);
 }
 
 static void starts_in_its_smallest_region(const test_plan *plan) {
@@ -396,6 +428,7 @@ int main(int argc, char **argv) {
     }
     RUN(every_operation_takes_the_lock_just_once);
     RUN(aligned_blocks_leave_nothing_behind);
+    RUN(each_request_gets_the_chunk_that_the_rule_names);
     RUN(a_random_run_agrees_with_the_model_after_every_step);
     return report_passed();
 }

@@ -12,14 +12,14 @@ one file (heapfit.generate.one_file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
-from heapfit.generate.core_files import collect_core_files, licence, recorder_texts, sink_texts
+from heapfit.generate.core_files import collect_core_files, licence, recorder_texts
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit
@@ -46,6 +46,7 @@ from heapfit.generate.texts import (
 )
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
+from heapfit.plan.targets import Platform
 
 __all__ = ["GenerateOptions", "generate"]
 
@@ -73,12 +74,9 @@ def generate(
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
-    chosen = replace(
-        chosen,
-        counts=chosen.counts or needs_counts(platforms),
-        is_one_file=chosen.is_one_file or needs_one_file(platforms),
+    design = design_from_plan_file(
+        plan_file, parse_prefix(prefix), _settle_options(chosen, platforms)
     )
-    design = design_from_plan_file(plan_file, parse_prefix(prefix), chosen)
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
     templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
@@ -88,9 +86,7 @@ def generate(
         save_plan(staging / "plan.toml", plan_file)
         measured = _measure(staging, design, chosen.threads)
         # After the heap alone was measured: these may need headers that are not here.
-        _write(
-            staging, platform_texts(design, templates) | (sink_texts() if design.records else {})
-        )
+        _write(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
@@ -108,6 +104,15 @@ def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
         bounds = call_bounds(staging, header, images)
     header.write_text(header_text(design, bounds), "utf-8", newline="")
     return measured
+
+
+def _settle_options(options: GenerateOptions, platforms: Sequence[Platform]) -> GenerateOptions:
+    """The options, with what the platforms need."""
+    return replace(
+        options,
+        counts=options.counts or needs_counts(platforms),
+        is_one_file=options.is_one_file or needs_one_file(platforms),
+    )
 
 
 def _source_texts(design: HeapDesign) -> dict[str, str]:

@@ -30,10 +30,12 @@ from heapfit.importers.preload import find_program, library_for, preload_path, r
 from heapfit.importers.processes import Watch, living_recorders, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
+from heapfit.outputs.scratch import scratch_file
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
 _FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")  # process and program
+_LEAST_ROOM = 64 << 10  # bytes that a short recording takes, and its trace
 _LAST_MOMENT = 0.2  # seconds that other processes have to end after the program
 
 _CONFINED = 2  # HFIT_WIRE_CONFINED
@@ -115,7 +117,7 @@ def record(
 
 
 def _require_place(output: Path) -> None:
-    """HeapfitError if no trace can be written there, found out by writing an empty file."""
+    """HeapfitError if no trace can be written there, found out by trying its name and the disk."""
     if not output.parent.is_dir():
         raise HeapfitError(f"{output}: its folder does not exist (create it)")
     try:
@@ -125,6 +127,8 @@ def _require_place(output: Path) -> None:
         if not output.exists():
             output.touch()
             output.unlink()
+        with scratch_file(output.parent) as probe:
+            probe.write_bytes(bytes(_LEAST_ROOM))
     except OSError as error:
         raise HeapfitError(_unwritable(output, error)) from error
 
