@@ -16,7 +16,8 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release \
-        pytest pytest-quick bench attack attack-run mutants format packages try-packages docs site lint clean build-packages \
+        pytest pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages try-packages \
+        docs site lint clean build-packages \
         board-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
@@ -45,10 +46,9 @@ firmware: $(extension) | board-packages ## the closed loop on examples/firmware:
 
 quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
 
-# The two longest suites side by side: either has tests at whose end a core would wait. What pytest prints
-# comes when it ends, in one piece.
-test: style types | test-packages ## set up, then run every check and test
-	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target native pytest
+# Two at a time, so that no core waits for the last of a suite. What each prints comes when it ends, in one piece.
+test: $(extension) | test-packages ## set up, then run every check and test
+	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target style types native pytest
 
 native:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
@@ -95,7 +95,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
-	HEAPFIT_ALL_ROOMS=1 $(PYTHON) -m pytest tests/python/test_generate_replay.py
+	HEAPFIT_ALL_PAIRS=1 $(PYTHON) -m pytest $$(grep -l '^from grid import' tests/*/test_*.py)
+	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_walked_pages.py
 	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py tests/python/test_ctrl_c.py
@@ -111,7 +112,9 @@ attack: attack-run ## fuzzers, all states of small heaps, second frees, interrup
 	$(PYTHON) scripts/prove_sizes.py --mutants
 	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 
-attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has a small form
+attack-run: attack-heaps attack-readers ## of these what runs code; .ci/run has a small form
+
+attack-heaps: | test-packages
 	cmake --preset release && cmake --build --preset release
 	build/release/tests/attack/second_frees $(ATTACK_FREES)
 	build/release/tests/attack/second_frees_level3 $(ATTACK_FREES)
@@ -119,6 +122,8 @@ attack-run: $(extension) | test-packages ## of these what runs code; .ci/run has
 	build/release/tests/attack/heap_level3 --steps $(ATTACK_STEPS)
 	build/release/tests/attack/damaged_words
 	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
+
+attack-readers: $(extension) | test-packages
 	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
 

@@ -27,7 +27,8 @@ from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.changed_programs import MOST_GROWTH
 from heapfit.comparison.margin import TRACE_SPECIFIC
-from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.choice import Choice, choose_for_one
+from heapfit.fitting.joint_choice import choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace

@@ -40,7 +40,6 @@ OWN = Path(__file__).resolve().parents[1] / "examples/lwip-echo/lwip-echo.parque
 PLANS = (
     "address_first_fit",
     "good_fit",
-    "first_fit:list=1",
     "tlsf",
     "best_fit",
     "sized",

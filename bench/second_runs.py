@@ -62,7 +62,8 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.portfolio import build_portfolio
 from heapfit.design.robust.joined_trace import join_traces
-from heapfit.fitting.choice import Choice, choose_for_one, choose_for_several
+from heapfit.fitting.choice import Choice, choose_for_one
+from heapfit.fitting.joint_choice import choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan

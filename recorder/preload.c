@@ -14,7 +14,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -32,6 +31,8 @@
 
 #define INTERPOSED __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
+
+enum { SECCOMP_STRICT = 1 }; /* SECCOMP_MODE_STRICT of the kernel's header, which musl has not */
 
 static _Thread_local volatile bool is_inside;
 
@@ -71,12 +72,20 @@ static void *note_aligned(void *block, size_t alignment, size_t size, void *call
     return block;
 }
 
+/* The sizes of libstdc++'s emergency pool for exceptions: up to gcc 12, from gcc 13, of 32 bit. */
+static bool is_emergency_size(size_t size) {
+    return size == 72704 || size == 73728 || size == 18944;
+}
+
 INTERPOSED void *malloc(size_t size) {
     if (!enter()) {
         return next_malloc(size);
     }
     void *block = next_malloc(size);
-    recording_append(HFIT_WIRE_ALLOC, block, size, 0, site_of(CALLER));
+    const uint64_t order = recording_append(HFIT_WIRE_ALLOC, block, size, 0, site_of(CALLER));
+    if (is_emergency_size(size) && is_of_libstdcxx(CALLER)) {
+        recording_mark_runtime(order);
+    }
     leave();
     return block;
 }
@@ -211,7 +220,7 @@ INTERPOSED int prctl(int option, ...) {
     }
     const int result = next_prctl(option, value);
     if (confines && result == 0) {
-        recording_confine(option == PR_SET_SECCOMP && value[0] == SECCOMP_MODE_STRICT);
+        recording_confine(option == PR_SET_SECCOMP && value[0] == SECCOMP_STRICT);
     }
     return result;
 }

@@ -217,32 +217,43 @@ void recording_start(void) {
     errno = kept_errno;
 }
 
-static void append(struct state *state, const hfit_event *event) {
+static uint64_t append(struct state *state, const hfit_event *event) {
     hfit_lane *lane = ready_lane(state);
     if (lane == NULL) {
         if (state->header != NULL) {
             __atomic_fetch_add(&state->header->unrecorded, 1, __ATOMIC_RELAXED);
         }
-        return;
+        return 0;
     }
     const uint64_t time =
         program.is_clockless ? lane->time : microseconds(CLOCK_MONOTONIC) - state->start;
-    lane_write(lane, event, atomic_fetch_add(&state->order, 1) + 1, time);
+    const uint64_t order = atomic_fetch_add(&state->order, 1) + 1;
+    lane_write(lane, event, order, time);
+    return order;
 }
 
-void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, struct site site) {
+uint64_t recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
+                          unsigned alignment_log2, struct site site) {
     const int kept_errno = errno;
     struct state *state = shared_state();
+    uint64_t order = 0;
     if (state->phase != OFF || state->header != NULL) {
         const hfit_event event = {.address = (uintptr_t)address,
                                   .size = size,
                                   .site = site,
                                   .op = (uint8_t)op,
                                   .alignment_log2 = (uint8_t)alignment_log2};
-        append(state, &event);
+        order = append(state, &event);
     }
     errno = kept_errno;
+    return order;
+}
+
+void recording_mark_runtime(uint64_t order) {
+    struct state *state = shared_state();
+    if (state->header != NULL && state->header->runtime == 0) {
+        state->header->runtime = order;
+    }
 }
 
 /* As much as can be had: the recording ends with the room that is left. */

@@ -17,10 +17,14 @@ void recording_start(void);
 
 /*
  * Appends a record: after all whose append has returned, before all whose append has not begun.
- * `address` 0 tells that the heap refused.
+ * `address` 0 tells that the heap refused. Returns the record's number; 0 where none was written.
  */
-void recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
-                      unsigned alignment_log2, struct site site);
+uint64_t recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
+                          unsigned alignment_log2, struct site site);
+
+/* Marks the record of this number as the request for libstdc++'s emergency pool; the first counts.
+ */
+void recording_mark_runtime(uint64_t order);
 
 /*
  * To call before the program confines itself (seccomp): takes room for the records that follow.

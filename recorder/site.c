@@ -7,9 +7,11 @@
 
 #include <dlfcn.h>
 #include <features.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unwind.h>
 
 #include "site_hash.h"
@@ -26,11 +28,22 @@ uint32_t caller_of(void *code) {
     return hfit_site_hash((uintptr_t)code - start, extent);
 }
 
+bool is_of_libstdcxx(void *code) {
+    struct dl_find_object module;
+    return _dl_find_object(code, &module) == 0 &&
+           strstr(module.dlfo_link_map->l_name, "libstdc++.so") != NULL;
+}
+
 #else
 
 uint32_t caller_of(void *code) {
     (void)code;
     return 0;
+}
+
+bool is_of_libstdcxx(void *code) {
+    (void)code;
+    return false;
 }
 
 #endif

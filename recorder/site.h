@@ -3,6 +3,7 @@
 #ifndef HFIT_SITE_H
 #define HFIT_SITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire.h"
@@ -21,6 +22,11 @@ struct site {
  * (generated code), or the C library cannot tell without a lock (before glibc 2.35).
  */
 uint32_t caller_of(void *code);
+
+/* Whether the code address lies in libstdc++.so; false where the C library cannot tell without a
+ * lock.
+ */
+bool is_of_libstdcxx(void *code);
 
 /*
  * The place of a call that returns to `code`: as caller_of, or, where the environment asks for

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define HFIT_WIRE_MAGIC "hfitwire" /* 8 bytes, without the NUL; written last of the header */
-#define HFIT_WIRE_PROGRAM_SIZE 200
+#define HFIT_WIRE_PROGRAM_SIZE 192
 
 enum {
     HFIT_WIRE_VERSION = 2,
@@ -71,6 +71,7 @@ typedef struct hfit_wire_header {
     uint64_t unrecorded;   /* events after that */
     uint64_t start;        /* us since 1970; 0 where there is no clock */
     char program[HFIT_WIRE_PROGRAM_SIZE]; /* its name, UTF-8, filled up with NULs */
+    uint64_t runtime; /* order of the request for libstdc++'s emergency pool; 0: none */
 } hfit_wire_header;
 
 /* A record of version 1, which is read and no longer written. */

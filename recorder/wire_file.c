@@ -163,6 +163,16 @@ void *wire_file_map(size_t size) {
     return mapping;
 }
 
+/* The executable's name: programs overwrite their arguments. */
+static void write_name(char *name) {
+    char path[PATH_MAX] = "";
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    const char *last = strrchr(path, '/');
+    strncpy(name, last == NULL ? program_invocation_short_name : last + 1,
+            HFIT_WIRE_PROGRAM_SIZE - 1);
+}
+
 static void write_header(hfit_wire_header *header, size_t header_size, size_t chunk_size,
                          uint32_t image) {
     header->version = HFIT_WIRE_VERSION;
@@ -173,7 +183,7 @@ static void write_header(hfit_wire_header *header, size_t header_size, size_t ch
     header->process = (uint32_t)getpid();
     header->image = image;
     header->start = microseconds(CLOCK_REALTIME);
-    strncpy(header->program, program_invocation_short_name, sizeof(header->program) - 1);
+    write_name(header->program);
     atomic_thread_fence(memory_order_release);
     memcpy(header->magic, HFIT_WIRE_MAGIC, sizeof(header->magic));
 }

@@ -42,8 +42,6 @@ ALLOWED = {
     "provide": "tests, which measure what rows share only once",
     "heap_resize_usable": "operations.h, by HFIT_DO(resize_usable)",
     "reallocarray": "programs that are recorded",
-    "esp_heap_trace_alloc_hook": "ESP-IDF",
-    "esp_heap_trace_free_hook": "ESP-IDF",
     "NB_MODULE": "Python, when it loads the extension",
 }
 SPHINX = "scripts/site/conf.py"  # whose names Sphinx reads

@@ -111,6 +111,8 @@ void bind_trace(nb::module_ &module) {
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).")
         .def("keep_addresses", &FrameTrace::keep_addresses,
              "Keeps where the target placed blocks; to be called before the first feed.")
+        .def_prop_ro("is_whole", &FrameTrace::is_whole,
+                     "No event before the log's last is missing, and no block was live before.")
         .def_prop_ro(
             "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
             nb::rv_policy::move,

@@ -237,7 +237,7 @@ static uint32_t crc_of(const uint8_t *bytes, const uint8_t *end) {
 }
 
 /* Adds what the host finds a frame by, and hands it over. */
-static bool send(uint8_t *frame, hfit_record_sink *sink, void *context) {
+static bool send_frame(uint8_t *frame, hfit_record_sink *sink, void *context) {
     uint8_t *end = frame + LENGTH_AT + (frame[LENGTH_AT] & ~HEADER_BIT);
     const uint32_t crc = crc_of(frame + LENGTH_AT, end);
     put_16(frame, MARK);
@@ -267,13 +267,13 @@ __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
     at = put(at, about->flags);
     at = put(at, recorder->events);
     frame[LENGTH_AT] = (uint8_t)(HEADER_BIT | (at - frame - LENGTH_AT));
-    return send(frame, sink, context);
+    return send_frame(frame, sink, context);
 }
 
 bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *context) {
     const uint8_t *full = recorder->filled; /* what fills up meanwhile is the next drain's */
     while (recorder->oldest != full) {
-        if (!send_header(recorder, sink, context) || !send(recorder->oldest, sink, context)) {
+        if (!send_header(recorder, sink, context) || !send_frame(recorder->oldest, sink, context)) {
             return false;
         }
         recorder->oldest = after(recorder, recorder->oldest);

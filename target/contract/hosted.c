@@ -57,16 +57,6 @@ void free(void *block) {
     last = note->last_before;
 }
 
-int memcmp(const void *one, const void *other, size_t bytes) {
-    const unsigned char *a = one;
-    const unsigned char *b = other;
-    for (; bytes > 0 && *a == *b; bytes--) {
-        a++;
-        b++;
-    }
-    return bytes == 0 ? 0 : *a - *b;
-}
-
 int strcmp(const char *one, const char *other) {
     while (*one != 0 && *one == *other) {
         one++;

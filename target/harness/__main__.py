@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.board import BOARDS
@@ -25,7 +25,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.league import OpeningOptions, open_recordings
 from heapfit.league.others import crates
 from heapfit.plan.allocators import find_allocators
-from heapfit.plugin import plugin_of
+from heapfit.plugin import plugins_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -57,7 +57,6 @@ def _arguments() -> argparse.Namespace:
     plugin.set_defaults(run=_plugin)
     plugin.add_argument("trace", type=Path)
     plugin.add_argument("plugins", type=Path, nargs="+", metavar="SOURCE|FOLDER|CRATE")
-    plugin.add_argument("--cflags", default="", help="what its sources are compiled with")
     plugin.add_argument("--opt", default="Os", help="the compiler's optimisation")
     plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
     plugin.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
@@ -67,15 +66,25 @@ def _arguments() -> argparse.Namespace:
     league.add_argument("-o", "--output", type=Path, required=True, help="for heapfit's --board")
     league.add_argument("--plugin", type=Path, action="append", default=[], help="C, or a crate")
     league.add_argument("--crates", action="store_true", help="four that have an adapter, too")
-    league.add_argument("--cflags", default="", help="what plug-ins are compiled with")
     league.add_argument("--events", type=int, help="only the first so many of each recording")
     league.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16), help="of plug-ins")
+    for command in (plugin, league):
+        command.add_argument(
+            "--cflags", action="append", default=[], help="of all plug-ins, or NAME: FLAGS of one"
+        )
     interrupts = commands.add_parser(
         "interrupts", help="one at every instruction of an operation, which uses the heap, too"
     )
     interrupts.set_defaults(run=_interrupts)
     interrupts.add_argument("--count", type=int, default=10_000, help="interrupts a heap")
-    return parser.parse_args()
+    return parser.parse_args(list(_join_flags(sys.argv[1:])))
+
+
+def _join_flags(words: Sequence[str]) -> Iterator[str]:
+    """The words, --cflags and its value as one: argparse takes none that begins with a dash."""
+    rest = iter(words)
+    for word in rest:
+        yield f"{word}={next(rest, '')}" if word == "--cflags" else word
 
 
 def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
@@ -124,16 +133,20 @@ def _size(wish: argparse.Namespace, folder: Path) -> None:
 def _plugin(wish: argparse.Namespace, folder: Path) -> None:
     trace = open_any(wish.trace, ImportOptions(), folder)
     target = Target(BOARDS[wish.cpu], Build(wish.opt), wish.alignment)
-    for path in wish.plugins:
-        plugin = plugin_of(path, cflags=shlex.split(wish.cflags))
-        found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
-        print("\n".join(plugin_lines(plugin, target, found)), end="\n\n")
+    failed = []
+    for plugin in plugins_of(wish.plugins, 32, wish.cflags):
+        try:
+            found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
+            print("\n".join(plugin_lines(plugin, target, found)), end="\n\n", flush=True)
+        except HeapfitError as error:
+            failed.append(str(error))
+    if failed:
+        raise HeapfitError("\nerror: ".join(failed))
 
 
 def _league(wish: argparse.Namespace, folder: Path) -> None:
     recordings = open_recordings(wish.sources, folder, OpeningOptions(events=wish.events))
-    plugins = [plugin_of(path, cflags=shlex.split(wish.cflags)) for path in wish.plugin]
-    plugins += crates(bits=32) if wish.crates else []
+    plugins = [*plugins_of(wish.plugin, 32, wish.cflags), *(crates(32) if wish.crates else [])]
     target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)
     board_of(folder, recordings, plugins, target).save(wish.output)
 

@@ -13,6 +13,7 @@ from harness.sources import allocator_source
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.generate.names import Text
+from heapfit.generate.options import GenerateOptions
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import allocators_of, heap_texts
 from heapfit.importers.external_tool import run
@@ -90,7 +91,9 @@ def replay_design(
     plan: Plan, region: int, base_alignment: int = 16, counts: bool = False
 ) -> HeapDesign:
     """What the generator is given."""
-    return design_from_plan_file(plan_file_of(plan, region, base_alignment), _PREFIX, counts)
+    return design_from_plan_file(
+        plan_file_of(plan, region, base_alignment), _PREFIX, GenerateOptions(counts=counts)
+    )
 
 
 def write_plan(design: HeapDesign, folder: Path) -> WrittenPlan:

@@ -47,6 +47,7 @@ class OnBoard:
     """What a plug-in does there, and what it takes."""
 
     region: int  # bytes, variables aside
+    faults: tuple[str, ...]  # names, of those that the host found
     calls: Calls
     stack: int  # address of the stack's end at every call
     size: CodeSize
@@ -55,17 +56,20 @@ class OnBoard:
 def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Target) -> OnBoard:
     """Instructions of every call in the plug-in's safe region.
 
-    HeapfitError if it is neither C nor a crate, has faults, or does not serve the trace there.
+    Its faults are named, and do no harm as long as it serves the trace. HeapfitError if it does
+    not, or is neither C nor a crate.
     """
     if not plugin.is_crate and not all(source.suffix in C_SOURCES for source in plugin.sources):
         raise HeapfitError(f"{plugin.name}: boards are built for C and crates of Rust alone")
-    region = _region(plugin, trace, target.alignment)
+    region, faults = _region(plugin, trace, target.alignment)
     folder = workbench.image_folder()
     objects = (
-        _crate_objects(workbench, plugin, target, folder)
+        _crate_objects(plugin, target, folder)
         if plugin.is_crate
         else _objects(plugin, target, folder)
     )
+    memory = workbench.build_shared_object(target.board, target.build, "target/board/memory.c")
+    objects.append(_missing_functions(workbench, target, [*objects, memory], folder))
     image = plugin_image(workbench, target, objects, region, folder)
     pack(trace).save(image.path.parent / "trace")
     present = [name for name in _CALLS if f"plugin_{name}" in image.symbols]
@@ -73,19 +77,18 @@ def count_plugin(workbench: Workbench, plugin: Plugin, trace: Trace, target: Tar
     watch = Watch(workbench.plugin, tuple(f"plugin_{name}" for name in present), output)
     words = emulate(image, ("trace",), watch).split()
     roots = [f"plugin_{name}" for name in ("init", *present) if "resize" not in name]
-    memory = workbench.build_shared_object(target.board, target.build, "target/board/memory.c")
     size = weigh_code(workbench, target.board, [*objects, memory], roots)
-    return OnBoard(region, read_calls(output, tuple(present)), int(words[1]), size)
+    return OnBoard(region, faults, read_calls(output, tuple(present)), int(words[1]), size)
 
 
-def _region(plugin: Plugin, trace: Trace, alignment: int) -> int:
-    """The region without variables, which a linker places elsewhere."""
+def _region(plugin: Plugin, trace: Trace, alignment: int) -> tuple[int, tuple[str, ...]]:
+    """The region without variables, which a linker places elsewhere, and the names of faults."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         row = measure(build(plugin, Path(folder)), trace, alignment)
-    if row.faults or row.r_safe is None:
+    if row.r_safe is None:
         why = row.faults[0] if row.faults else "no region serves the trace"
         raise HeapfitError(f"{plugin.name}: {why}")
-    return row.r_safe - row.statics_bytes
+    return row.r_safe - row.statics_bytes, tuple(fault.name for fault in row.faults)
 
 
 def _objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
@@ -97,16 +100,36 @@ def _objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
     return made
 
 
-def _crate_objects(
-    workbench: Workbench, plugin: Plugin, target: Target, folder: Path
-) -> list[Path]:
-    """One object with the adapter's functions alone, and what the adapter asks of a host."""
+def _crate_objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
+    """One object with the adapter's functions alone."""
     optimisation = target.build.optimisation.removeprefix("O")
     archive = crate_archive(plugin, folder, target.board.rust, optimisation)
     compiler = BinaryTools(f"{target.board.tools}gcc", target.board.flags)
-    joined = join([archive], folder, compiler)
-    asked = workbench.build_shared_object(target.board, target.build, "target/replay/rust.c")
-    return [joined, asked]
+    return [join([archive], folder, compiler)]
+
+
+def _missing_functions(
+    workbench: Workbench, target: Target, objects: Sequence[Path], folder: Path
+) -> Path:
+    """An object of what a C library would have, a panic and a wish for memory: each is a trap."""
+    tools, made = target.board.tools, folder / "missing.o"
+    flags = (*target.board.flags, "-print-libgcc-file-name")
+    arithmetic = Path(run([f"{tools}gcc", *flags], folder).strip())
+    known = _names(tools, "--defined-only", [*objects, arithmetic])
+    missing = sorted(_names(tools, "--undefined-only", objects) - known)
+    source = folder / "missing.c"
+    source.write_text("".join(f"void {name}(void) {{ __builtin_trap(); }}\n" for name in missing))
+    options = ("-fno-builtin", "-Wno-missing-prototypes")
+    workbench.compile(target.board, target.build, str(source), made, options)
+    return made
+
+
+def _names(tools: str, which: str, objects: Sequence[Path]) -> set[str]:
+    return {
+        name
+        for one in objects
+        for name in run([f"{tools}nm", "-j", which, one], one.parent).split()
+    }
 
 
 def plugin_image(
@@ -125,6 +148,8 @@ def plugin_lines(plugin: Plugin, target: Target, found: OnBoard) -> Iterator[str
     """A line for each function that was called, and one of the code."""
     optimisation = target.build.optimisation
     yield f"{plugin.name}  {target.board.name} -{optimisation}  region {found.region:,} B"
+    if found.faults:
+        yield f"faults: {', '.join(found.faults)}"
     yield "function           calls  mean instr.    p99.9    worst  stack B"
     for name in found.calls.functions:
         spread = found.calls.spread(name)

@@ -53,6 +53,13 @@ TickType_t xTaskGetTickCountFromISR(void) {
     return now;
 }
 
+/* There is one task. */
+void vTaskSuspendAll(void) {}
+
+BaseType_t xTaskResumeAll(void) {
+    return 0;
+}
+
 static void resize(void **object, uint32_t size) {
     void *block = image_resize(*object, size);
     hfit_record_resize(&hfit_one_heap, *object, block, size);

@@ -64,6 +64,37 @@ def pcap(
     return content
 
 
+def patched_pcap(frames: Iterable[bytes], order: str = "<") -> bytes:
+    """A capture as patched Linux systems wrote it, with more in each record."""
+    content = struct.pack(order + "IHHiIII", 0xA1B2CD34, 2, 4, 0, 0, 65535, ETHERNET)
+    for second, frame in enumerate(frames):
+        content += struct.pack(order + "IIII", second, 0, len(frame), len(frame)) + bytes(8) + frame
+    return content
+
+
+def snoop(frames: Iterable[bytes], link_type: int = 4) -> bytes:
+    """A capture by Solaris' snoop."""
+    content = b"snoop\0\0\0" + struct.pack(">II", 2, link_type)
+    for second, frame in enumerate(frames):
+        data = frame + bytes(-len(frame) % 4)
+        lengths = (len(frame), len(frame), len(data) + 24)
+        content += struct.pack(">6I", *lengths, 0, second, 0) + data
+    return content
+
+
+def erf(frames: Iterable[bytes], kind: int = 2, extensions: int = 0) -> bytes:
+    """Records of Endace's cards, half a second apart."""
+    content = b""
+    for index, frame in enumerate(frames):
+        more = (bytes([0x80]) + bytes(7)) * (extensions - 1) + bytes(8) * (extensions > 0)
+        body = more + bytes(2 * (kind == 2)) + frame
+        time = (1_000_000_000 << 32) + (index << 31)
+        flags = kind | 0x80 * (extensions > 0)
+        content += struct.pack("<Q", time)
+        content += struct.pack(">BBHHH", flags, 4, 16 + len(body), 0, len(frame)) + body
+    return content
+
+
 def block(kind: int, body: bytes, order: str = "<") -> bytes:
     """A pcapng block."""
     body += bytes(-len(body) % 4)

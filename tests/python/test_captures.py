@@ -10,14 +10,17 @@ from captures import (
     Reading,
     block,
     enhanced,
+    erf,
     ethernet,
     interface,
     ipv4,
     obsolete,
     option,
+    patched_pcap,
     pcap,
     section,
     simple,
+    snoop,
 )
 
 from heapfit.errors import HeapfitError
@@ -297,6 +300,48 @@ DAMAGED = {
     "a packet of 2^31": (packet_of(1 << 31, 1 << 31), "captured length 2147483648 is above 16777"),
     "no packets": (pcap([]), "^none of 0 packets is IP$"),
 }
+
+
+SECOND = 1_000_000
+OTHER_FORMS = {
+    "patched pcap": (patched_pcap(FRAMES), SECOND),
+    "patched pcap, big-endian": (patched_pcap(FRAMES, ">"), SECOND),
+    "snoop": (snoop(FRAMES), SECOND),
+    "snoop, padded": (snoop([frame + b"x" for frame in FRAMES]), SECOND),
+    "ERF": (erf(FRAMES), SECOND // 2),
+    "ERF with extensions": (erf(FRAMES, extensions=2), SECOND // 2),
+    "ERF of IPv4": (erf([frame[14:] for frame in FRAMES], 22), SECOND // 2),
+    "ERF of Cisco HDLC": (erf([b"\x0f\0\x08\0" + f[14:] for f in FRAMES], 1), SECOND // 2),
+    "ERF of PPP": (erf([b"\xff\x03\0\x21" + f[14:] for f in FRAMES], 1), SECOND // 2),
+}
+
+
+@pytest.mark.parametrize("chunk", [7, 1 << 20])
+@pytest.mark.parametrize(("content", "step"), OTHER_FORMS.values(), ids=OTHER_FORMS.keys())
+def test_other_forms_of_captures_are_read(content, step, chunk):
+    reading = Reading(content, chunk)
+    assert (reading.sizes, reading.notes) == ([100, 200, 300], [])
+    assert reading.times == [0, step, 2 * step]
+
+
+def test_other_records_of_erf_are_counted():
+    reading = Reading(erf(FRAMES[:1]) + erf([bytes(40)], 21) + erf(FRAMES[1:]))
+    assert (reading.sizes, reading.notes) == ([100, 200, 300], ["1 packet without IP skipped"])
+
+
+def test_a_damaged_record_of_erf_ends_it():
+    short = bytearray(erf(FRAMES[:1]))
+    short[10:12] = b"\0\x0f"
+    assert "record length 15 is below 16" in Reading(erf(FRAMES) + bytes(short)).damage
+    extended = erf(FRAMES[:1])[:10] + b"\0\x12\0\0\0\x40" + b"\x80\0"
+    endless = extended[:8] + b"\x82" + extended[9:]
+    assert "its headers run past its record" in Reading(erf(FRAMES) + endless).damage
+
+
+def test_a_link_that_snoop_alone_has_is_refused():
+    with pytest.raises(HeapfitError, match=r"^offset 12: link type 65535 is not supported"):
+        Reading(snoop(FRAMES, 7))
+    assert Reading(snoop(FRAMES, 7), whole_frames=True).sizes == [114, 214, 314]
 
 
 @pytest.mark.parametrize(("content", "expected"), DAMAGED.values(), ids=DAMAGED.keys())

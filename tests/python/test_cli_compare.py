@@ -23,9 +23,9 @@ def names(content):
 
 def test_without_names_all_that_fit_tries_is_compared(folder):
     content = heapfit_json("compare", "packets.heap", folder=folder)
-    assert set(names(content)) >= {"tlsf", "first_fit:list=1", "class_pools"}
+    assert set(names(content)) >= {"tlsf", "address_first_fit", "class_pools"}
     plain = [row["r_safe"] for row in content["rows"] if not row["trained_on_this_trace"]]
-    listed = [row["r_safe"] for row in content["rows"] if row["name"] == "first_fit:list=1"]
+    listed = [row["r_safe"] for row in content["rows"] if row["name"] == "address_first_fit"]
     assert sorted(plain[:3]) == plain[:3]  # of one kind: others have a larger margin
     assert listed
 

@@ -8,6 +8,7 @@ from frames import ALIGNED, BASE, OTHER, SITE, ZEROED, Recorder, frame, header, 
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_file
 
 
@@ -160,7 +161,38 @@ def test_a_loss_heals_where_blocks_are_given_again():
     assert reader.notes == [
         "2 events are missing in 1 place, for which the ring had no room or whose frames were "
         "lost.",
-        "2 blocks taken as freed, in whose place others were given.",
+        "Event 4 is given memory that a live block covers (2 blocks in all, taken as freed): frees "
+        "are missing.",
+    ]
+
+
+def test_a_free_that_is_recorded_late_is_named_by_the_event_that_shows_it():
+    """As by a hook that runs once the heap has given back its lock: nothing is missing."""
+    recorder = Recorder()
+    recorder.alloc(BASE, 64)
+    recorder.alloc(BASE + 16, 8)
+    recorder.free(BASE)
+    reader, rows, _ = read(recorder.log())
+    assert rows[:3] == [(0, 0, 64), (4, 0, 0), (0, 1, 8)]
+    assert reader.notes[0] == (
+        "Event 2 is given memory that a live block covers (1 block in all, taken as freed): frees "
+        "were recorded late, outside the heap's lock."
+    )
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_calls_recorded_in_another_order_than_the_heap_got_them_are_named(is_late, tmp_path):
+    """heap_4 gives the lowest chunk that fits; 16 B take 24 with their header."""
+    recorder = Recorder()
+    recorder.alloc(BASE + 8, 64)
+    for address in (104, 80) if is_late else (80, 104):
+        recorder.alloc(BASE + address, 16)
+    log, free_rtos = tmp_path / "log", 1 << 1
+    log.write_bytes(header(flags=free_rtos) + b"".join(recorder.finished()))
+    trace = import_file(log, tmp_path / "trace.parquet")
+    assert list(check_recorded_order(log, trace)) == is_late * [
+        "From event 1 on heap_4's rule places blocks elsewhere than the device did: calls were "
+        "recorded outside the heap's lock, or the device has another heap."
     ]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from generated_code import NO_MEMSET, PLANS, ROOT, compile_objects, plan_file, symbols
 
+from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.plan.plan import Plan, Pool
@@ -37,9 +38,10 @@ def names_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("bits", ["-m64", "-m32"])
-@pytest.mark.parametrize("optimise", ["-O0", "-Os", "-O3"])
+BUILDS = thin(2, ["gcc", "clang"], ["-m64", "-m32"], ["-O0", "-Os", "-O3"])
+
+
+@pytest.mark.parametrize(("compiler", "bits", "optimise"), BUILDS)
 def test_it_compiles_alone_and_needs_nothing_to_link(
     folder: Path, tmp_path: Path, compiler: str, bits: str, optimise: str
 ) -> None:

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 from generated_code import HERE, PLANS, compile_objects, plan_file
 
+from grid import thin
 from heapfit.generate import generate
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
-@pytest.mark.parametrize("name", PLANS)
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("-m32", "-O2"),
-        ("-m64", "-fsanitize=undefined,address", "-g"),
-        ("-m64", "-fsanitize=undefined,address", "-DHFIT_SAFETY=3"),
-        ("-m32", "-O2", "-DHFIT_SAFETY=3"),
-    ],
+OPTIONS = (
+    ("-m32", "-O2"),
+    ("-m64", "-fsanitize=undefined,address", "-g"),
+    ("-m32", "-O2", "-DHFIT_SAFETY=3"),
+    ("-m64", "-fsanitize=undefined,address", "-DHFIT_SAFETY=3"),
 )
+
+
+@pytest.mark.parametrize(("name", "options"), thin(2, PLANS, OPTIONS))
 def test_a_generated_heap_survives_every_call(
     tmp_path: Path, name: str, options: tuple[str, ...]
 ) -> None:

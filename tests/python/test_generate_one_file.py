@@ -8,6 +8,7 @@ import pytest
 from core_names import write_platform
 from generated_code import HERE, NO_MEMSET, PLANS, STRICT, compile_objects, plan_file
 
+from grid import thin
 from heapfit import _engine
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan, Pool
@@ -31,8 +32,10 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("name", WHOLE)
-@pytest.mark.parametrize("options", [("-Os",), ("-DHFIT_SAFETY=3", "-m32"), ("-DHFIT_SAFETY=0",)])
+OPTIONS = (("-Os",), ("-DHFIT_SAFETY=3", "-m32"), ("-DHFIT_SAFETY=0",))
+
+
+@pytest.mark.parametrize(("name", "options"), thin(3, WHOLE, OPTIONS))
 def test_one_file_of_any_allocator_compiles_without_a_warning(
     tmp_path: Path, name: str, options: tuple[str, ...]
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 from core_names import core_names, macros_in, names_in, write_platform
 from generated_code import NO_MEMSET, PLANS, ROOT, plan_file
 
+from grid import thin
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 
@@ -29,16 +30,20 @@ LOCKS = {  # headers with a lock that the folder brings along
 }
 FORMS = [
     (platform, is_one_file)
-    for platform in ("none", "freertos", "lwip", "malloc", "zephyr", "esp-idf")
     for is_one_file in (False, True)
+    for platform in ("none", "freertos", "lwip", "malloc", "zephyr", "esp-idf")
 ] + [("arduino", True)]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(?:"([^"]+)"|<([^>]+)>|(\w+))', re.MULTILINE)
 OF_THE_COMPILER = {"stdbool.h", "stddef.h", "stdint.h"}
 
 
-def generated(folder: Path, platform: str, plan: Plan, is_one_file: bool) -> Path:
+def generated(
+    folder: Path, platform: str, plan: Plan, is_one_file: bool, records: bool = False
+) -> Path:
     options = GenerateOptions(
-        platforms=() if platform == "none" else (platform,), is_one_file=is_one_file
+        platforms=() if platform == "none" else (platform,),
+        is_one_file=is_one_file,
+        records=records,
     )
     generate(plan_file(plan), folder / "code", options=options)
     return folder / "code"
@@ -50,15 +55,15 @@ def lock_of(code: Path, platform: str) -> tuple[str, str]:
         return "APP_HEAP_LOCK_FILE", USERS
     files = [code / name for name in ("CMakeLists.txt", "zephyr/CMakeLists.txt", "README.md")]
     text = "".join(file.read_text() for file in files if file.is_file())
-    (macro,) = re.findall(rf"(?:-D|\b)(\w+)='?\"{LOCKS[platform]}\"", text)
+    (macro,) = re.findall(rf"(?:-D|\b)(\w+LOCK_FILE)='?\"{LOCKS[platform]}\"", text)
     return macro, LOCKS[platform]
 
 
-@pytest.mark.parametrize(("platform", "is_one_file"), FORMS)
-@pytest.mark.parametrize("plan", ["budgeted", "class_pools"])
+@pytest.mark.parametrize(("form", "plan"), thin(2, FORMS, ["budgeted", "class_pools"]))
 def test_every_form_compiles_where_the_platform_has_every_name_of_core(
-    tmp_path: Path, plan: str, platform: str, is_one_file: bool
+    tmp_path: Path, form: tuple[str, bool], plan: str
 ) -> None:
+    platform, is_one_file = form
     code = generated(tmp_path, platform, PLANS[plan], is_one_file)
     headers = write_platform(tmp_path / "platform")
     (headers / "lwipopts.h").write_text(
@@ -128,6 +133,49 @@ def test_a_lock_in_the_header_that_core_sees_is_refused(tmp_path: Path) -> None:
     command = [*STRICT, '-DHFIT_CONFIG_FILE="my_config.h"', "-I.", "-fsyntax-only", "app_heap.c"]
     done = subprocess.run(command, cwd=code, capture_output=True, text=True, check=False)
     assert "define it in the header that APP_HEAP_LOCK_FILE names" in done.stderr
+
+
+def kernel_names() -> dict[str, list[str]]:
+    """Names that real kernels define, by the head of their part, without what we use of them."""
+    used = set(re.findall(r"\w+", "".join(path.read_text() for path in STAND_INS.rglob("*.h"))))
+    parts: dict[str, list[str]] = {}
+    for line in (STAND_INS / "names.txt").read_text().splitlines():
+        if line.startswith("["):
+            part = parts.setdefault(line[1:-1], [])
+        elif line and not line.startswith("#"):
+            part += [name for name in line.split() if name not in used]
+    return parts
+
+
+def write_kernel_names(header: Path) -> int:
+    """A header that defines each name so that any use of it is an error, and their number."""
+    macros = {name for head, names in kernel_names().items() if "macros" in head for name in names}
+    inline = {name for names in kernel_names().values() for name in names} - macros
+    header.write_text(
+        "".join(f"#define {name} ]\n" for name in sorted(macros))
+        + "".join(f"void {name}(void);\n" for name in sorted(inline))
+    )
+    return len(macros) + len(inline)
+
+
+@pytest.mark.parametrize("platform", ["freertos", "zephyr", "esp-idf"])
+def test_heap_and_recorder_compile_beside_the_names_of_real_kernels(
+    tmp_path: Path, platform: str
+) -> None:
+    """Zephyr's, ESP-IDF's, FreeRTOS's and lwIP's, all at once."""
+    code = generated(tmp_path, platform, PLANS["tlsf"], platform == "esp-idf", records=True)
+    assert write_kernel_names(tmp_path / "kernel_names.h") > 5000
+    macro, header = lock_of(code, platform)
+    own = f'#include "{header}"\n' if platform in LOCKS else ""
+    (tmp_path / "lock.h").write_text(f'#include "kernel_names.h"\n{own}')
+    command = [*STRICT, f"-I{tmp_path}", f"-I{STAND_INS}", "-I.", "-fsyntax-only"]
+    heap = [f'-D{macro}="lock.h"', '-DHFIT_RECORD_CONFIG_FILE="lock.h"', "app_heap.c"]
+    subprocess.run([*command, *heap], cwd=code, check=True)
+    beside = ["record.c", "sinks/characters.c", "sinks/debugger_ring.c", "sinks/memory.c"]
+    beside += [str(path.relative_to(code)) for path in code.rglob("*_hfit.c")]
+    config = ["-DCONFIG_APP_HEAP_DRAIN", "-DCONFIG_APP_HEAP_K_MALLOC"]
+    config += ["-includestdlib.h", "-includekernel_names.h"]
+    subprocess.run([*command, *config, *beside], cwd=code, check=True)
 
 
 HOOKS = """

@@ -10,7 +10,7 @@ from generated_code import HERE, NO_MEMSET, PLANS, ROOT, plan_file
 
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan, Pool
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -74,7 +74,7 @@ def test_lwip_asks_the_generated_heap(tmp_path: Path, version: str) -> None:
 
 def test_lwips_own_pools_are_the_plans(tmp_path: Path) -> None:
     """By Debian's headers: as many pools, of these sizes and counts, from the smallest."""
-    plan = PLANS["budgeted"]
+    plan = Plan("budgeted", pools=(Pool(40, 16, True), Pool(100, 8, True)))
     code = generated(tmp_path, "lwip", plan)
     settings = "#define NO_SYS 1\n#define MEM_ALIGNMENT 8\n#define HFIT_LWIP_POOLS\n"
     (code / "lwipopts.h").write_text(f'{settings}#include "lwipopts_hfit.h"\n')
@@ -97,7 +97,20 @@ def test_lwips_own_pools_are_the_plans(tmp_path: Path) -> None:
     assert [int(word) for word in printed] == [
         number for size, count in pools for number in (count, size)
     ]
-    assert not (generated(tmp_path / "other", "lwip", PLANS["tlsf"]) / "lwippools.h").exists()
+    assert not (generated(tmp_path / "other", "lwip", PLANS["budgeted"]) / "lwippools.h").exists()
+
+
+@pytest.mark.parametrize("option", ["MEM_STATS", "MEMP_OVERFLOW_CHECK"])
+def test_an_option_of_lwip_that_changes_sizes_is_an_error(tmp_path: Path, option: str) -> None:
+    code = generated(tmp_path, "lwip", PLANS["tlsf"])
+    (code / "options.c").write_text(
+        f'#define MEMP_MEM_MALLOC 1\n#define {option} 1\n#include "lwipopts_hfit.h"\n'
+    )
+    command = ["gcc", "-fsyntax-only", "options.c"]
+    done = subprocess.run(command, cwd=code, capture_output=True, text=True, check=False)
+    assert f"{option} makes each request larger" in done.stderr
+    as_recorded = [*command, "-DHFIT_LWIP_AS_RECORDED"]
+    subprocess.run(as_recorded, cwd=code, check=True)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +118,10 @@ def test_lwips_own_pools_are_the_plans(tmp_path: Path) -> None:
     [
         ("zephyr", "zephyr/zephyr_lock_hfit.h", ["app_heap.c", "zephyr/zephyr_hfit.c"]),
         ("esp-idf", "esp_idf_lock_hfit.h", ["app_heap.c", "esp_idf_hfit.c"]),
+        ("threadx", "threadx_lock_hfit.h", ["app_heap.c"]),
+        ("nuttx", "nuttx_lock_hfit.h", ["app_heap.c"]),
+        ("riot", "riot_lock_hfit.h", ["app_heap.c"]),
+        ("mbed", "mbed_lock_hfit.h", ["app_heap.c"]),
     ],
 )
 def test_a_platforms_lock_and_start_fit_its_declarations(

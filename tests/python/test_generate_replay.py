@@ -2,21 +2,24 @@
 """Generated C places every block where the engine's replay does, on 64 and on 32 bits.
 
 The traces are random ones, those of examples/, and two of the corpus where HEAPFIT_CORPUS names it.
-An allocator has enough room for every other trace, too little for the rest; HEAPFIT_ALL_ROOMS=1
-replays each trace in both.
+An allocator has enough room for every other trace, too little for the rest; HEAPFIT_ALL_PAIRS=1
+replays each trace in both, and every trace on every allocator.
 """
 
 import os
 import random
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from generated_code import HERE, ROOT, TLSF, compile_objects, plan_file
 
+from grid import ALL, thin
 from heapfit import _engine
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
@@ -25,7 +28,6 @@ from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import Trace
 
 ENOUGH, TOO_LITTLE = 2.0, 0.6  # of the live bytes' peak
-ALL = os.environ.get("HEAPFIT_ALL_ROOMS") == "1"
 ALLOCATORS = [info.name for info in _engine.allocators() if is_for_any_program(info)]
 CORPUS_TRACES = ("heap/lwip32-ram-b.heap.gz", "heap/curl-multi.heap.gz")
 EVENT = np.dtype(
@@ -106,15 +108,18 @@ def trace_names() -> Iterator[str]:
         yield from CORPUS_TRACES
 
 
-@pytest.fixture(scope="module", params=trace_names())
-def trace(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    name = str(request.param)
+@cache
+def named_recording(name: str) -> Recording:
     if name.startswith("random"):
         return recording(random_rows(int(name.split()[1]), 20_000))
     if name.startswith("examples"):
         return recording(stored_rows(Trace.open(ROOT / name)))
     source = Path(os.environ["HEAPFIT_CORPUS"]) / name
-    return recording(stored_rows(open_any(source, ImportOptions(), tmp_path_factory.mktemp("in"))))
+    with tempfile.TemporaryDirectory() as folder:
+        return recording(stored_rows(open_any(source, ImportOptions(), Path(folder))))
+
+
+TRACES = list(trace_names())
 
 
 def frequent_sizes(trace: Recording, count: int) -> list[int]:
@@ -175,12 +180,12 @@ def rooms_of(number: int, allocator: str) -> tuple[float, ...]:
     return (TOO_LITTLE if (number + ALLOCATORS.index(allocator)) % 2 else ENOUGH,)
 
 
-@pytest.mark.parametrize("allocator", ALLOCATORS)
+@pytest.mark.parametrize(("name", "allocator"), thin(3, TRACES, ALLOCATORS))
 def test_generated_c_places_every_block_as_the_engine_does(
-    trace: Recording, allocator: str, request: pytest.FixtureRequest, tmp_path: Path
+    name: str, allocator: str, tmp_path: Path
 ) -> None:
-    number = request.node.callspec.indices["trace"]
-    for room in rooms_of(number, allocator):
+    trace = named_recording(name)
+    for room in rooms_of(TRACES.index(name), allocator):
         check_generated(plan_for(allocator, trace), trace, room, tmp_path / str(room))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of heap calls in the forms that people have, each from lines of our own in that form."""
 
+from pathlib import Path
+
 import pytest
 
 from heapfit import _engine
@@ -68,6 +70,24 @@ LOGS = {
         "    16 bytes (@ 0x3ffb9630, Internal) allocated CPU 0 ccount 0x5f94cb20 caller 0x400d2\n"
         "====== Heap Trace Summary ======\n",
         [(ALLOC, 0, 32), (ALLOC, 1, 8), (FREE, 0, 0), (ALLOC, 2, 16)],
+    ),
+    "ESP-IDF's heap dump": (
+        "Showing data for heap: 0x3fc9a000\n"
+        "Block 0x3fc9a820 data, size: 1024 bytes, Free: No\n"
+        "Block 0x3fc9ac24 data, size: 64 bytes, Free: Yes\n"
+        "Block 0x3fc9ec60 data, size: 300 bytes, Free: No\n",
+        [(ALLOC, 0, 1024), (ALLOC, 1, 300)],
+    ),
+    "log-malloc2": (
+        "+ malloc 24 0x1000 [24:24]\n+ calloc 100 0x2000 [124:124] (5 20)\n"
+        "+ realloc 36 0x1000 0x3000 (24 60) [160:160]\n./app(main+0x1d)[0x401163]\n"
+        "+ realloc -40 0x3000 0x3000 (60 20) [120:120]\n+ realloc 8 (nil) 0x1000 (0 8) [128:1]\n"
+        "+ memalign 64 0x4000 (16) [192:192]\n+ posix_memalign 32 0x5000 (8 32 : 0) [224:224]\n"
+        "+ valloc 16 0x6000 [240:240]\n+ free -100 0x2000 [140:140]\n",
+        [
+            *((ALLOC, 0, 24), (ZEROED, 1, 100), (RESIZE, 0, 60), (RESIZE, 0, 20), (ALLOC, 2, 8)),
+            *((ALIGNED, 3, 64), (ALIGNED, 4, 32), (ALLOC, 5, 16), (FREE, 1, 0)),
+        ],
     ),
     "FreeRTOS's trace macros": (
         "traceMALLOC(0x20000100, 32)\ntraceFREE(0x20000100, 32)\n",
@@ -217,6 +237,47 @@ def test_a_line_may_hold_several_events():
     reader, rows = read(b"hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n")
     assert rows == [(ALLOC, 0, 16), (ALLOC, 1, 32), (FREE, 0, 0)]
     assert reader.notes == []
+
+
+TOOL_LOGS = sorted(Path(__file__).with_name("tool_logs").iterdir())
+# malloc(24), calloc(5, 20), realloc to 60, free, aligned_alloc(64, 128), free, realloc to 4000
+TOOL_SIZES = [24, 100, 60, 0, 128, 0, 4000]
+
+
+@pytest.mark.parametrize("log", TOOL_LOGS, ids=lambda log: log.stem)
+def test_what_a_tool_wrote_of_one_program_is_read(log, tmp_path):
+    """ltrace 0.7.3 with the options in the name, uftrace 0.13, glibc 2.36, valgrind 3.19."""
+    trace = import_file(log, tmp_path / "t.parquet")
+    (batch,) = trace.batches(("op", "object", "size"))
+    assert batch["size"].tolist() == TOOL_SIZES
+    assert batch["object"].tolist() == [0, 1, 0, 1, 2, 2, 0]
+    assert (batch["op"] == FREE).tolist() == [size == 0 for size in TOOL_SIZES]
+
+
+def test_halves_of_calls_are_joined_by_thread_and_function():
+    _, rows = read(
+        b"7 malloc(24 <unfinished ...>\n8 app->malloc(32 <unfinished ...>\n"
+        b"7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
+        b"8 <... malloc resumed> )     = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
+        b"8 <... free resumed> )       = <void>\n"
+    )
+    assert rows == [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("heap_v2/524288\n  t*: 1: 64 [0: 0]\n", "jemalloc, which has samples"),
+        ("heap profile: 1: 64 [1: 64] @ heapprofile\n", "tcmalloc, which has sums"),
+        ("desc: --massif\ncmd: ./a\n", "massif, which has snapshots"),
+        ('{"dhatFileVersion":2\n', "DHAT, which has sums"),
+    ],
+)
+def test_a_profile_without_events_is_named(content, what, tmp_path):
+    log = tmp_path / "profile"
+    log.write_text(content)
+    with pytest.raises(HeapfitError, match=what):
+        import_file(log, tmp_path / "t.parquet")
 
 
 def test_results_may_stand_in_a_column_as_ltrace_aligns_them():

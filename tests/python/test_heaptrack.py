@@ -158,6 +158,20 @@ def test_a_zstd_file_of_which_nothing_can_be_unpacked_is_refused_with_its_place(
     assert not (tmp_path / "t.parquet").exists()
 
 
+@pytest.mark.parametrize("form", [b"", b" 1", b" 2"])
+def test_older_forms_have_texts_without_their_lengths(form):
+    """heaptrack 1.0 to 1.3 (form 1 and 2; KDE/heaptrack, accumulatedtracedata.cpp)."""
+    older = INTERPRETED.replace(b" 3\n", form + b"\n", 1)
+    for length in (b"s 8 ", b"s 4 ", b"s 3 "):
+        older = older.replace(length, b"s ")
+    reader, columns = read(older)
+    newer, expected = read(INTERPRETED)
+    assert columns == expected
+    assert reader.notes == newer.notes
+    raw = RAW.replace(b" 3\n", form + b"\n", 1).replace(b"m 8 /tmp/a b", b"m /tmp/ab")
+    assert read(raw.replace(b"m 1 -", b"m -").replace(b"m 9 ", b"m "))[1] == read(RAW)[1]
+
+
 def test_a_zstd_bomb_is_refused(tmp_path):
     file = tmp_path / "bomb.zst"
     file.write_bytes(zstd_of(RAW + b"R 1\n" * (20 << 20)))
@@ -168,7 +182,7 @@ def test_a_zstd_bomb_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"v 10400 2\n+ 1 1 1\n", "line 1: form 2 of heaptrack's files"),
+        (b"v 10400 4\n+ 1 1 1\n", "line 1: form 4 of heaptrack's files"),
         (b"+ 1 1 1\n", "line 1: no version before the first record"),
         (b"v 10400 3\nhello\n", 'line 2: "hello" is no record of heaptrack'),
         (b"v 10400 3\n+ 3\n", "line 2: allocation 3 was not told before"),

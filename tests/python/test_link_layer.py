@@ -4,7 +4,7 @@
 import struct
 
 import pytest
-from captures import ETHERNET, RAW, Reading, ethernet, ipv4, ipv6, pcap, radiotap, snap, wlan
+from captures import ETHERNET, MACS, RAW, Reading, ethernet, ipv4, ipv6, pcap, radiotap, snap, wlan
 
 from heapfit.errors import HeapfitError
 
@@ -88,7 +88,60 @@ IP_FRAMES |= {
 }
 IP_FRAMES["NULL with an EtherType"] = (0, struct.pack("<I", 0x0800) + V4)
 
+SOURCE_ROUTED = bytes(2) + b"\x40" + bytes(5) + b"\x80" + bytes(5) + b"\x04\0\0\0"
+NFLOG_MARK = struct.pack("<HHI", 8, 4, 1)
+AVS = struct.pack(">II", 0x80211001, 64) + bytes(56)
+PRISM = struct.pack("<II", 0x41, 144) + bytes(136)
+
+# A header, and whether IP is announced by it or behind it.
+IP_FRAMES |= {
+    "SLIP": (8, bytes(16) + V4),
+    "Cisco HDLC": (104, b"\x0f\0\x08\0" + V4),
+    "Cisco HDLC with direction": (205, b"\x01\x8f\0\x86\xdd" + V6),
+    "PPP with direction": (204, b"\0\xff\x03\0\x21" + V4),
+    "Frame Relay": (107, b"\x18\x41\x03\xcc" + V4),
+    "Frame Relay, IPv6 behind padding": (107, b"\x18\x41\x03\0\x8e" + V6),
+    "Frame Relay, SNAP": (107, b"\x18\x41\x03\0\x80\0\0\0\x08\0" + V4),
+    "Frame Relay of Cisco, four bytes of address": (107, b"\x18\x40\0\x01\x08\0" + V4),
+    "token ring": (6, b"\x10\x40" + MACS + snap(V4)),
+    "token ring, routed": (6, b"\x10\x40" + SOURCE_ROUTED[2:] + snap(V4)),
+    "FDDI": (10, b"\x50" + MACS + snap(V6, 0x86DD)),
+    "ATM": (100, snap(V4)),
+    "classical IP over ATM": (106, snap(V4)),
+    "SunATM": (123, bytes(4) + snap(V4)),
+    "Fibre Channel": (122, bytes(16) + snap(V4)),
+    "IEEE 1394": (138, bytes(16) + b"\x08\0" + V4),
+    "IPsec ENC": (109, bytes(12) + V6),
+    "PFLOG": (117, b"\x3d\x02" + bytes(62) + V4),
+    "IPNET": (226, bytes(24) + V4),
+    "Prism": (119, PRISM + wlan(snap(V4))),
+    "AVS": (163, AVS + wlan(snap(V4))),
+    "AVS as Prism": (119, AVS + wlan(snap(V4))),
+    "PPI": (192, struct.pack("<BBHI", 0, 0, 12, 105) + bytes(4) + wlan(snap(V4))),
+    "PKTAP": (258, struct.pack("<III", 16, 1, 1) + bytes(4) + ethernet(V4)),
+    "NFLOG": (239, b"\x02\0\0\0" + NFLOG_MARK + struct.pack("<HH", 104, 9) + V4),
+    "NFLOG, big-endian": (239, b"\x0a\0\0\0" + struct.pack(">HH", 104, 9) + V6),
+    "netANALYZER": (240, bytes(4) + ethernet(V4)),
+    "netANALYZER with its preamble": (241, bytes(12) + ethernet(V4)),
+    "mPacket": (274, bytes(8) + ethernet(V4)),
+    "IP over InfiniBand": (242, bytes(40) + b"\x86\xdd\0\0" + V6),
+    "Broadcom's tag": (281, MACS + bytes(4) + b"\x08\0" + V4),
+    "Broadcom's tag ahead": (282, bytes(4) + ethernet(V4)),
+    "DSA": (284, MACS + bytes(4) + b"\x08\0" + V4),
+    "EDSA": (285, MACS + b"\xda\xda" + bytes(6) + b"\x86\xdd" + V6),
+}
+
 OTHER_FRAMES = {
+    "token ring's own frames": (6, bytes(2) + MACS + snap(V4)),
+    "Frame Relay's LMI": (107, b"\0\x01\x03\x08\0" + bytes(20)),
+    "Frame Relay without an end of its address": (107, bytes(4) + V4),
+    "FDDI's station management": (10, b"\x41" + MACS + snap(V4)),
+    "NFLOG without a packet": (239, b"\x02\0\0\0" + NFLOG_MARK),
+    "NFLOG's attribute of no length": (239, bytes(40)),
+    "PKTAP of PPI": (258, struct.pack("<III", 12, 1, 192) + V4),
+    "PPI of PPI": (192, struct.pack("<BBHI", 0, 0, 8, 192) + V4),
+    "Prism longer than its frame": (119, struct.pack("<II", 0x41, 900) + V4),
+    "PFLOG that ends in its header": (117, b"\x3d\x02"),
     "MPLS that carries no IP": (ETHERNET, ethernet(mpls(1) + bytes(40), 0x8847)),
     "MPLS without a last label": (ETHERNET, ethernet(bytes(4 * 20), 0x8847)),
     "ARP": (ETHERNET, ethernet(bytes(46), 0x0806)),

@@ -99,7 +99,7 @@ def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
     assert shown == [
         ("the fitted heap", False),
         ("the fitted heap", True),
-        ("good fit (ours)", True),
+        ("FreeRTOS heap_4", True),
     ]
     assert found.references[1].region < found.references[0].region
 

@@ -19,11 +19,10 @@ from heapfit.comparison.row import rank_rows
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
     Choice,
-    _take_of_equal_rows,
     choose_for_one,
-    choose_for_several,
 )
 from heapfit.fitting.fit import fit
+from heapfit.fitting.joint_choice import _take_rung_of_several, choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -127,19 +126,25 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     assert designs is not None
     least = max(row.region or 0 for row in designs.rows)
     named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
-    equal = [replace(row, region=least, unseen_region=least, changes=None) for row in named]
+    equal = [
+        replace(row, regions=(least,) * 3, region=least, unseen_region=least, changes=None)
+        for row in named
+    ]
     costly, cheap = sorted(equal, key=lambda row: row.name)
     candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in equal]
     comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
     of_equal = replace(designs, rows=(costly, cheap))
-    found, row = _take_of_equal_rows(costly, of_equal, comparison, recordings, options)
+    found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)
     assert row.name == "tlsf"
     assert row.changes is not None and row in found.rows
     smaller = replace(of_equal, rows=(replace(costly, region=least - 64), cheap))
-    assert _take_of_equal_rows(smaller.rows[0], smaller, comparison, recordings, options) == (
+    assert _take_rung_of_several(smaller.rows[0], smaller, comparison, recordings, options) == (
         smaller,
         smaller.rows[0],
     )
+    unmeasured = replace(of_equal, rows=(costly, replace(cheap, regions=())))
+    _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
+    assert row is costly, "a row without its regions was taken"
 
 
 def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import small_scenarios
 
+from grid import thin
 from heapfit.cli import main
 from program import run_heapfit
 
@@ -81,7 +82,10 @@ def test_every_command_has_a_run():
     assert RUNS.keys() == {main.command_name(one) for one in main.COMMANDS} | others
 
 
-@pytest.mark.parametrize("name", RUNS)
+OUTPUTS = thin(2, RUNS, ["full", "gone"])
+
+
+@pytest.mark.parametrize("name", [name for name, output in OUTPUTS if output == "full"])
 def test_an_output_that_is_full_is_one_line_of_every_command(folder, name):
     with Path("/dev/full").open("w") as full:
         done = heapfit(f"{name} {RUNS[name]}", folder, full)
@@ -90,7 +94,7 @@ def test_an_output_that_is_full_is_one_line_of_every_command(folder, name):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [name for name, output in OUTPUTS if output == "gone"])
 def test_a_reader_that_goes_away_is_no_traceback_of_any_command(folder, name):
     reader, writer = os.pipe()
     os.close(reader)
@@ -110,9 +114,18 @@ def test_messages_that_cannot_be_written_change_no_status(folder, words):
         assert heapfit(words, folder, subprocess.DEVNULL, full).returncode == told.returncode
 
 
-def test_closed_streams_change_no_status(folder):
-    command = f"{sys.executable} -m heapfit profile small.heap >&- 2>&- <&-"
-    assert subprocess.run(["sh", "-c", command], cwd=folder, check=False).returncode == 0
+def test_a_closed_stdout_fails_in_one_line_and_other_closed_streams_do_not(folder):
+    words = f"{sys.executable} -m heapfit profile small.heap"
+
+    def run(closed):
+        command = ["sh", "-c", f"{words} {closed}"]
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    assert run("2>&- <&-").returncode == 0
+    failed = run(">&- <&-")
+    assert failed.returncode == 1
+    (line,) = failed.stderr.splitlines()
+    assert line.startswith("heapfit: stdout is closed")
 
 
 # What is wrong with it, for commands that read a recording, a plan or a scenario.

@@ -13,6 +13,7 @@ import pytest
 from small_traces import diverse, table2
 
 from chromium import Chromium
+from grid import thin
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
@@ -236,14 +237,13 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
 
 
 def test_axe_finds_nothing_serious_on_any_page_unfolded(browser, pages):
-    for page in pages:
+    for page, scheme in thin(2, pages, ("light", "dark")):
         browser.open(page)
         browser.run("document.querySelectorAll('details').forEach(fold => (fold.open = true))")
         browser.run(DRAW)
         browser.run(f"{AXE.read_text()};0")
-        for scheme in ("light", "dark"):
-            browser.prefer(scheme)
-            assert browser.run(FINDINGS) == [], (page.name, scheme)
+        browser.prefer(scheme)
+        assert browser.run(FINDINGS) == [], (page.name, scheme)
         assert browser.messages == []
         assert browser.requests == []
 

@@ -35,16 +35,7 @@ PLANTED = {
 # What a constructor does, and the fault that it is told as.
 HOSTILE = {
     'for (;;) __asm__ volatile("")': "endless loop",
-    "for (;;) write(2, flood, sizeof flood)": "system call",
-    'write(1, "1 1 1 1 1 1 1 1 1 0 0 0\\n", 24)': "system call",
-    "for (;;) read(0, flood, 1)": "system call",
-    "kill(getppid(), SIGTERM)": "system call",
-    "if (fork() == 0) for (;;) pause()": "system call",
     "raise(SIGSTOP)": "system call",
-    "signal(SIGSEGV, SIG_IGN)": "system call",
-    "*(volatile char *)8 = 1": "crash",
-    "for (volatile char *at = flood;; at++) *at = 1": "crash",
-    "for (int i = 0; i < 18; i++) told[i] = ~0u": "crash",
 }
 
 

@@ -3,18 +3,20 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from heapfit.cli.writing.league import ForeignAllocators
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.league.board import Board, BoardFigures
 from heapfit.league.stamps import sources_stamp
-from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of
+from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of, plugins_of
 from heapfit.plugin.faults import EXTREMES, NO_HARM, NOT_RUN
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
@@ -153,6 +155,79 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         plugin_of(tmp_path / "none.c")
     with pytest.raises(HeapfitError, match=r"\(known: "):
         plugin_of(ECHO)
+    (tmp_path / "wrong.c").write_text("int one = nothing;\nint two = none;\nint three = {;\n" * 9)
+    with pytest.raises(
+        HeapfitError, match=r"gcc: ended with 1: \S+wrong\.c:1:11: error: .nothing."
+    ):
+        build(plugin_of(tmp_path / "wrong.c"), tmp_path / "built")
+
+
+def test_flags_are_of_all_plug_ins_or_of_the_one_that_is_named(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.c", tmp_path / "two.c"]
+    for path in paths:
+        path.touch()
+
+    one, two = plugins_of(paths, 32, ["-DALL -DTEXT='a: b'", "two: -DTWO"])
+
+    assert one.cflags == ("-DALL", "-DTEXT=a: b", f"-I{tmp_path}")
+    assert two.cflags == ("-DALL", "-DTEXT=a: b", "-DTWO", f"-I{tmp_path}")
+    with pytest.raises(HeapfitError, match=r"--cflags too: -DX: no plug-in too .*two"):
+        plugins_of(paths, 32, ["too: -DX"])
+    with pytest.raises(HeapfitError, match="--cflags -D': No closing quotation"):
+        plugins_of(paths, 32, ["-D'"])
+
+
+def test_without_building_only_what_comes_compiled_is_taken(tmp_path: Path) -> None:
+    ready, hidden = tmp_path / "ready.a", tmp_path / "hidden"
+    hidden.mkdir()
+    for path in (ready, hidden / "ready.o", hidden / "more.c"):
+        path.touch()
+
+    def taken(*paths: Path) -> tuple[Plugin, ...]:
+        return ForeignAllocators(paths, False, [], 32, no_build=True).plugins()
+
+    assert len(taken(ready)) == 1
+    with pytest.raises(HeapfitError, match="--no-build: hidden would be built"):
+        taken(ready, hidden)
+
+
+# Names of mattconte/tlsf around core's TLSF; like the original, it writes to its region unasked.
+PAGE_TLSF = """
+#include "hfit/tlsf.h"
+#include <string.h>
+static const hfit_tlsf_plan PLAN = {{4}, 0, 2};
+static inline size_t tlsf_align_size(void) { return 4; }
+static inline size_t tlsf_size(void) { return 1024; }
+static inline void *tlsf_create_with_pool(void *at, size_t size) {
+    memset(at, 0xff, tlsf_size());
+    return hfit_tlsf_init(at, size, &PLAN.common);
+}
+static inline void *tlsf_malloc(void *it, size_t n) {
+    return hfit_tlsf_alloc(it, &PLAN.common, n);
+}
+static inline void *tlsf_memalign(void *it, size_t alignment, size_t n) {
+    return hfit_tlsf_alloc_aligned(it, &PLAN.common, alignment, n);
+}
+static inline void *tlsf_realloc(void *it, void *block, size_t n) {
+    return hfit_tlsf_resize(it, &PLAN.common, block, n);
+}
+static inline void tlsf_free(void *it, void *block) { hfit_tlsf_free(it, &PLAN.common, block); }
+"""
+
+
+def test_the_adapter_of_the_page_works_as_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs/plugins.md").read_text()
+    adapter = re.search(r"```c\n(#include .*?)```", page, re.DOTALL)
+    assert adapter is not None
+    (tmp_path / "adapter.c").write_text(adapter[1])
+    (tmp_path / "tlsf.h").write_text(PAGE_TLSF)
+    shipped = own("tlsf")
+    sources = (tmp_path / "adapter.c", shipped.sources[1])
+    plugin = Plugin("tlsf", sources, 32, (*shipped.cflags, f"-I{tmp_path}"))
+
+    row = measure(build(plugin, tmp_path / "built"), ECHO, 4)
+
+    assert row.faults == () and row.r_safe is not None
 
 
 def test_an_adapter_without_free_is_told_which_function_it_lacks(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`settings` sets a system's heap as `fit --now` of the same recordings does: one number.
 
-Of each recording alone, and of all recordings of a program together; with HEAPFIT_CORPUS also of
-twelve of firmware that ran on these systems.
+Of the first recording alone (of each with HEAPFIT_ALL_PAIRS=1), and of all recordings of a program
+together; with HEAPFIT_CORPUS also of twelve of firmware that ran on these systems.
 """
 
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grid import ALL
 from heapfit.design.effort import Effort
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -26,7 +27,9 @@ FIRMWARE = [
     ("freertos", [f"{CORPUS}/rtos/gateway-{i}.heap.gz" for i in (1, 2, 3, 4)]),
 ]
 GROUPS = [(system, OWN) for system in HEAPS] + (FIRMWARE if CORPUS else [])
-RUNS = [(system, [one]) for system, files in GROUPS for one in files] + GROUPS
+RUNS = [
+    (system, [one]) for system, files in GROUPS for one in (files if ALL else files[:1])
+] + GROUPS
 QUICK = {"effort": Effort.QUICK, "folds": 0}  # which decide what the fitted heap is, not this one
 
 

@@ -29,6 +29,8 @@ def test_pictures_are_small_and_of_one_palette():
     for picture in PICTURES.iterdir():
         content = picture.read_bytes()
         assert len(content) <= MOST, picture.name
+        if picture.suffix == ".svg":
+            continue
         assert content.startswith(b"\x89PNG\r\n\x1a\n"), picture.name
         width, height, depth, colours = struct.unpack(">IIBB", content[16:26])
         assert (depth, colours) == (8, 3), picture.name

@@ -12,6 +12,8 @@
 
 enum { STEPS = 2000, SLOTS = 30, LARGEST = 300 };
 
+int posix_memalign(void **block, size_t alignment, size_t size); /* newlib declares it for some */
+
 static unsigned char *blocks[SLOTS];
 
 static unsigned random_below(unsigned limit) {
@@ -24,7 +26,11 @@ static unsigned char *allocated(unsigned way, size_t size) {
     if (way == 0) {
         return calloc(2, size / 2);
     }
-    return way == 1 ? memalign(64, size) : malloc(size);
+    if (way == 2) {
+        void *block = NULL;
+        return posix_memalign(&block, 16, size) == 0 ? block : NULL;
+    }
+    return way == 1 ? memalign(64, size) : way == 3 ? aligned_alloc(32, size) : malloc(size);
 }
 
 /* True if what the slot then has is a block of the generated heap, or nothing. */

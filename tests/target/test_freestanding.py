@@ -3,6 +3,7 @@
 
 import pytest
 
+from grid import thin
 from harness.board import BOARDS
 from harness.cases import list_shipped
 from harness.image import core_objects, replay_design, write_plan
@@ -18,9 +19,13 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("optimisation", ["Os", "Og", "O2", "O0"])
-@pytest.mark.parametrize("allocator", list_shipped())
-@pytest.mark.parametrize("options", [(), ("-DHFIT_ANY_PLAN",)], ids=["own plan", "any plan"])
+OPTIMISATIONS = ("Os", "Og", "O2", "O0")
+OPTIONS = ((), ("-DHFIT_ANY_PLAN",))
+
+
+@pytest.mark.parametrize(
+    ("allocator", "optimisation", "options"), thin(2, list_shipped(), OPTIMISATIONS, OPTIONS)
+)
 def test_every_function_links_without_a_library(
     workbench: Workbench, allocator: str, optimisation: str, options: tuple[str, ...]
 ) -> None:

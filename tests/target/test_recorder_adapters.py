@@ -73,15 +73,19 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
     ("adapter", "compiler", "options"),
     [
         ("lwip", "cc", ("-I/usr/include/lwip", "-D_POSIX_C_SOURCE=200809L")),
-        ("zephyr", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
+        ("zephyr", "arm-none-eabi-gcc", ()),
+        ("zephyr_listener", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
         ("esp_idf", "arm-none-eabi-gcc", ()),
     ],
 )
 def test_an_adapter_fits_its_platforms_declarations(
     adapter: str, compiler: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
+    """With the recorder, under the platform's settings where there are some."""
     here = sources.root()
     folders = (here / "recorder/target", here / "tests/target/platforms")
-    source = here / f"recorder/target/adapters/{adapter}.c"
+    sets = here / f"recorder/target/adapters/{adapter}_config.h"
+    config = [f'-DHFIT_RECORD_CONFIG_FILE="{sets}"'] if sets.is_file() else []
+    code = [here / f"recorder/target/{name}.c" for name in (f"adapters/{adapter}", "record")]
     includes = (f"-I{folder}" for folder in folders)
-    run([compiler, *FLAGS, *includes, *options, "-c", source, "-o", "adapter.o"], tmp_path)
+    run([compiler, *FLAGS, *includes, *options, *config, "-c", *code], tmp_path)

@@ -101,10 +101,11 @@ def test_an_event_takes_at_most_3_8_bytes_of_frames(run: Run) -> None:
     assert run.recorded.frames.stat().st_size <= limit * run.trace.info.events
 
 
-def test_the_wrapper_of_a_request_takes_at_most_15_instructions_more(
+def test_the_wrapper_of_a_request_takes_at_most_16_instructions_more(
     workbench: Workbench, run: Run
 ) -> None:
-    """That of a free ends in a jump, so it is not counted: it is as long as its code."""
+    """With the calls that suspend and resume the scheduler. That of a free ends in a jump, so it is
+    not counted: it has 36 B."""
     packed = pack(run.trace).first(2000)
 
     def spent(*functions: str) -> int:
@@ -114,8 +115,8 @@ def test_the_wrapper_of_a_request_takes_at_most_15_instructions_more(
 
     own = spent("__wrap_pvPortMalloc") - spent("pvPortMalloc", "hfit_record_alloc")
     requests = np.count_nonzero(packed.events[:, 0] >> 29 == 0)
-    assert own <= 15 * requests
-    assert text_bytes(run.image)["__wrap_vPortFree"] <= 2 * 15
+    assert own <= 16 * requests
+    assert text_bytes(run.image)["__wrap_vPortFree"] <= 36
 
 
 @pytest.fixture(scope="module")
@@ -123,12 +124,12 @@ def uart_image(workbench: Workbench) -> Image:
     return recording_image(workbench, REGION, Setting(has_uart=True))
 
 
-def test_it_takes_at_most_700_bytes_of_code_and_32_of_memory(uart_image: Image, run: Run) -> None:
+def test_it_takes_at_most_720_bytes_of_code_and_32_of_memory(uart_image: Image, run: Run) -> None:
     for image in (uart_image, run.image):  # the other has semihosting as its sink
         sizes = text_bytes(image)
         told = {name: size for name, size in sizes.items() if name not in APART}
         assert len(told) >= 12
-        assert sum(told.values()) <= 700, sizes
+        assert sum(told.values()) <= 720, sizes
         assert image.symbols["hfit_one_heap"][1] <= 32
 
 

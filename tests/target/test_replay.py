@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import recordings
 
+from grid import thin
 from harness.board import BOARDS, Board
 from harness.cases import cases_of, list_shipped
 from harness.image import replay_design, replay_image
@@ -67,11 +68,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
 @pytest.mark.parametrize(
     ("allocator", "name"),
     [
-        (allocator, name)
-        for allocator in list_shipped()
-        for name in recordings.names()
+        pair
+        for pair in thin(3, list_shipped(), recordings.names())
         # "mixed" asks for blocks at 32 B, which equal blocks at 8 B refuse in a region of any size
-        if (allocator, name) != ("fixed_pool", "mixed")
+        if pair != ("fixed_pool", "mixed")
     ],
 )
 def test_placements_and_accesses_equal_the_hosts(
@@ -132,14 +132,13 @@ def verify_mixed(
     return verify(workbench, case, recorded.packed("mixed"), board, build)
 
 
-@pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
-@pytest.mark.parametrize("allocator", list_shipped())
+@pytest.mark.parametrize(("allocator", "board"), thin(3, list_shipped(), BOARDS))
 def test_every_kind_of_request_equals_the_hosts_on_every_board(
-    workbench: Workbench, recorded: Recordings, allocator: str, board: Board
+    workbench: Workbench, recorded: Recordings, allocator: str, board: str
 ) -> None:
     [info] = find_allocators([allocator])
     build = Build("Os", frees_by_size=info.needs_size)
-    done = verify_mixed(workbench, recorded, allocator, build, board)
+    done = verify_mixed(workbench, recorded, allocator, build, BOARDS[board])
     assert done.differences == ()
     others = {"free", "resize"} if info.needs_size else {"free_sized", "resize_sized"}
     for operation in set(OPERATIONS) - others:
@@ -196,8 +195,7 @@ def test_a_region_too_small_is_refused_alike(workbench: Workbench, recorded: Rec
     assert done.differences == ()
 
 
-@pytest.mark.parametrize("safety", [0, 2])
-@pytest.mark.parametrize("allocator", list_shipped())
+@pytest.mark.parametrize(("allocator", "safety"), thin(2, list_shipped(), [0, 2]))
 def test_every_safety_level_and_free_sized_place_alike(
     workbench: Workbench, recorded: Recordings, allocator: str, safety: int
 ) -> None:

@@ -2,10 +2,12 @@
 """An allocator that is not heapfit's on an emulated board."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from harness.__main__ import main
 from harness.board import BOARDS
 from harness.plugin import Target, count_plugin, plugin_lines
 from harness.workbench import Build, Workbench
@@ -31,6 +33,41 @@ def test_calls_of_a_plug_in_are_counted_and_its_code_is_weighed(tmp_path: Path) 
     assert 100 < found.size.total < 300
     assert found.size.memory == 0
     assert len(list(plugin_lines(plugin, TARGET, found))) == 5
+
+
+NOISY = f"""#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#define plugin_alloc bump_alloc
+#include "{ROOT / "examples/plugins/bump.c"}"
+#undef plugin_alloc
+void *plugin_alloc(void *heap, size_t size) {{
+    assert(heap != NULL);
+    if (size == 7654321) printf("%u", (unsigned)size);
+    char *block = bump_alloc(heap, size > OVERFLOWS ? 8 : size);
+    if (block != NULL) memmove(block, block + 1, size & 1);
+    return block;
+}}
+"""
+
+
+def test_faults_and_calls_of_a_c_library_keep_no_plug_in_from_being_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("broken.c", "int nothing = none;\n"), ("noisy.c", NOISY)):
+        (tmp_path / name).write_text(text)
+    sources = (str(tmp_path / "broken.c"), str(tmp_path / "noisy.c"))
+    flags = ("--cflags", "-DUNUSED", "--cflags", "noisy: -DOVERFLOWS=0x80000000")
+    monkeypatch.setattr(sys, "argv", ["harness", "plugin", str(ECHO), *sources, *flags])
+
+    with pytest.raises(
+        SystemExit, match=r"^error: gcc: .*broken\.c:1:15: error: .none. undeclared"
+    ):
+        main()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "faults: impossible served"
+    assert lines[3].split()[:2] == ["alloc", "6,343"]
 
 
 def test_a_crate_is_counted_where_rust_has_the_board_s_library(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The closed loop, on the example's firmware: in a loop of one second, which is 3,600 events."""
+"""The closed loop, on the example's firmware: a second of it, which is 3,600 events."""
 
 import json
+import shlex
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -21,17 +23,19 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.progress import ignore_progress
+from heapfit.progress import RunProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
+RECORDER = EXAMPLE.parents[1] / "recorder/target"
 PLAN = """schema = 1
 name = "by_hand"
 heapfit = "0.1.0"
@@ -67,8 +71,30 @@ def verify(folder, region, *options, build="", status=0):
     return done.stderr if status in (1, 2) else json.loads(done.stdout)
 
 
+def tasks_build(folder, processor="cortex-m3", recorder=RECORDER):
+    options = f"CPU={processor} BUILD={folder}/build recorder={recorder}"
+    return f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} {options}"
+
+
+def records_outside_the_lock_are_found(folder):
+    """In the same firmware, whose adapter does not suspend the scheduler."""
+    adapter = shutil.copytree(RECORDER, folder / "recorder") / "adapters/freertos.c"
+    lines = adapter.read_text().splitlines(keepends=True)
+    adapter.write_text("".join(line for line in lines if "All();" not in line))
+    build = tasks_build(folder, recorder=folder / "recorder")
+    firmware = Firmware(build, emulate_example(folder))
+    firmware.make(folder / "verified/code", True, 40_000)
+    recorded = firmware.record(1, folder / "run.parquet")
+    plan = load_plan(folder / "plan.toml")
+    assert find_first_difference(recorded.trace, plan, read_addresses(recorded.log)) is not None
+
+
+def emulate_example(folder, image="build/firmware.elf"):
+    return Emulation(folder / image, ("{run}", "1"), icount="shift=6,sleep=off")
+
+
 def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
-    result = verify(tmp_path, 40_000, "--times", "2")
+    result = verify(tmp_path, 40_000, "--times", "2", build=tasks_build(tmp_path))
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
     assert [(run["round"], run["run"], run["passed"]) for run in result["runs"]] == [
         (1, 1, True),
@@ -78,6 +104,7 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
     assert (tmp_path / "verified/run-2.parquet").is_file()
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
     changed_addresses_are_found(tmp_path)
+    records_outside_the_lock_are_found(tmp_path)
 
 
 def changed_addresses_are_found(folder):
@@ -106,7 +133,7 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     monkeypatch.setattr(loop, "fit", fitted)
     (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
     make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
-    emulation = Emulation(tmp_path / "firmware.elf", ("{run}", "1"), icount="shift=6,sleep=off")
+    emulation = emulate_example(tmp_path, "firmware.elf")
     options = loop.VerifyOptions(times=1, platforms=("freertos",))
     firmware = Firmware(make, emulation)
     done = loop.verify(tmp_path / "plan.toml", firmware, tmp_path / "out", options)
@@ -136,6 +163,7 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
 def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_path):
     """Each over the requests that it got itself: no change for two runs."""
     today = f"make -s -C {EXAMPLE} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}/build"
+    today += " BYTES={region}"
     result = verify(tmp_path, 40_000, "--times", "2", "--now", "heap_4", "--build-now", today)
     now = result["now"]
     assert now["is_kept"] and now["sentence"].startswith("Keep heap_4 until you have 4 recordings")
@@ -165,10 +193,7 @@ def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):
 
 
 def test_on_riscv_tasks_get_every_block_where_the_replay_places_it(tmp_path):
-    make = (
-        f"make -s -C {EXAMPLE} CPU=rv32imac HEAP={{code}} RECORD={{record}} BUILD={tmp_path}/build"
-    )
-    result = verify(tmp_path, 40_000, "--times", "2", build=make)
+    result = verify(tmp_path, 40_000, "--times", "2", build=tasks_build(tmp_path, "rv32imac"))
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
 
@@ -198,13 +223,15 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):
-    given = ("--now", "heap_9", "--build-now", "true")
+    given = ("--now", "heap_9", "--build-now", "true {region}")
     assert "heap_9" in verify(tmp_path, 40_000, *given, build="false", status=1)
     assert not (tmp_path / "verified").exists()
 
 
 def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     verify(tmp_path, 40_000, "--now", "heap_4", status=2)
+    given = ("--now", "heap_4", "--build-now", "make")
+    assert "--build-now needs {region}" in verify(tmp_path, 40_000, *given, status=2)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +241,7 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
     class Ended:
         """A firmware that is ended in its first run."""
 
-        def make(self, code, **_):
+        def make(self, code, *_):
             assert (code / "README.md").is_file()
 
         def record(self, _, output):
@@ -233,4 +260,53 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
 
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 0).matching_runs == 2
+    assert loop.Round(SimpleNamespace(), runs, 0, SimpleNamespace()).matching_runs == 2
+
+
+class Sizes:
+    """A firmware that fails runs in less than `least` bytes; `built` has the sizes tried."""
+
+    def __init__(self, least):
+        self.least, self.built = least, []
+
+    def make(self, _code, is_recorded, region):
+        assert not is_recorded
+        self.built.append(region)
+
+    def passes(self, run):
+        return self.built[-1] >= self.least - 8 * (run % 3)
+
+
+@pytest.mark.parametrize(("least", "is_kept"), [(19_000, False), (19_900, True)])
+def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, is_kept):
+    """Replays said "replace": what fresh runs show over both heaps decides, in eight sizes each."""
+    plan = replace(parse_heap_size("heap_4:24000"), heap="")
+    costs = [SimpleNamespace(name="heap_4", region=24_000), SimpleNamespace(name="ours")]
+    pair = SimpleNamespace(u_max=16_000)
+    today = SimpleNamespace(is_kept=False, heap=heap_4(), costs=costs, pairs=[pair])
+    fitted, now = Sizes(least), Sizes(20_000)
+    running = loop._Loop(
+        fitted, None, loop.VerifyOptions(times=3), [], 0, RunProgress(ignore_progress, 1)
+    )
+    monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
+    done = SimpleNamespace(plan=plan, raised=plan)
+    measured = running.measure_survival(MeasuredPairs(today, (16_000,)), done, now)
+    assert measured.is_kept == is_kept
+    assert len(fitted.built) <= 8 and len(now.built) <= 8
+    survival = measured.survival
+    assert 20_000 <= survival.now <= 20_100 and least <= survival.fitted <= least + 100
+    assert f"{'Keep' if is_kept else 'Replace'} heap_4. Over the same 3 fresh runs" in (
+        measured.sentence()
+    )
+
+
+def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):
+    """As a seed that is compiled in: as a word, or in the environment of the build."""
+    image = tmp_path / "image"
+    image.write_text("")
+    monkeypatch.setattr("heapfit.fitting.verify.firmware.run_emulated", lambda _: 0)
+    script = f"printf '%s\\n' \"$SEED $0\" >>{tmp_path}/built"
+    firmware = Firmware(f"SEED={{run}} sh -c {shlex.quote(script)} {{region}}", Emulation(image))
+    firmware.make(None, False, 4096)
+    assert firmware.passes(7) and firmware.passes(8)
+    assert (tmp_path / "built").read_text() == "7 4096\n8 4096\n"

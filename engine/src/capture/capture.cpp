@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "capture/erf.hpp"
 #include "capture/pcap.hpp"
 #include "capture/pcapng.hpp"
 #include "capture/records.hpp"
@@ -18,13 +19,22 @@ namespace {
 
 constexpr std::size_t magic_size = 4;
 
-using Format = std::variant<std::monostate, PcapFormat, PcapngFormat>;
+using Format = std::variant<std::monostate, PcapFormat, PcapngFormat, ErfFormat>;
 
-Format recognise(const std::uint8_t *magic) {
-    if (const auto pcap = PcapFormat::recognise(magic)) {
+// By the first bytes; ERF is told by more of them than the others.
+Format recognise(FrameBytes front) {
+    if (front.size() < magic_size) {
+        return {};
+    }
+    if (const auto pcap = PcapFormat::recognise(front.data())) {
         return *pcap;
     }
-    return PcapngFormat::recognise(magic) ? Format{PcapngFormat{}} : Format{};
+    if (PcapngFormat::recognise(front.data())) {
+        return PcapngFormat{};
+    }
+    const auto erf =
+        front.size() < ErfFormat::head ? std::nullopt : ErfFormat::recognise(front.data());
+    return erf ? Format{*erf} : Format{};
 }
 
 } // namespace
@@ -58,13 +68,16 @@ std::size_t CaptureReader::State::gather(FrameBytes &chunk, std::size_t needed) 
 
 // Tells the format by the first bytes, which stay pending for it.
 void CaptureReader::State::open(FrameBytes &chunk) {
-    if (gather(chunk, magic_size) > 0) {
-        return;
+    for (const std::size_t size : {magic_size, ErfFormat::head}) {
+        if (pending.size() < size && gather(chunk, size) > 0) {
+            return;
+        }
+        format = recognise(pending);
+        if (!std::holds_alternative<std::monostate>(format)) {
+            return;
+        }
     }
-    format = recognise(pending.data());
-    if (std::holds_alternative<std::monostate>(format)) {
-        throw Error("offset 0: not a capture (pcap and pcapng are)");
-    }
+    throw Error("offset 0: not a capture (pcap, pcapng, snoop and ERF are)");
 }
 
 void CaptureReader::State::drop_from(FrameBytes &chunk) {
@@ -106,11 +119,13 @@ void CaptureReader::State::read(FrameBytes chunk) {
     if (std::holds_alternative<std::monostate>(format)) {
         open(chunk);
     }
-    if (auto *const pcap = std::get_if<PcapFormat>(&format)) {
-        drive(*pcap, chunk);
-    } else if (auto *const pcapng = std::get_if<PcapngFormat>(&format)) {
-        drive(*pcapng, chunk);
-    }
+    std::visit(
+        [&](auto &pieces) {
+            if constexpr (!std::is_same_v<decltype(pieces), std::monostate &>) {
+                drive(pieces, chunk);
+            }
+        },
+        format);
 }
 
 bool CaptureReader::State::is_whole() const {
@@ -169,8 +184,7 @@ const PacketCounts &CaptureReader::counts() const {
 }
 
 bool is_capture(std::span<const std::uint8_t> front) {
-    return front.size() >= magic_size &&
-           !std::holds_alternative<std::monostate>(recognise(front.data()));
+    return !std::holds_alternative<std::monostate>(recognise(front));
 }
 
 } // namespace heapfit

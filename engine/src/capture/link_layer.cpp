@@ -5,6 +5,7 @@
 
 #include "capture/bytes.hpp"
 #include "capture/link_80211.hpp"
+#include "capture/link_wrapped.hpp"
 #include "capture/network_layer.hpp"
 
 namespace heapfit {
@@ -23,14 +24,13 @@ template <std::size_t header, std::size_t type_offset> IpPlace ip_behind_type(Fr
     return follow_ethertype(frame, header, load16(&frame[type_offset], big));
 }
 
-IpPlace ip_bare(FrameBytes frame) {
-    if (frame.empty()) {
-        return {};
-    }
-    const int version = frame[0] >> 4;
-    return version == 4   ? IpPlace{Kind::ipv4, 0}
-           : version == 6 ? IpPlace{Kind::ipv6, 0}
-                          : IpPlace{};
+template <std::size_t header> IpPlace ip_bare(FrameBytes frame) {
+    return ip_by_version(frame, header);
+}
+
+// LLC behind a header of fixed size.
+template <std::size_t header> IpPlace ip_behind_llc(FrameBytes frame) {
+    return follow_ethertype(frame, header, llc_follows);
 }
 
 IpPlace ip_bare_v4(FrameBytes frame) {
@@ -70,6 +70,11 @@ IpPlace ip_in_ppp(FrameBytes frame) {
     return follow_ppp(frame, has_control ? 2 : 0);
 }
 
+// A byte that tells the direction, then the frame.
+template <IpFinder find> IpPlace ip_behind_direction(FrameBytes frame) {
+    return ip_behind(frame, 1, find);
+}
+
 IpPlace ip_in_pppoe(FrameBytes frame) {
     return follow_ppp(frame, 6);
 }
@@ -81,44 +86,72 @@ struct LinkType {
 };
 
 // https://www.tcpdump.org/linktypes.html; 12 and 14 are raw IP as older systems wrote it.
+constexpr IpFinder ip_in_hdlc = ip_behind_type<4, 2>;
+
 constexpr LinkType link_types[] = {
     {0, "NULL", ip_in_loopback},
     {1, "Ethernet", ip_behind_type<14, 12>},
+    {6, "Token Ring", ip_in_token_ring},
+    {8, "SLIP", ip_bare<16>}, // the direction, and a header as it was compressed
     {9, "PPP", ip_in_ppp},
-    {12, "raw IP", ip_bare},
-    {14, "raw IP", ip_bare},
+    {10, "FDDI", ip_in_fddi},
+    {12, "raw IP", ip_bare<0>},
+    {14, "raw IP", ip_bare<0>},
     {50, "PPP serial", ip_in_ppp},
     {51, "PPPoE", ip_in_pppoe},
-    {101, "raw IP", ip_bare},
+    {100, "ATM RFC 1483", ip_behind_llc<0>},
+    {101, "raw IP", ip_bare<0>},
+    {104, "Cisco HDLC", ip_in_hdlc},
     {105, "802.11", ip_in_80211},
+    {106, "ATM classical IP", ip_behind_llc<0>},
+    {107, "Frame Relay", ip_in_frame_relay},
     {108, "LOOP", ip_in_loopback},
+    {109, "IPsec ENC", ip_bare<12>},
     {113, "Linux cooked v1", ip_behind_type<16, 14>},
+    {117, "PFLOG", ip_in_pflog},
+    {119, "802.11 Prism", ip_in_prism},
+    {122, "Fibre Channel", ip_behind_llc<16>},
+    {123, "SunATM", ip_behind_llc<4>},
     {127, "802.11 radiotap", ip_in_radiotap},
+    {138, "IEEE 1394", ip_behind_type<18, 16>},
+    {163, "802.11 AVS", ip_in_prism},
     {166, "PPP pppd", ip_in_ppp},
+    {192, "PPI", ip_in_ppi},
+    {204, "PPP with direction", ip_behind_direction<ip_in_ppp>},
+    {205, "Cisco HDLC with direction", ip_behind_direction<ip_in_hdlc>},
+    {206, "Frame Relay with direction", ip_behind_direction<ip_in_frame_relay>},
+    {226, "IPNET", ip_bare<24>},
     {228, "raw IPv4", ip_bare_v4},
     {229, "raw IPv6", ip_bare_v6},
+    {239, "NFLOG", ip_in_nflog},
+    {240, "netANALYZER", ip_behind_type<18, 16>},
+    {241, "netANALYZER transparent", ip_behind_type<26, 24>},
+    {242, "IP over InfiniBand", ip_behind_type<44, 40>},
+    {258, "PKTAP", ip_in_pktap},
+    {274, "Ethernet mPacket", ip_behind_type<22, 20>},
     {276, "Linux cooked v2", ip_behind_type<20, 0>},
-    {6, "Token Ring", nullptr},
-    {10, "FDDI", nullptr},
-    {104, "Cisco HDLC", nullptr},
-    {107, "Frame Relay", nullptr},
-    {119, "802.11 Prism", nullptr},
+    {281, "Broadcom's DSA tag", ip_behind_type<18, 16>},
+    {282, "Broadcom's DSA tag ahead", ip_behind_type<18, 16>},
+    {284, "DSA", ip_behind_type<18, 16>},
+    {285, "EDSA", ip_behind_type<22, 20>},
     {147, "USER0", nullptr},
-    {163, "802.11 AVS", nullptr},
+    {177, "Linux LAPD", nullptr},
     {187, "Bluetooth HCI", nullptr},
     {189, "Linux USB", nullptr},
-    {192, "PPI", nullptr},
+    {190, "CAN 2.0B", nullptr},
     {195, "802.15.4", nullptr},
     {201, "Bluetooth HCI with direction", nullptr},
+    {215, "802.15.4 with PHY", nullptr},
     {220, "Linux USB mmapped", nullptr},
     {227, "SocketCAN", nullptr},
     {230, "802.15.4 without FCS", nullptr},
-    {239, "NFLOG", nullptr},
     {249, "USBPcap", nullptr},
     {251, "Bluetooth LE", nullptr},
     {252, "Wireshark exported PDU", nullptr},
     {253, "NETLINK", nullptr},
+    {256, "Bluetooth LE with PHY", nullptr},
     {272, "nRF sniffer", nullptr},
+    {283, "802.15.4 TAP", nullptr},
 };
 
 const LinkType *known_link_type(std::uint16_t number) {

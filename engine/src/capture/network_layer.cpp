@@ -55,13 +55,7 @@ IpPlace follow_mpls(FrameBytes frame, std::size_t offset) {
     for (; !is_last && frame.size() >= offset + mpls_label; offset += mpls_label) {
         is_last = (frame[offset + 2] & 1) != 0;
     }
-    if (!is_last || offset == frame.size()) {
-        return {};
-    }
-    const int version = frame[offset] >> 4;
-    return version == 4   ? IpPlace{IpPlace::Kind::ipv4, offset}
-           : version == 6 ? IpPlace{IpPlace::Kind::ipv6, offset}
-                          : IpPlace{};
+    return is_last ? ip_by_version(frame, offset) : IpPlace{};
 }
 
 } // namespace
@@ -72,6 +66,16 @@ IpPlace ip_at(FrameBytes frame, std::size_t offset, IpPlace::Kind announced) {
         return {};
     }
     return {announced, offset};
+}
+
+IpPlace ip_by_version(FrameBytes frame, std::size_t offset) {
+    if (frame.size() <= offset) {
+        return {};
+    }
+    const int version = frame[offset] >> 4;
+    return version == 4   ? IpPlace{IpPlace::Kind::ipv4, offset}
+           : version == 6 ? IpPlace{IpPlace::Kind::ipv6, offset}
+                          : IpPlace{};
 }
 
 IpPlace follow_ppp(FrameBytes frame, std::size_t offset) {

@@ -14,6 +14,9 @@ inline constexpr std::uint16_t llc_follows = 0;
 // was not captured at all is believed: the frame still tells its size.
 [[nodiscard]] IpPlace ip_at(FrameBytes frame, std::size_t offset, IpPlace::Kind announced);
 
+// IP at `offset` where nothing announces it but its version.
+[[nodiscard]] IpPlace ip_by_version(FrameBytes frame, std::size_t offset);
+
 // Follows the EtherType or 802.3 length `type`, read just before `offset`, through VLAN tags,
 // LLC/SNAP and PPPoE.
 [[nodiscard]] IpPlace follow_ethertype(FrameBytes frame, std::size_t offset, std::uint16_t type);

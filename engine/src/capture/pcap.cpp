@@ -9,33 +9,60 @@ namespace heapfit {
 
 namespace {
 
-constexpr std::uint32_t magic_micro = 0xa1b2c3d4;
-constexpr std::uint32_t magic_nano = 0xa1b23c4d;
-constexpr std::size_t record_header = 16;
-constexpr std::uint16_t supported_major = 2;
+constexpr PcapLayout plain{24, 4, 20, 16, 0, 8, 12, 0};
+constexpr PcapLayout patched{24, 4, 20, 24, 0, 8, 12, 0};
+constexpr PcapLayout snoop{16, 10, 12, 24, 16, 4, 0, 8};
+constexpr std::uint16_t supported_version = 2;
+
+struct Magic {
+    std::uint32_t number;
+    const PcapLayout *layout;
+    bool is_nano;
+};
+
+constexpr Magic magics[] = {
+    {0xa1b2c3d4, &plain, false},
+    {0xa1b23c4d, &plain, true},
+    {0xa1b2cd34, &patched, false},
+};
+constexpr std::uint32_t snoop_magic = 0x736e6f6f;
 
 } // namespace
 
 std::optional<PcapFormat> PcapFormat::recognise(const std::uint8_t *magic) {
+    if (load32(magic, std::endian::big) == snoop_magic) {
+        return PcapFormat{snoop, std::endian::big, false};
+    }
     for (const std::endian order : {std::endian::little, std::endian::big}) {
-        const std::uint32_t number = load32(magic, order);
-        if (number == magic_micro || number == magic_nano) {
-            return PcapFormat{order, number == magic_nano};
+        const auto *const found = std::ranges::find(magics, load32(magic, order), &Magic::number);
+        if (found != std::end(magics)) {
+            return PcapFormat{*found->layout, order, found->is_nano};
         }
     }
     return std::nullopt;
 }
 
-void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
-    const std::uint16_t major = load16(&piece[4], order_);
-    if (major != supported_major) {
-        throw Error("offset 4: pcap version " + std::to_string(major) + " is not supported (2 is)");
+// The upper half of pcap's word tells about frame check sequences, which the size rule ignores.
+std::uint16_t PcapFormat::link_type(FrameBytes header) const {
+    constexpr std::uint16_t of_snoop[] = {1, 0xffff, 6, 0xffff, 1, 104, 0xffff, 0xffff, 10};
+    const auto number = static_cast<std::uint16_t>(load32(&header[layout_->link_type], order_));
+    if (layout_ != &snoop) {
+        return number;
     }
-    // The upper half of this word tells about frame check sequences, which the size rule ignores.
-    const auto link_type = static_cast<std::uint16_t>(load32(&piece[20], order_));
-    find_ip_ = ip_finder(link_type);
+    return number < std::size(of_snoop) ? of_snoop[number] : 0xffff;
+}
+
+void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
+    const std::uint16_t version = load16(&piece[layout_->version], order_);
+    if (version != supported_version) {
+        throw Error("offset " + std::to_string(layout_->version) + ": pcap version " +
+                    std::to_string(version) + " is not supported (2 is)");
+    }
+    const std::uint16_t link = link_type(piece);
+    find_ip_ = ip_finder(link);
     if (find_ip_ == nullptr && unit == PacketUnit::ip) {
-        throw Error("offset 20: link type " + link_type_title(link_type) +
+        throw Error("offset " + std::to_string(layout_->link_type) + ": link type " +
+                    link_type_title(link) +
                     " is not supported (supported: " + supported_link_types() +
                     "; import --whole-frames takes frames of any as they are)");
     }
@@ -43,12 +70,16 @@ void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
 
 void PcapFormat::take_record(FrameBytes piece, const CapturePosition &position,
                              PacketCounts &counts) {
-    const std::uint32_t seconds = load32(&piece[0], order_);
-    const std::uint32_t fraction = load32(&piece[4], order_);
+    const std::uint32_t seconds = load32(&piece[layout_->seconds], order_);
+    const std::uint32_t fraction = load32(&piece[layout_->seconds + 4U], order_);
     packet_.time_us = std::int64_t{seconds} * 1'000'000 + (is_nano_ ? fraction / 1000 : fraction);
-    packet_.captured = load32(&piece[8], order_);
-    packet_.original = load32(&piece[12], order_);
+    packet_.captured = load32(&piece[layout_->captured], order_);
+    packet_.original = load32(&piece[layout_->original], order_);
     settle_lengths(position, packet_, counts);
+    if (layout_->length != 0) {
+        const std::uint32_t used = packet_.captured + layout_->record;
+        padding_ = std::max(load32(&piece[layout_->length], order_), used) - used;
+    }
 }
 
 std::uint64_t PcapFormat::take_frame(FrameBytes piece, CapturePosition &position,
@@ -56,7 +87,7 @@ std::uint64_t PcapFormat::take_frame(FrameBytes piece, CapturePosition &position
     packet_.frame = piece;
     collect(packets, find_ip_, packet_);
     ++position.packet;
-    return packet_.captured - piece.size();
+    return packet_.captured - piece.size() + padding_;
 }
 
 std::uint64_t PcapFormat::take(FrameBytes piece, CapturePosition &position,
@@ -74,7 +105,7 @@ std::uint64_t PcapFormat::take(FrameBytes piece, CapturePosition &position,
         drop = take_frame(piece, position, packets);
     }
     state_ = State::record;
-    needed_ = record_header;
+    needed_ = layout_->record;
     return drop;
 }
 

@@ -3,6 +3,9 @@
 // (https://www.tcpdump.org/manpages/pcap-savefile.5.html):
 //
 //   | header 24 | record 16 | captured bytes | record 16 | captured bytes | ...
+//
+// and two that differ in the places of their fields: the pcap of old patched Linux systems, and
+// snoop (RFC 1761), whose records are padded.
 #pragma once
 
 #include <bit>
@@ -14,9 +17,15 @@
 
 namespace heapfit {
 
+// Sizes, and offsets of fields.
+struct PcapLayout {
+    std::uint8_t header, version, link_type;
+    std::uint8_t record, seconds, captured, original, length; // length: of the record; 0 for none
+};
+
 class PcapFormat {
   public:
-    // Nothing if `magic` (the first four bytes) is not pcap's, in either byte order.
+    // Nothing if `magic` (the first four bytes) is none of these, in either byte order.
     [[nodiscard]] static std::optional<PcapFormat> recognise(const std::uint8_t *magic);
 
     // Bytes of the next piece.
@@ -30,15 +39,19 @@ class PcapFormat {
   private:
     enum class State : std::uint8_t { header, record, frame };
 
-    PcapFormat(std::endian order, bool is_nano) : order_(order), is_nano_(is_nano) {}
+    PcapFormat(const PcapLayout &layout, std::endian order, bool is_nano)
+        : layout_(&layout), order_(order), is_nano_(is_nano), needed_(layout.header) {}
+    [[nodiscard]] std::uint16_t link_type(FrameBytes header) const;
     void take_header(FrameBytes piece, PacketUnit unit);
     void take_record(FrameBytes piece, const CapturePosition &position, PacketCounts &counts);
     std::uint64_t take_frame(FrameBytes piece, CapturePosition &position, PacketCollector &packets);
 
+    const PcapLayout *layout_;
     std::endian order_;
     bool is_nano_;
     State state_ = State::header;
-    std::size_t needed_ = 24;
+    std::size_t needed_;
+    std::uint32_t padding_ = 0; // behind a record's bytes
     IpFinder find_ip_ = nullptr;
     CapturedPacket packet_{};
 };

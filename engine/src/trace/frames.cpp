@@ -375,6 +375,7 @@ void FrameTrace::resize(std::uint64_t old, const Request &request) {
 // Blocks that lie where a new one does were freed by events that are missing.
 void FrameTrace::free_overlapped(const Request &request) {
     const std::uint64_t end = end_of(request.id, request.size);
+    const std::uint64_t before_it = overlapped_;
     auto block = live_.upper_bound(request.id);
     if (block != live_.begin()) {
         const auto before = std::prev(block);
@@ -389,6 +390,7 @@ void FrameTrace::free_overlapped(const Request &request) {
         overlapped_++;
         block = live_.erase(block);
     }
+    first_overlap_ = before_it == 0 && overlapped_ != 0 ? builder_.events() : first_overlap_;
 }
 
 // Of a block. Without a header addresses are in units that are not known, so each is taken as one.
@@ -425,6 +427,18 @@ void FrameTrace::finish() {
     builder_.finish();
 }
 
+bool FrameTrace::is_whole() const {
+    return cut_ == 0 && missing_ == 0 && about_ && about_->pointer_bits != 0 && about_->live == 0;
+}
+
+std::string FrameTrace::describe_overlaps() const {
+    return "Event " + std::to_string(first_overlap_) +
+           " is given memory that a live block covers (" + counted(overlapped_, "block", "blocks") +
+           " in all, taken as freed): " +
+           (is_whole() ? "frees were recorded late, outside the heap's lock."
+                       : "frees are missing.");
+}
+
 std::vector<std::string> FrameTrace::notes() const {
     std::vector<std::string> told;
     const auto tell = [&told](std::uint64_t count, const std::string &sentence) {
@@ -442,8 +456,7 @@ std::vector<std::string> FrameTrace::notes() const {
     tell(missing_, counted(missing_, "event is", "events are") + " missing in " +
                        counted(gaps_, "place", "places") +
                        ", for which the ring had no room or whose frames were lost.");
-    tell(overlapped_, counted(overlapped_, "block", "blocks") +
-                          " taken as freed, in whose place others were given.");
+    tell(overlapped_, describe_overlaps());
     tell(unknown_resizes_,
          counted(unknown_resizes_, "allocation", "allocations") + " known by a later resize only.");
     tell(refused_, counted(refused_, "request", "requests") +

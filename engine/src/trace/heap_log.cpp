@@ -57,6 +57,19 @@ constexpr auto esp_list = std::to_array<LogPattern>({
     {"====== Heap Trace: ", Op::free, Meaning::list_begins},
     {" allocations trace (", Op::free, Meaning::list_begins},
 });
+constexpr auto esp_blocks = std::to_array<LogPattern>({
+    {"Block %A data, size: %S bytes, Free: No", Op::alloc},
+});
+constexpr auto log_malloc = std::to_array<LogPattern>({
+    {"+ malloc %S %A", Op::alloc},
+    {"+ calloc %S %A", Op::zeroed},
+    {"+ realloc %I %O %A (%I %S)", Op::resize},
+    {"+ realloc -%I %O %A (%I %S)", Op::resize},
+    {"+ memalign %S %A (%L)", Op::aligned},
+    {"+ posix_memalign %I %A (%L %S", Op::aligned},
+    {"+ valloc %S %A", Op::alloc},
+    {"+ free -%I %A", Op::free},
+});
 constexpr auto freertos = std::to_array<LogPattern>({
     {"traceMALLOC(%A, %S", Op::alloc},
     {"traceFREE(%A", Op::free},
@@ -94,6 +107,8 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"memalign(al %L, size %S) = %A", Op::aligned},
     {"memalign(%L, %S) = %A", Op::aligned},
     {"aligned_alloc(%L, %S) = %A", Op::aligned},
+    {"aligned_alloc(%L, %S, %I, %I) = %A", Op::aligned}, // ltrace guesses four arguments
+    {"memalign(%L, %S, %I, %I) = %A", Op::aligned},
     {"free(%A)", Op::free},
     {"vPortFree(%A)", Op::free},
     {"_Zdl%F(%A)", Op::free},
@@ -120,6 +135,8 @@ constexpr auto dialects = std::to_array<Dialect>({
     {"Zephyr's heap listener", zephyr, rounded_up},
     {"Zephyr's heaptrace dump", zephyr_list, what_is_live},
     {"ESP-IDF's heap trace", esp_list, what_is_live},
+    {"ESP-IDF's heap dump", esp_blocks, what_is_live},
+    {"log-malloc2", log_malloc, ""},
     {"FreeRTOS's trace macros", freertos,
      "Sizes are those of blocks, header and rounding included: requests are less."},
     {"SystemView's heap events", system_view, ""},
@@ -128,7 +145,24 @@ constexpr auto dialects = std::to_array<Dialect>({
     {"a log of calls", calls, ""},
 });
 
+// ltrace writes a call in two lines where another line comes between them:
+//   malloc(24 <unfinished ...>        <... malloc resumed> ) = 0x55b01fc2b2a0
+constexpr std::string_view first_half = " <unfinished ...>";
+constexpr std::string_view second_half = "<... ";
+constexpr std::string_view second_half_end = " resumed> ";
+constexpr std::size_t most_halves = 4096;
+
+// A call by its thread, if the line begins with one, and its function.
+std::string key_of(std::string_view line, std::string_view function) {
+    const std::string_view thread = line.substr(0, line.find(' '));
+    const bool is_number = thread.find_first_not_of("0123456789") == thread.npos;
+    return std::string(is_number ? thread : "") + ' ' + std::string(function);
+}
+
 std::optional<std::size_t> dialect_of(std::string_view line) {
+    if (line.find("alloc resumed> ") != line.npos) {
+        return dialects.size() - 1; // calls
+    }
     for (std::size_t i = 0; i < dialects.size(); i++) {
         std::string_view rest = line;
         HeapCall call;
@@ -178,6 +212,16 @@ void HeapLogTrace::finish() {
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
     lines_ = number;
+    if (const std::size_t end = line.find(first_half); end != line.npos) {
+        keep_half(line.substr(0, end));
+    } else if (line.find(second_half) != line.npos) {
+        take_whole(join_halves(line), number);
+    } else {
+        take_whole(line, number);
+    }
+}
+
+void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     if (!dialect_ && own_.empty()) {
         dialect_ = dialect_of(line);
         header_.source = dialect_ ? dialects[*dialect_].source : header_.source;
@@ -222,6 +266,30 @@ void HeapLogTrace::end_table(std::uint64_t number) {
         header_.source = node_table;
     }
     table_.reset();
+}
+
+void HeapLogTrace::keep_half(std::string_view text) {
+    const std::string_view call = text.substr(0, text.find('('));
+    const std::size_t start = call.find_last_of(" >");
+    if (halves_.size() < most_halves) {
+        halves_[key_of(text, call.substr(start == call.npos ? 0 : start + 1))] = text;
+    }
+}
+
+std::string HeapLogTrace::join_halves(std::string_view line) {
+    const std::size_t start = line.find(second_half) + second_half.size();
+    const std::size_t end = line.find(second_half_end, start);
+    const auto half = end == line.npos
+                          ? halves_.end()
+                          : halves_.find(key_of(line, line.substr(start, end - start)));
+    if (half == halves_.end()) {
+        return std::string(line);
+    }
+    line.remove_prefix(
+        std::min(line.find_first_not_of(' ', end + second_half_end.size()), line.size()));
+    std::string joined = std::move(half->second) + std::string(line);
+    halves_.erase(half);
+    return joined;
 }
 
 void HeapLogTrace::apply(const HeapCall &call, std::uint64_t number) {

@@ -43,8 +43,15 @@ void keep(std::vector<Record> &records, const Record &record, std::uint64_t line
     records.push_back(record);
 }
 
-// The text behind its length, which is in hexadecimal.
-std::string_view counted_text(Words &words, std::uint64_t line) {
+constexpr std::uint64_t first_with_counted_texts = 3; // a form, of heaptrack 1.4
+constexpr std::uint64_t last_form = 3;
+
+// The text behind its length, which is in hexadecimal; of older forms the word, or all if it has
+// blanks.
+std::string_view text_in(Words &words, std::uint64_t line, std::uint64_t form, bool is_word) {
+    if (form < first_with_counted_texts) {
+        return is_word ? words.next() : words.rest();
+    }
     const std::uint64_t length = number_in(words, line, "length");
     return words.next_bytes(std::min<std::uint64_t>(length, words.rest().size()));
 }
@@ -90,7 +97,7 @@ void HeaptrackTrace::take_record(char letter, Words &words, std::uint64_t number
         return take_module(words, number);
     case 's':
         is_interpreted_ = true;
-        return keep(texts_, hash_of(counted_text(words, number)), number);
+        return keep(texts_, hash_of(text_in(words, number, form_, false)), number);
     case 'i':
         return take_instruction(words, number);
     case 't':
@@ -108,11 +115,10 @@ void HeaptrackTrace::take_record(char letter, Words &words, std::uint64_t number
 
 void HeaptrackTrace::begin(Words &words, std::uint64_t number) {
     (void)number_in(words, number, "version");
-    const std::uint64_t format = words.is_done() ? 1 : number_in(words, number, "form");
-    if (format != 3) {
-        refuse_line(number, "form " + std::to_string(format) +
-                                " of heaptrack's files (this program reads 3, of heaptrack 1.4 "
-                                "and later)");
+    form_ = words.is_done() ? 1 : number_in(words, number, "form");
+    if (form_ == 0 || form_ > last_form) {
+        refuse_line(number, "form " + std::to_string(form_) +
+                                " of heaptrack's files (this program reads 1 to 3)");
     }
     is_begun_ = true;
     header_.source = "heaptrack";
@@ -120,7 +126,7 @@ void HeaptrackTrace::begin(Words &words, std::uint64_t number) {
 
 // `m 1 -` begins the list of modules anew.
 void HeaptrackTrace::take_module(Words &words, std::uint64_t number) {
-    const std::string_view path = counted_text(words, number);
+    const std::string_view path = text_in(words, number, form_, true);
     if (path == "-") {
         modules_.clear();
         return;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 63;
 constexpr std::size_t most_resizing = 1 << 16; // threads at once
+constexpr std::size_t most_left_out = 1 << 16; // blocks at once
 constexpr std::size_t most_chains = 1 << 18;   // 16 MiB of them; python has some 5,000
 constexpr std::size_t longest_header = 1 << 20;
 constexpr std::uint32_t operation_not_permitted = 1; // Linux's EPERM
@@ -105,6 +106,7 @@ void WireTrace::take_header(const char *bytes) {
     is_attached_ = (header.flags & HFIT_WIRE_ATTACHED) != 0;
     is_confined_ = (header.flags & HFIT_WIRE_CONFINED) != 0;
     stopped_ = header.stopped;
+    runtime_ = header.version == 1 ? 0 : header.runtime;
     unrecorded_ = header.unrecorded;
     to_skip_ = header.header_size - sizeof(header);
     place_ = header.header_size;
@@ -208,15 +210,35 @@ void WireTrace::take_request(const WireRecord &record, const Request &request) {
         end_resize(record, request);
         return;
     case HFIT_WIRE_FREE:
-        builder_.add(request, position_);
+        if (left_out_.erase(record.address) == 0) {
+            builder_.add(request, position_);
+        }
         return;
     default:
         if (record.address == 0) {
             refused_++;
-            return;
+        } else if (!leave_out(record, request)) {
+            builder_.add(request, position_);
         }
-        builder_.add(request, position_);
     }
+}
+
+// A request that a device's heap does not see, or that no region can serve: no event, but counted.
+bool WireTrace::leave_out(const WireRecord &record, const Request &request) {
+    const bool is_runtime = runtime_ != 0 && record.order == runtime_;
+    if (!is_runtime && request.alignment <= largest_alignment) {
+        return false;
+    }
+    if (left_out_.size() == most_left_out) {
+        refuse("more than " + std::to_string(most_left_out) + " blocks are left out at once");
+    }
+    left_out_.insert(record.address);
+    if (is_runtime) {
+        runtime_size_ = record.size;
+    } else {
+        misaligned_++;
+    }
+    return true;
 }
 
 void WireTrace::begin_resize(const WireRecord &record) {
@@ -228,9 +250,10 @@ void WireTrace::begin_resize(const WireRecord &record) {
                " begins a resize within another (the file is damaged)");
     }
     const std::uint64_t parked = address_limit | position_;
-    const bool is_known = builder_.rename(record.address, parked, position_);
-    resizing_.emplace(record.thread,
-                      Resizing{record.address, parked, record.size, record.site, is_known});
+    const bool is_left_out = left_out_.erase(record.address) != 0;
+    const bool is_known = !is_left_out && builder_.rename(record.address, parked, position_);
+    resizing_.emplace(record.thread, Resizing{record.address, parked, record.size, record.site,
+                                              is_known, is_left_out});
 }
 
 void WireTrace::end_resize(const WireRecord &record, Request request) {
@@ -245,6 +268,9 @@ void WireTrace::end_resize(const WireRecord &record, Request request) {
     request.site = resizing.site;
     const bool has_failed = record.address == 0 && resizing.size != 0;
     refused_ += has_failed;
+    if (resizing.is_left_out && (record.address != 0 || has_failed)) {
+        left_out_.insert(has_failed ? resizing.address : record.address);
+    }
     if (!resizing.is_known) {
         return;
     }
@@ -310,6 +336,15 @@ std::vector<std::string> WireTrace::notes() const {
     if (refused_ != 0) {
         told.push_back(counted(refused_, "request that the program's heap refused left out.",
                                "requests that the program's heap refused left out."));
+    }
+    if (misaligned_ != 0) {
+        told.push_back(counted(misaligned_, "request for an alignment above 16 MiB left out.",
+                               "requests for an alignment above 16 MiB left out."));
+    }
+    if (runtime_size_ != 0) {
+        told.push_back("libstdc++'s emergency pool for exceptions, " +
+                       std::to_string(runtime_size_) +
+                       " B, left out: the program did not ask for it.");
     }
     if (!resizing_.empty()) {
         told.push_back(counted(resizing_.size(), "resize that did not return left out.",

@@ -2,6 +2,7 @@
 #include "actors.h"
 
 #include "freertos/FreeRTOS.h"
+#include "kernel/kernel.h"
 #include "kernel/timers.h"
 
 enum { MOST_ACTORS = 8, HANDLED_A_TICK = 4 };
@@ -35,6 +36,10 @@ bool actor_send(actor *to, void *message) {
     }
     to->messages[(to->head + to->count++) % to->length] = message;
     return true;
+}
+
+uint32_t kernel_now(void) {
+    return loop.now;
 }
 
 bool call_after(uint32_t ticks, void (*callback)(void *), void *argument) {

@@ -2,8 +2,8 @@
 #include "actors.h"
 
 #include "freertos/FreeRTOS.h"
-#include "kernel/cortex_m.h"
 #include "kernel/kernel.h"
+#include "kernel/processor.h"
 
 struct actor {
     void (*handle)(void *message);

@@ -98,6 +98,7 @@ class CheckedRecording:
     margin_eaten: float | None  # percent of the margin; None: the plan does not say enough
     findings: tuple[CheckFinding, ...]
     changes: Changes | None  # None: nothing has failed
+    notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
 
 
@@ -293,6 +294,7 @@ def _check_recording(
         eaten,
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
         changes=_changes(loaded, request) if loaded and failures else None,
+        notes=trace.info.notes,
         refusals=count_refusals(loaded, plan, options.programs)
         if loaded and run.refusal and not plan.plan.sites
         else None,

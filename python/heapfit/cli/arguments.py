@@ -242,7 +242,11 @@ ClusterAddress: TypeAlias = Annotated[
 ]
 Prefer: TypeAlias = Annotated[
     Preference | None,
-    typer.Option("--prefer", help="Choose the plan that needs the least of this (docs/front.md)."),
+    typer.Option(
+        "--prefer",
+        help="Choose the plan that needs the least of this. Without it: the least RAM, unless the "
+        "last 1 % costs 10 % more time or 500 B more flash (docs/choosing.md).",
+    ),
 ]
 SramFile: TypeAlias = Annotated[
     Path | None,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level_parts, ranking
@@ -40,6 +39,7 @@ from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
@@ -69,7 +69,12 @@ _OFFERED = [info.name for info in list_offered_allocators()]
 def run(command: CompareCommand) -> None:
     sources, named = _split_words(command.words or [], command.allocators or [])
     foreign = ForeignAllocators(
-        command.plugins or [], command.has_crates, command.cflags, int(command.bits), command.board
+        command.plugins or [],
+        command.has_crates,
+        command.cflags or [],
+        int(command.bits),
+        command.board,
+        command.no_build,
     )
     importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     given = [int(alignment) for alignment in command.alignments or []]
@@ -210,7 +215,7 @@ def _measure_plugins(
     """
     if not plugins:
         return []
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         here = Path(folder)
         built = [build(plugin, here / str(i)) for i, plugin in enumerate(plugins)]
         traces = [
@@ -248,6 +253,8 @@ def _parts(ranked: _RankingResult, options: MatrixOptions, seed: int | None) -> 
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
     yield from _run_parts(ranked.runs)
+    for column in matrix.columns:
+        yield from (Note(f"{column.label}: {note}") for note in column.comparison.trace.notes)
     yield from plugin_parts(ranked.foreign)
 
 

@@ -37,7 +37,6 @@ from heapfit.comparison.costs.measures import parse_measures
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of
 from heapfit.design.front.design_front import ALL_MEASURES
-from heapfit.design.front.preference import Preference
 from heapfit.design.robust.objective import parse_objective
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
@@ -81,7 +80,7 @@ def _make_options(command: FitCommand) -> FitOptions:
     return FitOptions(
         alignment=int(command.alignment),
         importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
-        prefer=command.prefer or Preference.RAM,
+        prefer=command.prefer,
         call_sites=command.call_sites,
         sized=command.sized,
         pools=command.pools,

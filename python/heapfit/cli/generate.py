@@ -42,6 +42,7 @@ def run(command: GenerateCommand) -> None:
         command.amalgamate,
         command.region,
         usable_cores(),
+        command.records,
         (lambda staging: proofs.append(require_proof(staging))) if command.prove else None,
     )
     paths = generate(plan_file, folder, command.prefix, command.language, options)

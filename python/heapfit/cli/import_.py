@@ -12,6 +12,7 @@ from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
+from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import OwnLines, import_file
 from heapfit.importers.many import Import, import_files
 from heapfit.sweep import Sweep
@@ -33,27 +34,37 @@ def run(command: ImportCommand) -> None:
         target = command.output or Path(f"{source_name(command.files[0])}.parquet")
         with progress_bar() as progress:
             trace = import_file(command.files[0], target, options, progress)
-        print_result(
-            [Fields(_fields(trace)), _line(trace), *map(Note, trace.info.notes)], command.as_json
-        )
+        print_result(_one_trace_parts(command.files[0], trace), command.as_json)
         return
     folder = command.output or Path()
     named = zip(command.files, distinct_source_names(command.files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
     with progress_bar() as progress, Sweep(command.workers) as sweep:
         traces = import_files(imports, sweep, progress)
-    print_result(_trace_parts(traces), command.as_json)
+    print_result(_trace_parts(command.files, traces), command.as_json)
 
 
-def _trace_parts(traces: Sequence[Trace]) -> Iterator[Part]:
-    yield Fields({"traces": list(map(_fields, traces))})
-    for trace in traces:
+def _one_trace_parts(source: Path, trace: Trace) -> Iterator[Part]:
+    notes = _list_notes(source, trace)
+    yield Fields(_fields(trace, notes))
+    yield _line(trace)
+    yield from map(Note, notes)
+
+
+def _trace_parts(sources: Sequence[Path], traces: Sequence[Trace]) -> Iterator[Part]:
+    notes = list(map(_list_notes, sources, traces))
+    yield Fields({"traces": list(map(_fields, traces, notes))})
+    for trace, of_trace in zip(traces, notes, strict=True):
         yield _line(trace)
-        yield from (Note(f"{trace.path}: {note}") for note in trace.info.notes)
+        yield from (Note(f"{trace.path}: {note}") for note in of_trace)
 
 
-def _fields(trace: Trace) -> dict[str, object]:
-    return {"trace": trace.path, **asdict(trace.info)}
+def _list_notes(source: Path, trace: Trace) -> tuple[str, ...]:
+    return (*trace.info.notes, *check_recorded_order(source, trace))
+
+
+def _fields(trace: Trace, notes: Sequence[str]) -> dict[str, object]:
+    return {"trace": trace.path, **asdict(trace.info), "notes": notes}
 
 
 def _line(trace: Trace) -> Line:

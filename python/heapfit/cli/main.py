@@ -304,6 +304,9 @@ def make_app() -> typer.Typer:
 
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
+    if sys.stdout is None:
+        console.fail("stdout is closed: nothing was done (give it somewhere to write)")
+        sys.exit(_FAILED)
     with ours.collect_outputs() as written:
         _run(written)
     sys.exit(_FAILED)

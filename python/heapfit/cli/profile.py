@@ -45,7 +45,7 @@ def run(command: ProfileCommand) -> None:
     importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     with (
         step_bar() as progress,
-        open_trace(command.source, importing, progress) as trace,
+        open_trace(command.source, importing, progress, keep_oversized=True) as trace,
     ):
         profile = profile_trace(trace, progress)
         kind = find_kind(trace, profile)

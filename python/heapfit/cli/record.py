@@ -13,6 +13,7 @@ import typer
 from heapfit.cli.commands.recordings import RecordCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
 from heapfit.importers.record import ProgramRecording, record
@@ -87,14 +88,15 @@ def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None)
 
 
 def _target_parts(recording: TargetRecording) -> Iterator[Part]:
-    info = recording.trace.info
-    yield Fields({"trace": recording.trace.path, **asdict(info)})
+    info, log = recording.trace.info, recording.log
+    notes = (*info.notes, *(check_recorded_order(log, recording.trace) if log else ()))
+    yield Fields({"trace": recording.trace.path, **asdict(info), "notes": notes})
     yield Fields({"ending": recording.ending, "log": recording.log})
     line = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
     yield Line(line, is_copied=True)
     if recording.log is not None:
         yield Line(f"{recording.log}: what came over the line", is_copied=True)
-    yield from map(Note, info.notes)
+    yield from map(Note, notes)
 
 
 def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
@@ -106,25 +108,51 @@ def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> I
 
 
 def _parts(recording: ProgramRecording) -> Iterator[Part]:
-    info, children = recording.trace.info, recording.children
-    yield Fields({"trace": recording.trace.path, **asdict(info)})
+    trace, children = recording.trace, recording.children
+    if trace is not None:
+        yield Fields({"trace": trace.path, **asdict(trace.info)})
     yield Fields({"status": recording.status, "confined": recording.is_confined})
-    yield Fields({"others": recording.others})
-    yield Fields({"children": [trace.path for trace in children]})
-    yield Line(
-        f"{recording.trace.path}: {info.events:,} events of {info.program}, "
-        f"which {_describe_ending(recording.status)}",
-        is_copied=True,
-    )
-    yield from map(Note, _filter_notes(recording))
-    yield from map(Note, info.notes)
-    for trace in children:
-        line = f"{trace.path}: {trace.info.events:,} events of {trace.info.program}"
-        yield Line(line, is_copied=True)
-    if recording.others and not children:
-        yield Note(
-            f"{_count_processes(recording.others)} recorded too; --children keeps the traces."
+    yield Fields({"others": recording.others, "replaced": recording.replaced})
+    yield Fields({"children": [one.path for one in children], "unseen": recording.unseen})
+    yield Fields({"survivors": [asdict(one) for one in recording.survivors]})
+    ending = _describe_ending(recording.status)
+    if trace is not None:
+        yield Line(
+            f"{trace.path}: {trace.info.events:,} events of {trace.info.program}, which {ending}",
+            is_copied=True,
         )
+    else:
+        yield Note(f"The program itself, which {ending}, asked for no memory.")
+    yield from map(Note, _filter_notes(recording))
+    yield from map(Note, trace.info.notes if trace else ())
+    for one in children:
+        line = f"{one.path}: {one.info.events:,} events of {one.info.program}"
+        yield Line(line, is_copied=True)
+    yield from map(Note, _describe_others(recording))
+
+
+def _describe_others(recording: ProgramRecording) -> Iterator[str]:
+    """What this trace does not hold, and how to get it."""
+    if recording.unseen:
+        yield recording.unseen
+    if not recording.children and (counts := list(_count_others(recording))):
+        verb = "was" if recording.others + recording.replaced == 1 else "were"
+        yield f"{' and '.join(counts)} {verb} recorded too; --children keeps the traces."
+    for one in recording.survivors:
+        yield (
+            f"Process {one.process} ({one.name}) goes on after its parent: its recording is not in "
+            f"here. Once it has ended: heapfit import {one.recordings} -o {one.name}.parquet "
+            "(or run it in the foreground, or as a service, with --environment)"
+        )
+
+
+def _count_others(recording: ProgramRecording) -> Iterator[str]:
+    for count, one, many in (
+        (recording.others, "other process", "other processes"),
+        (recording.replaced, "program that another replaced by exec", "programs replaced by exec"),
+    ):
+        if count:
+            yield f"{count:,} {one if count == 1 else many}"
 
 
 def _filter_notes(recording: ProgramRecording) -> Iterator[str]:
@@ -139,10 +167,6 @@ def _filter_notes(recording: ProgramRecording) -> Iterator[str]:
             "Killed after it had confined itself, probably by its own seccomp filter: the recorder "
             "makes no system call after that. What came before is kept."
         )
-
-
-def _count_processes(count: int) -> str:
-    return "1 other process was" if count == 1 else f"{count:,} other processes were"
 
 
 def _describe_ending(status: int) -> str:

@@ -7,6 +7,7 @@ Exit codes in addition to those of every command: 3 if a run is refused, or it d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -39,6 +40,8 @@ _FAILED = 3
 def run(command: VerifyCommand) -> None:
     if bool(command.now) != bool(command.build_now):
         raise typer.BadParameter("--now and --build-now go together: give both or none")
+    if command.now and "{region}" not in command.build_now:
+        raise typer.BadParameter("--build-now needs {region}, the bytes of the incumbent heap")
     folder = command.output or Path("out") / f"{source_name(command.plan.absolute().parent)}-verify"
     emulation = Emulation(
         command.qemu,
@@ -92,8 +95,9 @@ def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
     """The verdict on the incumbent heap, and each run over both heaps."""
     today = pairs.today
     now, fitted = today.costs
-    yield from paragraph(today.sentence())
-    yield Fields({"is_kept": today.is_kept, "sentence": today.sentence(), "saved": today.saved})
+    yield from paragraph(pairs.sentence())
+    yield Fields({"is_kept": pairs.is_kept, "sentence": pairs.sentence(), "saved": today.saved})
+    yield Fields({"survival": pairs.survival and asdict(pairs.survival)})
     columns: list[Column[tuple[Pair, int]]] = [
         Column("name", "run", value=lambda one: one[0].name),
         Column("u_max", "U_max", value=lambda one: one[0].u_max),
@@ -107,7 +111,7 @@ def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
 
 def _answer(result: Verification) -> Iterator[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
-    size, share = f"{last.plan.region:,} bytes", format_share(result.most_refused or 0)
+    size, share = f"{last.raised.region:,} bytes", format_share(result.most_refused or 0)
     if result.is_settled:
         what = last.plan.setting or "the heap"
         yield f"Set {what} to {size}: {times} fresh runs passed without the recorder."

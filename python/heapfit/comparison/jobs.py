@@ -7,7 +7,6 @@ needed, which takes less than one replay.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,11 +25,11 @@ from heapfit.comparison.measuring import (
     measure_candidate,
 )
 from heapfit.comparison.row import Row, rank_rows, with_work_of
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
-from heapfit.trace.oversized import reject_oversized
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
 
@@ -113,14 +112,13 @@ def _prepare(
     argument: tuple[str, Source, ComparisonRequest, PlanMaker], *paths: Path
 ) -> PreparedTrace:
     label, source, request, make = argument
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         trace = (
             replace(source, path=paths[0])
             if isinstance(source, Trace)
             else generate_workload(source, Path(folder) / "drawn.parquet")
         )
         loaded = load_trace(trace, request.alignment)
-        reject_oversized(loaded, label)
         portfolio = make(loaded, request)
     return prepare_trace(label, source, loaded, portfolio)
 
@@ -151,7 +149,7 @@ def _read_events(
     """The events of a stored trace or a workload, as a system's heap gets them where it is one."""
     if one.heap is None:  # drawn traces have no call sites
         return generate_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         drawn = Path(folder) / "drawn.parquet"
         trace = generate_workload(spec, drawn) if spec else Trace.open(paths[0])
         return adapt_requests(one.heap, requests_of(trace)).engine()

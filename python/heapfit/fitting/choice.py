@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
@@ -14,6 +13,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, margin_kind
 from heapfit.comparison.reopening import ChangeTrials
@@ -21,25 +21,18 @@ from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import (
-    Front,
     compare_all,
     cost_of_choice,
     front_of,
     list_offers,
     with_choice_first,
 )
-from heapfit.design.front.offers import Offer, is_dominated, pick_offer
+from heapfit.design.front.offers import Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import (
     RobustDesigns,
-    RobustOptions,
-    design_loaded,
-    joint_training_record,
-    robust_plan_file,
 )
-from heapfit.design.robust.objective import LARGEST, Objective
-from heapfit.design.robust.row import RobustRow
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -50,11 +43,9 @@ from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
-# What takes how much of the time, measured on redis and on three runs of a firmware.
+# What takes how much of the time, measured on redis.
 _WORK_FOR_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
-_WORK_FOR_SEVERAL = {"design": 88, "compare": 11}
-_DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
 _SEARCHED_AGAIN = 3  # candidates, about
 
 
@@ -106,14 +97,14 @@ def choose_for_one(
     while True:
         preferred = _apply_preference(comparison, loaded, options, rivals, preferring)
         if preferred[1].r_safe is None:
-            _raise_no_region(name, comparison.u_max)
+            raise_no_region(name, comparison.u_max)
         if preferred[1].changes is not None:
             break
         comparison = trials.try_row(comparison, preferred[1])
     comparison, winner, sentence = preferred
     r_safe = winner.r_safe or 0
     comparison, winner = with_series(comparison, winner, loaded)
-    answer = _make_answer(r_safe, winner.known, options)
+    answer = make_answer(r_safe, winner.known, options)
     trained_on = training_record(loaded, name)
     return Choice(
         shown=loaded,
@@ -142,7 +133,7 @@ def _compare_candidates(
         portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
         bounds = until_found()
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
-    is_of_all = options.whole or options.prefer is not Preference.RAM
+    is_of_all = options.whole or not options.is_by_memory
     precision = replace(options.plans.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
 
@@ -157,146 +148,6 @@ def _compare_space(
     return compare_all(loaded, portfolio, plans.precision, sweep, compared)
 
 
-def choose_for_several(
-    recordings: Sequence[LoadedTrace],
-    names: Sequence[str],
-    options: FitOptions,
-    progress: Progress = ignore_progress,
-    inputs: ChoiceInputs = NO_INPUTS,
-) -> Choice:
-    """Chooses a plan for several recordings, and checks it on each when made without it."""
-    robust = _make_robust_options(options)
-    whole = WeightedProgress(progress, _WORK_FOR_SEVERAL)
-    with Sweep() if inputs.sweep is None else nullcontext(inputs.sweep) as workers:
-        designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
-    compared = whole.part("compare", len(designs.rows) + _SEARCHED_AGAIN)
-    row = designs.choose(options.pools)
-    most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
-    sentence = ""
-    if options.prefer is Preference.RAM:
-        designs, row = _take_of_equal_rows(row, designs, comparison, recordings, options)
-    else:
-        front = front_of(comparison, recordings[most], sram=options.sram)
-        rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
-        designs, row = _prefer_of_several(designs, front, recordings, options, rivals)
-        most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
-        sentence = f"Least {options.prefer}: "
-    loaded = recordings[most]
-    winner = next(one for one in comparison.rows if one.name == row.name)
-    comparison, winner = with_series(comparison, winner, loaded)
-    row = _replace_region(row, most, winner.r_safe, options.objective)
-    region = row.region
-    if region is None:
-        _raise_no_region(names[0], designs.u_max_objective)
-    comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
-    answer = _make_answer(region, designs.basis(row), options)
-    trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
-    return Choice(
-        shown=loaded,
-        comparison=replace(comparison, work=comparison.work + designs.work),
-        winner=winner,
-        needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
-        r_safe=row.regions,
-        unseen=_list_holdout_needs(row),
-        u_max=designs.u_max,
-        answer=answer,
-        plan_file=robust_plan_file(row, designs, trained_on, answer.size),
-        verdict=sentence + _describe_several(row, designs),
-        recalled=designs.recalled,
-        designs=designs,
-    )
-
-
-def _compare_on_worst(
-    row: RobustRow,
-    designs: RobustDesigns,
-    recordings: Sequence[LoadedTrace],
-    robust: RobustOptions,
-    progress: Progress,
-) -> tuple[int, Comparison]:
-    """The recording that needs most of a plan, and the comparison of all plans on it."""
-    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
-    return most, compare(recordings[most], _make_portfolio(designs), progress, robust.precision)
-
-
-def _take_of_equal_rows(
-    row: RobustRow,
-    designs: RobustDesigns,
-    comparison: Comparison,
-    recordings: Sequence[LoadedTrace],
-    options: FitOptions,
-) -> tuple[RobustDesigns, RobustRow]:
-    """The designs and the row, or one with as large a region that dominates it.
-
-    That one is tried on changed programs first, which may raise its region. Costs are those of the
-    recording that `comparison` is of, which needs most of the row.
-    """
-
-    def find_size(one: RobustRow) -> HeapSize | None:
-        return designs.heap_size(one, options.peak, options.margin)
-
-    size, known = (
-        find_size(row),
-        {one.name: one for one in comparison.rows if one.r_safe is not None},
-    )
-    equal = [
-        one
-        for one in sorted(designs.rows, key=lambda one: one is not row)
-        if one.name in known and _may_replace(one, row)
-        if size is not None and (own := find_size(one)) is not None and own.region == size.region
-    ]
-    if size is None or len(equal) < 2:
-        return designs, row
-    shown = next(one for one in recordings if one.trace.info == comparison.trace)
-    sizes = {one.name: find_size(one) for one in equal}
-    best = _first_undominated([known[one.name] for one in equal], sizes, comparison, shown, options)
-    found = next(one for one in equal if one.name == best.name)
-    if found.changes is None and found.region is not None:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(found.plan, found.region, designs.basis(found))
-        tried = replace(found, changes=tested)
-        rows = tuple(tried if one is found else one for one in designs.rows)
-        designs, found = replace(designs, rows=rows), tried
-    own = find_size(found)
-    is_as_small = own is not None and own.region <= size.region and not found.is_trace_specific
-    return designs, found if is_as_small else row
-
-
-def _may_replace(one: RobustRow, row: RobustRow) -> bool:
-    """True if one row is of the kind of another and needs no more on hold-out traces."""
-    if one.is_cut != row.is_cut or one.is_trace_specific:
-        return False
-    return row.needed is None or (one.needed is not None and one.needed <= row.needed)
-
-
-def _prefer_of_several(
-    designs: RobustDesigns,
-    front: Front,
-    recordings: Sequence[LoadedTrace],
-    options: FitOptions,
-    rivals: Sequence[Offer],
-) -> tuple[RobustDesigns, RobustRow]:
-    """The designs and the preferred row, tried on changed programs like any choice.
-
-    Costs are those of the front's recording, bytes those of all recordings.
-    """
-    programs = ChangedPrograms.from_recordings(recordings)
-    while True:
-        rows = {one.name: one for one in designs.rows}
-        sizes = {
-            name: None
-            if one.is_trace_specific
-            else designs.heap_size(one, options.peak, options.margin)
-            for name, one in rows.items()
-        }
-        picked = pick_offer(list_offers(front, sizes, options.pools), options.prefer, rivals)
-        row = rows[picked.name]
-        if row.changes is not None or row.region is None or options.objective != LARGEST:
-            return designs, row
-        tried = replace(row, changes=programs.test(row.plan, row.region, designs.basis(row)))
-        designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
-
-
 def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     """The same plan with a larger region, where recordings need more than was found.
 
@@ -305,7 +156,7 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
     r_safe, old = max(needs), choice.winner
     winner = replace(old, r_min=r_safe, r_safe=r_safe)
     rows = tuple(winner if row is old else row for row in choice.comparison.rows)
-    answer = _make_answer(r_safe, choice.answer.known, options)
+    answer = make_answer(r_safe, choice.answer.known, options)
     size = answer.size
     plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
     return replace(
@@ -349,7 +200,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
-    answer = _make_answer(winner.r_safe or 0, winner.known, options)
+    answer = make_answer(winner.r_safe or 0, winner.known, options)
     trained_on = choice.plan_file.trained_on
     return replace(
         choice,
@@ -365,70 +216,19 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     )
 
 
-def _list_holdout_needs(row: RobustRow) -> tuple[int | None, ...]:
-    """What each recording needs of plans made without it; None each without folds."""
-    if not row.is_trained:
-        return row.regions
-    return row.unseen_regions or (None,) * len(row.regions)
-
-
-def _make_robust_options(options: FitOptions) -> RobustOptions:
-    return RobustOptions(
-        alignment=options.alignment,
-        choice=options.budgets,
-        call_sites=options.call_sites,
-        sized=options.sized,
-        exact=options.exact,
-        effort=options.effort,
-        objective=options.objective,
-        folds=options.folds,
-        is_for_choice=not options.whole and options.prefer is Preference.RAM,
-        is_of_all=options.prefer is not Preference.RAM,
-        pools=options.pools,
-        kept=options.kept,
-    )
-
-
-def _replace_region(
-    row: RobustRow, trace: int, r_safe: int | None, objective: Objective
-) -> RobustRow:
-    """The row with R_safe of one trace from the comparison, which may have tried every size."""
-    regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
-    return replace(row, regions=regions, region=objective.evaluate(regions))
-
-
-def _retry_changes(
-    comparison: Comparison,
-    winner: Row,
-    row: RobustRow,
-    designs: RobustDesigns,
-    recordings: Sequence[LoadedTrace],
-) -> tuple[Comparison, Row, RobustRow]:
-    """Both rows of the chosen plan with its trial on changed programs, again if R_safe is less."""
-    searched = next(one.region for one in designs.rows if one.name == row.name)
-    work = Work()
-    if row.changes is not None and row.region is not None and row.region != searched:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(row.plan, row.region, designs.basis(row))
-        row, work = replace(row, changes=tested), Work(changed=tested.events)
-    tried = replace(winner, changes=row.changes)
-    rows = tuple(tried if one is winner else one for one in comparison.rows)
-    return replace(comparison, rows=rows, work=comparison.work + work), tried, row
-
-
 def _require_allocations(name: str, u_max: int) -> None:
     if u_max == 0:
         raise HeapfitError(f"{name}: nothing is ever allocated (record a run that uses its heap)")
 
 
-def _raise_no_region(name: str, u_max: int) -> NoReturn:
+def raise_no_region(name: str, u_max: int) -> NoReturn:
     raise HeapfitError(
         f"{name}: no candidate has a safe region for this trace (regions end below 4 GiB; "
         f"its live bytes reach {u_max:,})"
     )
 
 
-def _make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
+def make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
@@ -472,8 +272,12 @@ def _apply_preference(
     winner = select_row(comparison, pools)
     if winner.r_safe is None or comparison.rows[0].r_safe is None:
         return comparison, winner, verdict(comparison, pools)
-    if prefer is Preference.RAM:
-        least = _choose_of_equals(winner, comparison, loaded, options)
+    if prefer is None or prefer is Preference.RAM:
+        rows = [
+            row for row in verdict_rows(comparison) if row.is_cut_to_trace == winner.is_cut_to_trace
+        ]
+        sizes = {row.name: _size_row(row, options) for row in rows}
+        least = choose_rung(winner, sizes, comparison, loaded, options)
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
@@ -490,61 +294,34 @@ def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
     return None if row.r_safe is None else compute_size(row.r_safe, row.known, options)
 
 
-def _choose_of_equals(
-    winner: Row, comparison: Comparison, loaded: LoadedTrace, options: FitOptions
-) -> Row:
-    """The winner, or of the rows with as large a region the first that none of them dominates."""
-    sizes = {row.name: _size_row(row, options) for row in verdict_rows(comparison)}
-    least = sizes[winner.name]
-    equal = [
-        row
-        for row in verdict_rows(comparison)
-        if row.is_cut_to_trace == winner.is_cut_to_trace
-        and (size := sizes[row.name]) is not None
-        and least is not None
-        and size.region == least.region
-    ]
-    if len(equal) < 2:
-        return winner
-    return _first_undominated(equal, sizes, comparison, loaded, options)
-
-
-def _first_undominated(
-    rows: Sequence[Row],
+def choose_rung(
+    winner: Row,
     sizes: Mapping[str, HeapSize | None],
     comparison: Comparison,
     loaded: LoadedTrace,
     options: FitOptions,
 ) -> Row:
-    """The first of some rows of a comparison that none of the others dominates."""
-    front = front_of(replace(comparison, rows=tuple(rows)), loaded, sram=options.sram)
+    """Chooses among rows with a size: the winner, an undominated one as small, or a rung.
+
+    Without a preference a heap that learns nothing is taken where the last percent of memory costs
+    too much (offers.step_down).
+    """
+    least = sizes[winner.name]
+    if least is None:
+        return winner
+    regions = {name: size.region for name, size in sizes.items() if size is not None}
+    rows = [winner, *(row for row in comparison.rows if row is not winner)]
+    equal = [row for row in rows if regions.get(row.name) == least.region]
+    rungs = [
+        row
+        for row in rows
+        if options.prefer is None and row.name in RUNGS and row not in equal
+        if row.name in regions and is_near(regions[row.name], least.region)
+    ]
+    if len(equal) + len(rungs) < 2:
+        return winner
+    near = {row.name: row for row in (*equal, *rungs)}
+    front = front_of(replace(comparison, rows=tuple(near.values())), loaded, sram=options.sram)
     offers = list_offers(front, sizes)
-    return next(row for row, one in zip(rows, offers, strict=True) if not is_dominated(one, offers))
-
-
-def _make_portfolio(designs: RobustDesigns) -> Portfolio:
-    """Every plan that was made from all recordings, to be measured on one of them."""
-    candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in designs.rows]
-    return Portfolio(tuple(candidates), designs.not_applicable)
-
-
-def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
-    """A sentence on the plan, what it needs, and what it needed of hold-out recordings."""
-    sentence = (
-        f"{row.name} needs {row.region:,} B, the smallest found, for {_describe_objective(designs)}"
-    )
-    if row.unseen_region is not None and row.is_trained:
-        sentence += f", and {row.unseen_region:,} B in the holdout check"
-    counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
-    if counted is None or counted.region is None or counted.region >= (row.region or 0):
-        return f"{sentence}."
-    return (
-        f"{sentence}. If every future run equalled one of these, {counted.name} would do "
-        f"with {counted.region:,} B."
-    )
-
-
-def _describe_objective(designs: RobustDesigns) -> str:
-    """The recordings that the objective requires to be served, in words."""
-    all_of_them = f"all {designs.recordings} recordings"
-    return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"
+    best = next(one for one in offers[: len(equal)] if not is_dominated(one, offers[: len(equal)]))
+    return near[step_down(best, offers).name]

@@ -18,7 +18,6 @@ from typing import Final
 from heapfit import _engine
 from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
-from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_region, take_rival
 from heapfit.fitting.options import FitOptions
@@ -156,7 +155,7 @@ def choose_by_excerpts(
     ]
     if max(needs) == _find_most(choice):
         return _make_result(views, choice, max(needs), is_raised=False)
-    if len(views) == 1 and options.prefer is Preference.RAM:
+    if len(views) == 1 and options.is_by_memory:
         choice, needs[0] = _find_least_of_whole(views[0], choice, needs[0], options, replay)
     is_raised = max(needs) > _find_most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from heapfit.fitting.result import Fit, Run
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
+from heapfit.outputs.scratch import claim_folder, drop
 from heapfit.plan.plan_file import PlanFile, require_unedited
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
@@ -191,16 +191,16 @@ def fit_heap(
 ) -> FittedHeap:
     """Fits one heap to all sources; files that are no traces are imported into a new folder."""
     paths = [source.path if isinstance(source, Trace) else source for source in sources_of(sources)]
-    home = Path(tempfile.mkdtemp(prefix="heapfit-"))
+    home, lock = claim_folder()
     try:
         request = Request(Place(home, home), options or FitOptions())
         whole, has_page = WeightedProgress(progress, WORK), write_page is not None
         found = fit_in_memory(paths, request, whole, has_page=has_page)
     except BaseException:
-        shutil.rmtree(home, ignore_errors=True)
+        drop(home, lock)
         raise
     fitted = FittedHeap(found, home, write_page)
-    weakref.finalize(fitted, shutil.rmtree, home, ignore_errors=True)
+    weakref.finalize(fitted, drop, home, lock)
     return fitted
 
 

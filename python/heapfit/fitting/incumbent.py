@@ -28,7 +28,6 @@ from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
 from heapfit.design.front.offers import Offer, is_dominated
-from heapfit.design.front.preference import Preference
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -188,7 +187,7 @@ class _Judge:
     def _is_preferred(self, needs: Needs) -> bool | None:
         """True if the fitted heap has clearly less of what is preferred; None for memory."""
         prefer = self.options.prefer
-        if prefer is Preference.RAM or needs.most is None:
+        if self.options.is_by_memory or needs.most is None:
             return None
         old = self.offers([needs])[0].figure(prefer)
         row, region = self.choice.winner, self.choice.answer.size.region

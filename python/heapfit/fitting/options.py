@@ -30,7 +30,7 @@ class FitOptions:
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
-    prefer: Preference = Preference.RAM  # what the winner has least of
+    prefer: Preference | None = None  # what the winner has least of; None: RAM where it is worth it
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
@@ -52,6 +52,11 @@ class FitOptions:
     front: bool = False  # every configuration of the design space is compared, for its front
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
     sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
+
+    @property
+    def is_by_memory(self) -> bool:
+        """True if the winner is to have the least RAM, or about the least."""
+        return self.prefer in (None, Preference.RAM)
 
     @property
     def plans(self) -> PlanOptions:

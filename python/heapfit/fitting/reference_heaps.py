@@ -9,10 +9,11 @@ from enum import StrEnum
 
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heaps import GOOD_FIT, TLSF
+from heapfit.comparison.incumbents.heaps import RUNGS, TLSF
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
 from heapfit.comparison.row import Row
+from heapfit.design.front.offers import is_near
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.options import FitOptions
@@ -32,6 +33,7 @@ class ReferenceKind(StrEnum):
     TODAY = "today"  # the incumbent
     RULE = "rule"  # places blocks by a published rule; its own code was not run
     OTHER = "other"
+    RUNG = "rung"  # ours, takes less time than the fitted heap
     COUNTED = "counted"  # holds so many blocks of a size as the recordings show, and no more
 
 
@@ -75,7 +77,7 @@ class _Reference:
 def measure_reference_heaps(
     selection: Selection, options: FitOptions, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
-    """Measures the incumbent, the fitted heap, good_fit, heap_4, TLSF and the least counted plan.
+    """Measures the incumbent, the fitted heap, rungs worth having, heap_4, TLSF and counted pools.
 
     Then the events that were replayed for it: a search of each recording for each heap.
     """
@@ -91,7 +93,9 @@ def measure_reference_heaps(
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
         references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
-    rows = [_make_row(reference, choice, options) for reference in (*references, *others)]
+    rows = _list_worthy(
+        [_make_row(reference, choice, options) for reference in (*references, *others)]
+    )
     if excerpt is not None:
         rows = [
             replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows
@@ -107,9 +111,11 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
     choice, searched, baselines = selection.choice, selection.searched, selection.baselines
     known = "" if baselines.incumbent is None else baselines.incumbent.heap.name
     events, found = 0, list[_Reference]()
-    if choice.winner.name != GOOD_FIT:
-        good, events = _measure_own(GOOD_FIT, "good fit (ours)", choice, searched, progress)
-        found.append(good)
+    for name, title in reversed(RUNGS.items()):
+        if choice.winner.name != name:
+            rung, more = _measure_own(name, title, choice, searched, progress)
+            found.append(replace(rung, standing=ReferenceKind.RUNG))
+            events += more
     for needs in () if baselines.is_known else baselines.needs:
         if needs.heap.name == TLSF:
             continue
@@ -122,6 +128,24 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
     found = [_add_changes(one, selection) for one in found]
     found.sort(key=lambda one: not _is_kept(one, choice))
     return [*found, *_find_counted(choice)], events
+
+
+def _list_worthy(rows: Sequence[ReferenceRow]) -> list[ReferenceRow]:
+    """The rows without rungs that save no 1 % of memory over a heap that takes no more time."""
+    return [
+        rung
+        for rung in rows
+        if rung.standing is not ReferenceKind.RUNG
+        or not any(_makes_needless(row, rung) for row in rows if row is not rung)
+    ]
+
+
+def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
+    if row.region is None or row.mean is None or row.standing is ReferenceKind.COUNTED:
+        return False
+    if rung.region is None or rung.mean is None:
+        return True
+    return row.mean <= rung.mean and is_near(row.region, rung.region)
 
 
 def _is_kept(reference: _Reference, choice: Choice) -> bool:

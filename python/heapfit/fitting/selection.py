@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, choose_for_several
+from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
     Baselines,
@@ -18,6 +18,7 @@ from heapfit.fitting.incumbent import (
     keep_incumbent,
     measure_baselines,
 )
+from heapfit.fitting.joint_choice import choose_for_several
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, WeightedProgress
 from heapfit.sweep import Sweep

@@ -22,7 +22,7 @@ from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
-from heapfit.trace.oversized import reject_oversized
+from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import Trace
 
 
@@ -119,7 +119,7 @@ def read_workload(
     names = distinct_source_names(sources)
     traces = _open(list(zip(sources, names, strict=True)), request, importing)
     recordings = (
-        Recording(name, source, trace, _read(trace, name, request, reading))
+        Recording(name, source, trace, _read(trace, request, reading))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
     return Workload(*_drop_repeats(recordings))
@@ -132,7 +132,7 @@ def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progres
     for (source, _), trace in zip(named, traces, strict=True):
         if trace.path != source:
             _require_place(source, place.final(trace).path)
-    return traces
+    return [leave_out_oversized(trace, place.staging) for trace in traces]
 
 
 def _require_place(source: Path, output: Path) -> None:
@@ -142,12 +142,11 @@ def _require_place(source: Path, output: Path) -> None:
     require_replaceable(output)
 
 
-def _read(trace: Trace, name: str, request: Request, progress: Progress) -> LoadedTrace | Survey:
+def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | Survey:
     options = request.options
     if trace.info.events > options.most_events:
         return survey(trace, progress)
     loaded = load_trace(trace, options.alignment, progress)
-    reject_oversized(loaded, name)
     return replace(loaded, threads=request.threads)
 
 

@@ -12,18 +12,19 @@ one file (heapfit.generate.one_file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
-from heapfit.generate.code_size import measure_code_sizes, read_code_size
-from heapfit.generate.core_files import collect_core_files, licence
+from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
+from heapfit.generate.core_files import collect_core_files, licence, recorder_texts
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit
 from heapfit.generate.names import parse_prefix
-from heapfit.generate.options import GenerateOptions, with_region
+from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.platforms import (
     find_platform,
@@ -45,6 +46,7 @@ from heapfit.generate.texts import (
 )
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
+from heapfit.plan.targets import Platform
 
 __all__ = ["GenerateOptions", "generate"]
 
@@ -68,30 +70,24 @@ def generate(
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
-    chosen = options or GenerateOptions()
+    chosen = options or DEFAULT_OPTIONS
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
-    has_counts = chosen.counts or needs_counts(platforms)
-    is_one = chosen.is_one_file or needs_one_file(platforms)
     design = design_from_plan_file(
-        plan_file, parse_prefix(prefix), has_counts, chosen.is_given, is_one
+        plan_file, parse_prefix(prefix), _settle_options(chosen, platforms)
     )
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
-    templates = platform_templates(platforms, has_pools=design.plan.blocks > 0)
-    texts = _source_texts(design, is_one) | language_texts(design, target_language)
+    templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
+    texts = _source_texts(design) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        header = staging / header_name(design)
-        with link_images(staging, header, chosen.threads) as images:
-            measured = measure_code_sizes(staging, images)
-            bounds = call_bounds(staging, header, images)
-        header.write_text(header_text(design, bounds), "utf-8", newline="")
+        measured = _measure(staging, design, chosen.threads)
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
-        sizes = [*(read_code_size(plan_file.plan) if has_counts else ()), *measured]
+        sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
@@ -100,12 +96,32 @@ def generate(
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _source_texts(design: HeapDesign, is_one: bool) -> dict[str, str]:
-    """The files of the heap itself by name: its own, core's and the licence."""
+def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
+    """The code sizes of the staged heap; its header gets the bounds of its calls."""
+    header = staging / header_name(design)
+    with link_images(staging, header, threads) as images:
+        measured = measure_code_sizes(staging, images)
+        bounds = call_bounds(staging, header, images)
+    header.write_text(header_text(design, bounds), "utf-8", newline="")
+    return measured
+
+
+def _settle_options(options: GenerateOptions, platforms: Sequence[Platform]) -> GenerateOptions:
+    """The options, with what the platforms need."""
+    return replace(
+        options,
+        counts=options.counts or needs_counts(platforms),
+        is_one_file=options.is_one_file or needs_one_file(platforms),
+    )
+
+
+def _source_texts(design: HeapDesign) -> dict[str, str]:
+    """The files of the heap itself by name: its own, core's, the recorder's and the licence."""
     texts = heap_texts(design)
     made = "".join(texts.values())
     texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
-    return one_file_texts(design, texts) if is_one else texts
+    texts = one_file_texts(design, texts) if design.is_one_file else texts
+    return texts | (recorder_texts() if design.records else {})
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> None:

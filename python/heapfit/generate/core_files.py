@@ -51,6 +51,21 @@ def core_stamp() -> Text:
     return Text(digest.hexdigest()[:8])
 
 
+def recorder_texts() -> dict[str, str]:
+    """The recorder that a heap calls, by file name."""
+    return {name: _read(_recorder_folder() / name) for name in ("record.c", "record.h")}
+
+
+def sink_texts() -> dict[str, str]:
+    """The sinks of the recorder, by file name; a program builds one of them."""
+    sinks = sorted((_recorder_folder() / "sinks").glob("*.[ch]"))
+    return {f"sinks/{path.name}": _read(path) for path in sinks}
+
+
+def _recorder_folder() -> Path:
+    return Path(_engine.__file__).parent / "recorder"
+
+
 def licence() -> str:
     """The licence that core's files are under."""
     return _read(core_folder() / "LICENSE")

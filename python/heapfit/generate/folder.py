@@ -10,13 +10,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
+from heapfit.outputs.scratch import claim_folder, drop
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
@@ -31,7 +30,7 @@ def stage_code_folder(folder: Path) -> Iterator[Path]:
     try:
         require_replaceable(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}-", dir=folder.parent))
+        scratch, lock = claim_folder(folder.parent)
     except OSError as error:
         raise _cannot_write(folder, error) from error
     try:
@@ -44,7 +43,7 @@ def stage_code_folder(folder: Path) -> Iterator[Path]:
     except OSError as error:
         raise _cannot_write(folder, error) from error
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        drop(scratch, lock)
 
 
 def _cannot_write(folder: Path, error: OSError) -> HeapfitError:

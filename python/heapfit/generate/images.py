@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN
 from heapfit.generate.worst_case.loop_marks import OPTIONS
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.sweep.threads import map_in_threads
 
 
@@ -26,7 +26,7 @@ class Images:
 @contextmanager
 def link_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Images]:
     """Links a folder's images outside of it; they exist until the context ends."""
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
+    with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
             image = Path(scratch) / name

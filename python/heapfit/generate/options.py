@@ -20,9 +20,12 @@ class GenerateOptions:
     is_one_file: bool = False  # all its C in one file beside the header
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's
     threads: int = 1  # that compilers run in; the folder is the same
-    inspect: Callable[[Path], None] | None = (
-        None  # is given the folder; may raise before it is there
-    )
+    records: bool = False  # it records each call, and so counts
+    # Is given the folder before it takes its place; may raise.
+    inspect: Callable[[Path], None] | None = None
+
+
+DEFAULT_OPTIONS = GenerateOptions()
 
 
 def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:

@@ -21,10 +21,18 @@ class PlatformForm:
 
     title: str  # as its users write it
     files: dict[str, str]  # names, and the templates they are filled from
-    pool_files: dict[str, str] = field(default_factory=dict)  # likewise, of plans with pools alone
+    pool_files: dict[str, str] = field(
+        default_factory=dict
+    )  # likewise, of plans that are pools alone
     is_one_file: bool = False  # it compiles the sources of one folder alone
     counts: bool = False  # its functions report figures that only a heap with counts has
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
+
+
+def _make_lock_form(title: str, name: str) -> PlatformForm:
+    """The form of a system that only needs a lock."""
+    file = f"{name}_lock_hfit.h"
+    return PlatformForm(title, {file: f"{name}/{file}.j2"})
 
 
 _CMAKE = {"CMakeLists.txt": "cmake/CMakeLists.txt.j2"}
@@ -74,6 +82,10 @@ FORMS = {
             )
         },
     ),
+    Platform.THREADX: _make_lock_form("ThreadX", "threadx"),
+    Platform.NUTTX: _make_lock_form("NuttX", "nuttx"),
+    Platform.RIOT: _make_lock_form("RIOT", "riot"),
+    Platform.MBED: _make_lock_form("Mbed OS", "mbed"),
     Platform.CMAKE: PlatformForm("CMake", _CMAKE),
     Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
     Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
@@ -105,15 +117,15 @@ def needs_one_file(platforms: Iterable[Platform]) -> bool:
     return any(FORMS[platform].is_one_file for platform in platforms)
 
 
-def platform_templates(platforms: Iterable[Platform], *, has_pools: bool) -> dict[str, str]:
-    """The templates of the platforms' own files for a plan with pools or without, by file name.
+def platform_templates(platforms: Iterable[Platform], *, is_pools_alone: bool) -> dict[str, str]:
+    """The templates of the platforms' own files by file name, for a plan of pools alone or not.
 
     HeapfitError if two of them have different files of one name.
     """
     found: dict[str, str] = {}
     for platform in platforms:
         form = FORMS[platform]
-        for name, template in (form.files | (form.pool_files if has_pools else {})).items():
+        for name, template in (form.files | (form.pool_files if is_pools_alone else {})).items():
             if found.setdefault(name, template) != template:
                 raise HeapfitError(
                     f"platform {platform.value}: its {name} collides with that of another platform "

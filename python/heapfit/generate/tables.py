@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, core_word, make_identifier, printable
+from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
@@ -133,12 +134,18 @@ class HeapDesign:
     counts: bool  # it keeps what calls have done
     is_given: bool  # the program hands the region over when the heap is made
     is_one_file: bool  # its C is one file
+    records: bool  # it records each call
 
     @property
     def has_own_sources(self) -> bool:
         """True if each allocator serves only one struct, so that its source can be built for it."""
         allocators = [table.allocator for table in self.plan.chain()]
         return len(set(allocators)) == len(allocators)
+
+    @property
+    def is_pools_alone(self) -> bool:
+        """True if pools serve all that is served: no heap is behind them."""
+        return self.plan.blocks > 0 and self.plan.shared is None
 
     @property
     def window_unit(self) -> int:
@@ -155,9 +162,7 @@ class HeapDesign:
 def design_from_plan_file(
     plan_file: PlanFile,
     prefix: Text,
-    counts: bool = False,
-    is_given: bool = False,
-    is_one_file: bool = False,
+    options: GenerateOptions = DEFAULT_OPTIONS,
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
@@ -168,8 +173,10 @@ def design_from_plan_file(
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
     holes = engine_plan.holes(1)
-    options = [name for name, is_set in (("counts", counts), ("given", is_given)) if is_set]
-    figures = [prefix, region, plan_file.base_alignment, _stamp_figures(table), *sites, *options]
+    counts = options.counts or options.records
+    forms = (("counts", counts), ("given", options.is_given), ("records", options.records))
+    named = [name for name, is_set in forms if is_set]
+    figures = [prefix, region, plan_file.base_alignment, _stamp_figures(table), *sites, *named]
     digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
     return HeapDesign(
         prefix=prefix,
@@ -188,8 +195,9 @@ def design_from_plan_file(
         sites=tuple(sites),
         header=0 if holes is None else holes.header,
         counts=counts,
-        is_given=is_given,
-        is_one_file=is_one_file,
+        is_given=options.is_given,
+        is_one_file=options.is_one_file,
+        records=options.records,
     )
 
 

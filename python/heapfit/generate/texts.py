@@ -18,6 +18,7 @@ from heapfit.generate.core_files import (
     contract_number,
     core_stamp,
     operation_names,
+    sink_texts,
     source_names,
 )
 from heapfit.generate.languages import language_templates
@@ -57,10 +58,14 @@ def language_texts(design: HeapDesign, language: Language) -> dict[str, str]:
 
 
 def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
-    """The files of platforms, by file name."""
+    """The files of platforms, and a recorder's sinks, by file name."""
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
-    sources = [*_heap_sources(design), *own]
-    return {name: _fill(template, design, sources=sources) for name, template in templates.items()}
+    recorder = [Text("record.c"), Text("sinks/characters.c")] if design.records else []
+    sources = [*_heap_sources(design), *own, *recorder]
+    filled = {
+        name: _fill(template, design, sources=sources) for name, template in templates.items()
+    }
+    return filled | (sink_texts() if design.records else {})
 
 
 def _heap_sources(design: HeapDesign) -> list[Text]:

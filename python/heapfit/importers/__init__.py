@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +12,10 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
+from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
 
 __all__ = [
@@ -78,14 +79,25 @@ def open_any(
 
 @contextmanager
 def open_trace(
-    source: Trace | Path, options: ImportOptions | None = None, progress: Progress = ignore_progress
+    source: Trace | Path,
+    options: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
+    *,
+    keep_oversized: bool = False,
 ) -> Iterator[Trace]:
-    """Opens a trace; any other known file is imported for the time, and deleted afterwards."""
-    if isinstance(source, Trace):
-        yield source
-        return
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        yield open_any(source, options or ImportOptions(), Path(folder), progress)
+    """Opens a trace; any other known file is imported for the time, and deleted afterwards.
+
+    Requests that no heap below 4 GiB serves are left out, and named by the trace's notes, unless
+    `keep_oversized`.
+    """
+    with scratch_folder() as folder:
+        place = Path(folder)
+        trace = (
+            source
+            if isinstance(source, Trace)
+            else open_any(source, options or ImportOptions(), place, progress)
+        )
+        yield trace if keep_oversized else leave_out_oversized(trace, place)
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:

@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
 
+# What a compiler or linker says first is the cause; `collect2: error` repeats that there was one.
+_CAUSE = re.compile(r"^(?!collect2).*(?:\berror\b|undefined reference).*$", re.MULTILINE)
 PATIENCE = 300  # seconds for one command; a million events take about 30, counted
 
 
 def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE) -> str:
-    """The command's output; HeapfitError with its last lines if its status is not 0."""
+    """The command's output; HeapfitError if its status is not 0.
+
+    With the first error that it names, or else with its last lines.
+    """
     words = [str(word) for word in command]
     try:
         done = subprocess.run(
@@ -33,6 +39,8 @@ def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE)
     except subprocess.TimeoutExpired as error:
         raise HeapfitError(f"{words[0]}: not done after {patience:g} seconds") from error
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise HeapfitError(f"{words[0]}: ended with {done.returncode}: {' | '.join(said[-4:])}")
+        said = done.stderr.strip() or done.stdout.strip()
+        cause = _CAUSE.search(said)
+        why = cause[0] if cause else " | ".join(said.splitlines()[-4:])
+        raise HeapfitError(f"{words[0]}: ended with {done.returncode}: {why}")
     return done.stdout

@@ -20,6 +20,13 @@ _WIRE_MAGIC = b"hfitwire"
 _TEXT_LINE = re.compile(rb"[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
 _HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
+# Profiles that people take for recordings.
+_FOREIGN = (
+    (b"heap_v2/", "a heap profile of jemalloc, which has samples"),
+    (b"heap profile:", "a heap profile of tcmalloc, which has sums"),
+    (b"desc: --", "a file of valgrind's massif, which has snapshots"),
+    (b'{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums"),
+)
 _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
 
 
@@ -97,7 +104,7 @@ FRAMES = Format(
 )
 LOG = Format(
     "log",
-    "log or list of a heap in one of 13 forms",
+    "log or list of a heap in one of 15 forms",
     _engine.has_heap_log,
     _read_log,
 )
@@ -108,7 +115,7 @@ FORMATS = (
         _is_wire,
         _read_late(_engine.WireTrace),
     ),
-    Format("packets", "pcap, pcapng or a packet table", is_packets, PacketSource),
+    Format("packets", "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
         "heaptrack",
@@ -146,6 +153,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     for known in FORMATS:
         if known.matches(stream.head):
             return known
+    _reject_foreign(stream)
     if len(stream.head) == HEAD and b"\0" not in stream.head:
         return LOG
     names = ", ".join(known.name for known in FORMATS)
@@ -153,3 +161,12 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
         f"{stream.path}: its format is unknown (known: {names})",
         suggest_own_lines(stream.path, stream.head),
     )
+
+
+def _reject_foreign(stream: ByteStream) -> None:
+    for magic, foreign in _FOREIGN:
+        if stream.head.startswith(magic):
+            raise HeapfitError(
+                f"{stream.path}: is {foreign}, not events: no heap can be replayed from it (record "
+                "the program: heapfit record -- PROGRAM)"
+            )

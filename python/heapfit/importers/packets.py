@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures (pcap, pcapng) and packet tables (.pkt) as requests to a heap.
+"""Captures and packet tables (.pkt) as requests to a heap.
 
 A packet is allocated when it arrives and freed when the queue model releases it. Parsing, sizing
 and queueing are the engine's; here its parts are joined.

@@ -7,25 +7,32 @@ import os
 import shutil
 import stat
 import struct
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.executable import Executable, read_executable
+from heapfit.importers.unseen_heaps import explain_obstacle
+from heapfit.outputs.scratch import scratch_folder
 
 LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 LIBRARY_32 = LIBRARY.with_name("libheapfit_record32.so")  # for 32-bit programs, where it was built
+LIBRARY_MUSL = LIBRARY.with_name("libheapfit_record_musl.so")  # likewise, for programs of musl
+_OWN_BITS = 8 * struct.calcsize("P")
 _PRELOAD_SEPARATORS = frozenset(" :")
-_ELF_32_BIT = 1
-_PT_INTERP = 3  # the program header of a dynamically linked program
 
 
 def library_for(program: Path) -> Path:
-    """The recorder of the program's pointer size; scripts count as 64-bit programs."""
-    with program.open("rb") as file:
-        head = file.read(5)
-    return LIBRARY_32 if head == b"\x7fELF" + bytes([_ELF_32_BIT]) else LIBRARY
+    """The recorder of the program's C library and pointer size; of a script, its interpreter's."""
+    executable = read_executable(program)
+    return LIBRARY if executable is None else _library_of(executable)
+
+
+def _library_of(executable: Executable) -> Path:
+    if executable.is_musl:
+        return LIBRARY_MUSL
+    return LIBRARY if executable.bits == _OWN_BITS else LIBRARY_32
 
 
 def recorder_settings(folder: Path, depth: int = 1) -> dict[str, str]:
@@ -68,39 +75,39 @@ def find_program(name: str) -> Path:
 
 
 def _obstacle(program: Path) -> str | None:
-    """The reason why the loader would not load the recorder, as far as the file shows it."""
+    """The reason why the loader would not load the recorder, as far as the files show it."""
     status = program.stat()
     is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
     is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
     if is_other_user or is_other_group:
         return "is setuid, so no recorder can be preloaded (run as that user)"
-    with program.open("rb") as file:
-        head = file.read(64)
-        if len(head) < 64 or not head.startswith(b"\x7fELF"):
-            return None  # a script: its interpreter's to say
-        is_short = head[4] == _ELF_32_BIT
-        if is_short and not LIBRARY_32.exists():
-            return (
-                "is a 32-bit program, and heapfit was built without a recorder for these (install "
-                "gcc-multilib, then install heapfit anew)"
-            )
-        (table,) = (
-            struct.unpack_from("<I", head, 28) if is_short else struct.unpack_from("<Q", head, 32)
-        )
-        size, count = struct.unpack_from("<HH", head, 42 if is_short else 54)
-        file.seek(table)
-        headers = file.read(size * count)
-    kinds = {headers[at : at + 4] for at in range(0, len(headers), max(size, 1))}
-    if struct.pack("<I", _PT_INTERP) not in kinds:
-        return "is statically linked, so no recorder can be preloaded (link it dynamically)"
-    return None
+    executable = read_executable(program)
+    if executable is None:
+        return None  # the system says what it is
+    return explain_obstacle(executable) or _explain_missing_library(executable)
+
+
+def _explain_missing_library(executable: Executable) -> str | None:
+    if executable.is_musl and executable.bits != _OWN_BITS:
+        return "is a program of musl and of another pointer size, which has no recorder"
+    if _library_of(executable).exists():
+        return None
+    kind, package = (
+        ("a program of musl", "musl-gcc, as of Debian's musl-tools")
+        if executable.is_musl
+        else ("a 32-bit program", "gcc-multilib")
+    )
+    return (
+        f"is {kind}, and heapfit was built without a recorder for these (install {package}, then "
+        "install heapfit anew)"
+    )
 
 
 def preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapfit-")))
+    folder = Path(stack.enter_context(scratch_folder()))
     link = folder / library.name
     link.symlink_to(library)
     return link

@@ -9,37 +9,60 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import signal
 import struct
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
-from heapfit.importers import ImportOptions, import_file
+from heapfit import _engine
+from heapfit.errors import HeapfitError, os_error_reason
+from heapfit.importers import import_file
+from heapfit.importers.executable import read_executable
 from heapfit.importers.preload import find_program, library_for, preload_path, recorder_settings
+from heapfit.importers.processes import Watch, living_recorders, watch_process
+from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
+from heapfit.outputs.ours import add_output, require_replaceable
+from heapfit.outputs.scratch import scratch_file
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
-_FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")
+_FILE_NAME = re.compile(r"(\d+)-\d+-(\d+)\.wire")  # process and program
+_LEAST_ROOM = 64 << 10  # bytes that a short recording takes, and its trace
+_LAST_MOMENT = 0.2  # seconds that other processes have to end after the program
 
 _CONFINED = 2  # HFIT_WIRE_CONFINED
 GRACE = 5.0  # seconds that a program has to end after a SIGTERM
 
 
 @dataclass(frozen=True, slots=True)
+class Survivor:
+    """A process that outlives the program; its recording goes on."""
+
+    process: int
+    name: str
+    recordings: Path  # a pattern that names its raw recordings
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramRecording:
     """A program's trace, and how the program ended."""
 
-    trace: Trace
+    trace: Trace | None  # None: it asked for no memory itself, but its children did
     status: int  # its exit status; below 0: the signal that ended it, negated
     is_confined: bool  # it gave up system calls, by seccomp, or rights
-    others: int  # other processes, and programs replaced by exec, that asked for memory
-    children: tuple[Trace, ...]  # theirs, where they were to be kept
+    others: int  # other processes that asked for memory and have ended
+    replaced: int  # programs that the process was before an exec, and that asked for memory
+    children: tuple[Trace, ...]  # traces of both, where they were to be kept
+    survivors: tuple[Survivor, ...]
+    unseen: str | None  # a sentence on memory that malloc did not give
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,44 +85,174 @@ def record(
 
     Children are kept beside it, as <output>.<process>.parquet. A program that dies by a signal
     leaves the trace of its life, and so does one whose recorder is sent a SIGTERM, which is passed
-    on. A process that outlives the program is recorded until then. `depth`: callers of each
-    request that are recorded, 1 or 4 (docs/recording.md has the cost).
+    on. Processes that outlive the program record on into a folder that is kept; so is what was
+    recorded where a trace cannot be written. `depth`: callers of each request that are recorded, 1
+    or 4 (docs/recording.md has the cost).
     """
     program = find_program(command[0])
     _require_place(output)
-    try:
-        folder = tempfile.TemporaryDirectory(prefix=f".{output.stem[:40]}-", dir=output.parent)
-    except OSError as error:
-        raise HeapfitError(f"{output}: cannot be written: {error.strerror or error}") from error
-    with folder as name, _pass_terminations_on() as ending:
-        environment = recorder_settings(Path(name).resolve(), depth)
-        process, status = _run(command, program, environment, ending)
-        images = _images(Path(name))
-        own = [image for image in images if image.process == process]
-        if not own:
-            raise HeapfitError(_explain_missing_recording(program, status))
-        main = own[-1]  # of a shell that ends in exec, the program it became
-        is_confined = _is_confined(main.path)
-        trace = import_file(main.path, output, ImportOptions(), progress)
-        others = [image for image in images if image != main]
+    with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
+        environment = recorder_settings(raw.folder.resolve(), depth)
+        library = _copy_library(library_for(program), raw.folder)
+        watch, status = _run(command, library, environment, ending)
+        raw.survivors = _find_survivors(raw.folder)
+        living = {one.process for one in raw.survivors}
+        images = [one for one in _images(raw.folder) if one.process not in living]
+        own = [image for image in images if image.process == watch.process]
+        if not own and not (keep_children and images):
+            raise HeapfitError(_explain_missing_recording(program, watch, status, images, living))
+        others = [image for image in images if image not in own[-1:]]
+        trace = import_file(own[-1].path, output, None, progress) if own else None
         kept = [_keep(image, output, progress) for image in others] if keep_children else []
-    return ProgramRecording(trace, status, is_confined, len(others), tuple(kept))
+        return ProgramRecording(
+            trace,
+            status,
+            bool(own) and _is_confined(own[-1].path),
+            sum(image.process != watch.process for image in others),
+            len(own[:-1]),
+            tuple(kept),
+            tuple(raw.survivors),
+            _describe_later_program(raw.folder, own) or _describe_unseen(watch, trace),
+        )
 
 
 def _require_place(output: Path) -> None:
+    """HeapfitError if no trace can be written there, found out by trying its name and the disk."""
     if not output.parent.is_dir():
         raise HeapfitError(f"{output}: its folder does not exist (create it)")
-    if output.is_dir():
-        raise HeapfitError(f"{output}: is a folder (name the trace to write)")
+    try:
+        if output.is_dir():
+            raise HeapfitError(f"{output}: is a folder (name the trace to write)")
+        require_replaceable(output)
+        if not output.exists():
+            output.touch()
+            output.unlink()
+        with scratch_file(output.parent) as probe:
+            probe.write_bytes(bytes(_LEAST_ROOM))
+    except OSError as error:
+        raise HeapfitError(_unwritable(output, error)) from error
+
+
+def _unwritable(output: Path, error: OSError) -> str:
+    return f"{output}: cannot be written: {os_error_reason(error)} (choose another place with -o)"
+
+
+@dataclass(slots=True)
+class _Raw:
+    """The folder of the raw recordings, and who still writes there."""
+
+    folder: Path
+    survivors: list[Survivor] = field(default_factory=list)
+
+
+@contextmanager
+def _raw_recordings(output: Path) -> Iterator[_Raw]:
+    """A folder for raw recordings, beside the output. It goes once they are traces.
+
+    An error or interrupt leaves it, and says so, if anything was recorded.
+    """
+    try:
+        raw = _Raw(Path(tempfile.mkdtemp(prefix=f".{output.stem[:40]}-", dir=output.parent)))
+    except OSError as error:
+        raise HeapfitError(_unwritable(output, error)) from error
+    try:
+        yield raw
+    except HeapfitError as error:
+        if _is_left(raw):
+            raise HeapfitError(f"{error}; kept: {_import_command(raw.folder, output)}") from error
+        raise
+    except BaseException:
+        if _is_left(raw):
+            add_output(raw.folder)
+        raise
+    if not raw.survivors:
+        shutil.rmtree(raw.folder, ignore_errors=True)
+
+
+def _is_left(raw: _Raw) -> bool:
+    """True if there is something to keep, which no empty file then hides; else nothing is left."""
+    if not raw.survivors and not _images(raw.folder):
+        shutil.rmtree(raw.folder, ignore_errors=True)
+        return False
+    living = {one.process for one in raw.survivors}
+    for path, name in _wire_files(raw.folder):
+        if int(name[1]) not in living and not _has_records(path):
+            path.unlink()
+    return True
+
+
+def _import_command(folder: Path, output: Path) -> str:
+    """What makes traces of a folder of raw recordings."""
+    images = _images(folder)
+    many = "-o FOLDER" if len(images) > 1 else f"-o {shlex.quote(str(output))}"
+    return f"heapfit import {shlex.quote(str(folder))}/*.wire {many}"
+
+
+def _copy_library(library: Path, folder: Path) -> Path:
+    """A copy of the recorder beside its recordings: by it, whoever has loaded it is found.
+
+    The recorder itself where programs may not be run from there.
+    """
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        return library
+    try:
+        folder.chmod(0o711)  # for programs that give up the rights to read the folder
+        return Path(shutil.copy(library, folder.resolve()))
+    except OSError:
+        return library
+
+
+def _find_survivors(folder: Path) -> list[Survivor]:
+    """The processes that record on, after a moment for those that are about to end."""
+    until = time.monotonic() + _LAST_MOMENT
+    while True:
+        living = living_recorders(folder.resolve())
+        if not living or time.monotonic() > until:
+            break
+        time.sleep(_LAST_MOMENT / 10)
+    return [
+        Survivor(process, name, folder / f"{process}-*.wire")
+        for process, name in sorted(living.items())
+    ]
+
+
+def _explain_exec(watch: Watch, recorded: str) -> str | None:
+    """The reason why the program that the process became by exec was not recorded."""
+    last = read_executable(watch.executable) if watch.executable else None
+    if last is None or last.path.name == recorded:
+        return None
+    obstacle = explain_obstacle(last)
+    return obstacle and f"{last.path}, which it became by exec, {obstacle}"
+
+
+def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
+    """A sentence on the program that the process became last, if it recorded nothing."""
+    for path, name in _wire_files(folder):
+        if own and int(name[1]) == own[-1].process and int(name[2]) > own[-1].number:
+            later = path.read_bytes()[56:248].split(b"\0")[0].decode(errors="replace")
+            return (
+                f"Not recorded: {later}, which it became by exec, asked malloc for nothing (it may "
+                "bring its own)."
+            )
+    return None
+
+
+def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
+    became = _explain_exec(watch, trace.info.program if trace else "")
+    if became is not None:
+        return f"Not recorded: {became}."
+    if watch.anonymous == 0 or (trace is not None and not trace.fits_in_memory):
+        return None
+    return describe_unseen(watch, _engine.u_max(trace.events()) if trace else 0)
 
 
 def _run(
-    command: Sequence[str], program: Path, environment: Mapping[str, str], ending: _Termination
-) -> tuple[int, int]:
-    """Runs the program; the result is its process number and its exit status."""
+    command: Sequence[str], library: Path, environment: Mapping[str, str], ending: _Termination
+) -> tuple[Watch, int]:
+    """Runs the program; the result is what was seen of it, and its exit status."""
     with ExitStack() as stack:
         stack.enter_context(_leave_interrupts())
-        preload = [str(preload_path(library_for(program), stack)), os.environ.get("LD_PRELOAD", "")]
+        preload = [str(preload_path(library, stack)), os.environ.get("LD_PRELOAD", "")]
         loaded = {"LD_PRELOAD": ":".join(filter(None, preload))}
         recorded = {**os.environ, **loaded, **environment}
         try:
@@ -107,7 +260,9 @@ def _run(
         except OSError as error:
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
         ending.begin(process)
-        return process.pid, process.wait()
+        with watch_process(process.pid) as watch:
+            status = process.wait()
+        return watch, status
 
 
 class _Termination:
@@ -166,14 +321,20 @@ def _handle_signal(number: int, ours: object, handler: Callable[..., None]) -> I
         signal.signal(number, before)
 
 
-def _images(folder: Path) -> list[_Image]:
-    """The files that hold records, in the order of processes and their programs."""
-    images = []
+def _wire_files(folder: Path) -> Iterator[tuple[Path, re.Match[str]]]:
     for path in folder.iterdir():
         name = _FILE_NAME.fullmatch(path.name)
-        if name is not None and _has_records(path):
-            images.append(_Image(int(name[1]), int(name[2]), path))
-    return sorted(images)
+        if name is not None:
+            yield path, name
+
+
+def _images(folder: Path) -> list[_Image]:
+    """The files that hold records, in the order of processes and their programs."""
+    return sorted(
+        _Image(int(name[1]), int(name[2]), path)
+        for path, name in _wire_files(folder)
+        if _has_records(path)
+    )
 
 
 def _has_records(path: Path) -> bool:
@@ -197,13 +358,27 @@ def _is_confined(path: Path) -> bool:
 def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
     suffix = f".{image.process}" + (f".{image.number}" if image.number else "")
     path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
-    return import_file(image.path, path, ImportOptions(), progress)
+    return import_file(image.path, path, None, progress)
 
 
-def _explain_missing_recording(program: Path, status: int) -> str:
-    ending = f"status {status}" if status >= 0 else f"signal {-status}"
-    return (
-        f"{program}: ended with {ending} and left no recording (it asked for no memory, the disk "
-        "is full, or it ran a program that takes no recorder: statically linked, setuid, or of "
-        "another pointer size)"
-    )
+def _explain_missing_recording(
+    program: Path, watch: Watch, status: int, others: Sequence[_Image], living: Collection[int]
+) -> str:
+    """The reason why the program itself left no recording."""
+    ending = f"ended with status {status}" if status >= 0 else f"ended with signal {-status}"
+    count = len({image.process for image in others} | set(living))
+    if count:
+        return (
+            f"{program}: {ending} and asked for no memory itself, but {count} other "
+            f"{'process' if count == 1 else 'processes'} did (record with --children)"
+        )
+    last = read_executable(watch.executable or program)
+    if last is not None and "malloc" in last.symbols:
+        return (
+            f"{last.path}: brings its own malloc, so no recorder sees what it asks for (build it "
+            "without, or with the malloc in a library of its own)"
+        )
+    became = _explain_exec(watch, program.name)
+    if became is not None:
+        return f"{program}: {became}"
+    return f"{program}: {ending} and left no recording: it asked for no memory, or the disk is full"

@@ -14,6 +14,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.names import distinct_source_names
+from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
 _RUN = re.compile(r"(.+)-\d+", re.DOTALL)
@@ -63,7 +64,8 @@ def open_recordings(
     found = []
     for number, (file, name) in enumerate(zip(files, distinct_source_names(files), strict=True)):
         progress("open recordings", number / len(files))
-        trace = open_any(file, opening.importing, folder, name=f"whole-{name}")
+        opened = open_any(file, opening.importing, folder, name=f"whole-{name}")
+        trace = leave_out_oversized(opened, folder)
         if events is not None and trace.info.events > events:
             trace = _cut_trace(trace, events, folder / f"{name}.parquet")
         found.append(LeagueRecording(name, trace.path, content_hash(trace), trace.info.events))

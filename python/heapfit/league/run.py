@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from heapfit.league.recordings import LeagueRecording, group_by_program
 from heapfit.league.row_cache import RowCache
 from heapfit.league.rows import LeagueRow, row_order
 from heapfit.league.stamps import hash_parts, own_stamp, plugin_stamp, tool_version
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plugin import Built, Plugin, build
 from heapfit.progress import Progress, ignore_progress
@@ -67,7 +67,7 @@ def run_league(
     if not recordings:
         raise HeapfitError("no recordings (give a folder with some)")
     require_same_sources(options.board, options.plugins)
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         built = _build_plugins(options.plugins, Path(folder), progress)
         jobs = {_job_key(job): job for job in _list_jobs(recordings, options, built)}
         found = {key: rows for key in jobs if (rows := cache.rows(key)) is not None}

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs import ours
+from heapfit.outputs.scratch import scratch_file
 
 
 @contextlib.contextmanager
@@ -48,14 +48,11 @@ def stage_file(
 @contextlib.contextmanager
 def _make_staging_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
-        ours.drop_mark(temporary)
+    with scratch_file(path.parent) as temporary:
+        try:
+            yield temporary
+        finally:
+            ours.drop_mark(temporary)
 
 
 def _umask() -> int:

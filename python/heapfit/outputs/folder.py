@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs import ours
+from heapfit.outputs.scratch import claim_folder, drop
 
 Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
 
@@ -34,7 +34,7 @@ def stage_folder(
         parent = folder if is_there else folder.parent
         made = _find_missing(parent)
         parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".heapfit-", dir=parent))
+        scratch, lock = claim_folder(parent)
     try:
         new, old = scratch / "new", scratch / "old"
         new.mkdir()
@@ -48,7 +48,7 @@ def stage_folder(
                 _move_staged(new, folder, old, goes)
             ours.add_output(folder)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        drop(scratch, lock)
         _remove_empty(made)
 
 

@@ -11,7 +11,7 @@ linked into.
 from heapfit.plugin.building import Built, Static, build
 from heapfit.plugin.faults import Fault
 from heapfit.plugin.measuring import PluginRow, measure
-from heapfit.plugin.sources import INCLUDE, Plugin, plugin_of
+from heapfit.plugin.sources import INCLUDE, Plugin, plugin_of, plugins_of
 
 __all__ = [
     "INCLUDE",
@@ -23,4 +23,5 @@ __all__ = [
     "build",
     "measure",
     "plugin_of",
+    "plugins_of",
 ]

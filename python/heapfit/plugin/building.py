@@ -47,17 +47,21 @@ _TO_HOST = {
     **dict.fromkeys(("abort", "__assert_fail"), "host_abort"),
 }
 _COPIES = {name: f"host_{name}" for name in ("memcpy", "memmove", "memset")}
-_WRITABLE = re.compile(r"^\.(data(?!\.rel\.ro)|bss|tdata|tbss)\b", re.ASCII)
-_CONSTRUCTORS = re.compile(r"^\.(?:preinit|init)_array(\..+)?$", re.ASCII)
-_DESTRUCTORS = re.compile(r"^\.fini_array(\..+)?$", re.ASCII)
-# What would run, or decide what runs, in the host itself: at its start, its end, or as it is bound.
-_AT_START = re.compile(
-    r"^\.(?:init|fini|[cd]tors|jcr|interp|dynamic|dynsym|dynstr|hash|gnu\.(?:hash|version)|relr?a?"
-    r"|i?got|i?plt|tm_clone_table|gnu\.lto_)(?:[._].*)?$",
+# Data for the linker, but nobody's variables.
+_CONSTANT = re.compile(r"^(?:\.data\.rel\.ro|plugin_constructors)(?:\..*)?$", re.ASCII)
+_MOST_STATICS = 1 << 28  # bytes, which every replay may touch
+_CONSTRUCTORS = re.compile(r"^\.(?:preinit|init)_array(\.\S+)?$", re.ASCII)
+_DESTRUCTORS = re.compile(r"^\.fini_array(\.\S+)?$", re.ASCII)
+# A linker gives each of these no meaning but its content's. Others may run, or decide what runs, in
+# the host itself: at its start, its end, or as it is bound; or while they are linked.
+_INERT = re.compile(
+    r"^(?:\.(?:l?rodata|l?data|l?bss|text|tdata|tbss|eh_frame|gcc_except_table|comment|note|group"
+    r"|debug_\w+|llvmbc|llvmcmd)(?:\..*)?|(?!__libc_)[A-Za-z_]\w*(?:\.\w+)?)$",
     re.ASCII,
 )
-_RESOLVER = re.compile(r"^\s*\d+: \S+ +\S+ +IFUNC |^\S+ +\S+ +R_\w+_IRELATIV", re.MULTILINE)
-_SECTION = re.compile(r"^(\.\S+)\s+(\d+)\s", re.MULTILINE)
+_RESOLVER = re.compile(r"^\s*\d+: \S+ +\S+ +(?:IFUNC|<)|^\S+ +\S+ +R_\w+_IRELATIV", re.MULTILINE)
+_SECTION = re.compile(r"(\S+) +(\d+) +\d+")
+_HEADING = re.compile(r"section +size +addr|Total +\d+|")
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
 
 
@@ -103,6 +107,10 @@ def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> B
         object_file = _plugin_object(plugin, folder / "metered", _METERED)
         metered = _link(plugin, [*own, object_file], folder / "host_metered")
     size, statics = _statics(plain)
+    if size > _MOST_STATICS:
+        raise HeapfitError(
+            f"{plugin.name}: has {size:,} B of variables (at most {_MOST_STATICS:,})"
+        )
     return Built(plugin, program, metered, size, statics)
 
 
@@ -120,6 +128,7 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     folder.mkdir(exist_ok=True)
     parts = list(_parts(plugin, folder, flags))
     _require_adapter(plugin, parts)
+    _require_inert(plugin, [part for part in parts if part in plugin.sources])
     joined = join(parts, folder, BinaryTools("gcc", (f"-m{plugin.bits}", "-no-pie")))
     settled = folder / "plugin.o"
     names = _TO_HOST | (_COPIES if flags else {})
@@ -135,21 +144,27 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
         f"--remove-section={name}" for name, _ in _sections(joined) if _DESTRUCTORS.match(name)
     ]
     run(["objcopy", *calls, *moved, *dropped, joined.name, settled.name], folder)
-    _require_nothing_at_start(plugin, settled)
+    _require_inert(plugin, [settled])
     return settled
 
 
-def _require_nothing_at_start(plugin: Plugin, settled: Path) -> None:
+def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
     """HeapfitError if code would run before the host's child is confined (host/host.c)."""
-    found = sorted({name for name, _ in _sections(settled) if _AT_START.match(name)})
-    listing = ["readelf", "--wide", "--syms", "--relocs", settled.name]
-    if not found and _RESOLVER.search(run(listing, settled.parent)):
-        found = ["an IFUNC resolver"]
-    if found:
-        raise HeapfitError(
-            f"{plugin.name}: has {', '.join(found)}, which would run outside the process that "
-            "confines it (leave it out; constructors may stay)"
-        )
+    for part in parts:
+        named = (name for name, _ in _sections(part))
+        found = sorted({name for name in named if not _INERT.match(name) and not _is_moved(name)})
+        listing = ["readelf", "--wide", "--syms", "--relocs", part.name]
+        if not found and _RESOLVER.search(run(listing, part.parent)):
+            found = ["an IFUNC resolver"]
+        if found:
+            raise HeapfitError(
+                f"{plugin.name}: has {', '.join(found)}, which could run outside the process that "
+                "confines it (leave it out; constructors may stay)"
+            )
+
+
+def _is_moved(section: str) -> bool:
+    return bool(_CONSTRUCTORS.match(section) or _DESTRUCTORS.match(section))
 
 
 def join(parts: Sequence[Path], folder: Path, compiler: BinaryTools) -> Path:
@@ -243,14 +258,26 @@ def _link(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
     return program
 
 
-def _sections(path: Path) -> list[tuple[str, int]]:
-    """The sections of an object that are loaded, with their bytes."""
-    told = run(["size", "-A", path.name], path.parent)
-    return [(name, int(size)) for name, size in _SECTION.findall(told)]
+def _sections(path: Path) -> Iterator[tuple[str, int]]:
+    """The sections of an object or archive, with their bytes.
+
+    Each line of a name that has several, or spaces, is a section of its own, so that none is
+    missed.
+    """
+    for line in run(["size", "-A", path.name], path.parent).splitlines():
+        found = _SECTION.fullmatch(line)
+        is_member = path.suffix == ".a" and line.endswith(f"(ex {path.name}):")
+        if found:
+            yield found[1], int(found[2])
+        elif not (is_member or line == f"{path.name}  :" or _HEADING.fullmatch(line)):
+            yield line, 0
 
 
 def _statics(settled: Path) -> tuple[int, tuple[Static, ...]]:
-    total = sum(size for name, size in _sections(settled) if _WRITABLE.match(name))
+    data, bss = run(["size", settled.name], settled.parent).splitlines()[1].split()[1:3]
+    constant = sum(size for name, size in _sections(settled) if _CONSTANT.match(name))
     listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
     statics = (Static(name, int(size, 16)) for size, name in _SYMBOL.findall(listing))
-    return total, tuple(sorted(statics, key=lambda one: (-one.size, one.name)))
+    return int(data) + int(bss) - constant, tuple(
+        sorted(statics, key=lambda one: (-one.size, one.name))
+    )

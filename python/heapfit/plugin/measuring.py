@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit import _engine
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin.building import Built, Static
 from heapfit.plugin.events import save_events
 from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
@@ -125,7 +125,7 @@ def measure(
     A trace, or the path of a stored one. HeapfitError if the adapter lacks a function.
     """
     stored = Trace.open(trace) if isinstance(trace, Path) else trace
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         events = Path(folder) / "events"
         save_events(stored, events)
         u_max = profile_trace(stored).u_max

@@ -19,6 +19,7 @@ from heapfit.importers.external_tool import PATIENCE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
 
 START = 20  # seconds of CPU until it answers: 10^9 events are read in a part of that
+REPLAY = 60  # seconds of CPU of a replay, without a millisecond an event
 _LONGEST_LINE = 400  # characters
 
 
@@ -70,17 +71,14 @@ class Process:
         print(question, file=self.questions, flush=True)
         words = self.answers.readline(_LONGEST_LINE).split()
         if len(words) != len(fields(HostAnswer)) or not all(map(str.isdecimal, words)):
-            raise HeapfitError(
-                "plug-in: its process ended (memory for a replay may have run out, or the kernel "
-                "has no filters of system calls)"
-            )
+            raise HeapfitError("plug-in: its process ended (memory for a replay may have run out)")
         return HostAnswer(*map(int, words))
 
 
 @contextmanager
 def start_process(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     """The process, which ends with the context."""
-    command = [*map(str, (program, events, alignment))]
+    command = [*map(str, (program, events, alignment, REPLAY))]
     # In a group of its own, so that nothing that it might start is left.
     with subprocess.Popen(
         command,

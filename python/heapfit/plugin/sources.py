@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, did_you_mean
 
 INCLUDE = Path(__file__).parent  # of heapfit_plugin.h
 CRATE = "Cargo.toml"
 C_SOURCES = (".c", ".s", ".S")
 CXX_SOURCES = (".cc", ".cpp", ".cxx")
 COMPILED = (".o", ".a")
+_NAMED_FLAGS = re.compile(r"(?:([^\s:-][^\s:]*):)?(.*)", re.DOTALL)  # NAME: FLAGS, or flags
 _KNOWN = (*C_SOURCES, *CXX_SOURCES, *COMPILED)
 
 
@@ -30,6 +33,11 @@ class Plugin:
     def is_crate(self) -> bool:
         """True if cargo builds the plug-in."""
         return any((source / CRATE).exists() for source in self.sources)
+
+    @property
+    def is_ready(self) -> bool:
+        """True if it comes compiled: nothing is built of it, only linked."""
+        return all(source.suffix in COMPILED for source in self.sources)
 
     @property
     def is_metered(self) -> bool:
@@ -51,6 +59,35 @@ def plugin_of(path: Path, bits: int = 32, cflags: Sequence[str] = ()) -> Plugin:
     if here.suffix not in _KNOWN:
         raise HeapfitError(f"{path}: not a plug-in's source (known: {', '.join(_KNOWN)})")
     return Plugin(here.stem, (here,), bits, (*cflags, f"-I{here.parent}"))
+
+
+def plugins_of(paths: Sequence[Path], bits: int, cflags: Sequence[str]) -> tuple[Plugin, ...]:
+    """The plug-ins at these paths; each of `cflags` is for all of them, or NAME: FLAGS for one."""
+    found = [plugin_of(path, bits) for path in paths]
+    named = [_split_flags(one, [plugin.name for plugin in found]) for one in cflags]
+    return tuple(
+        replace(
+            plugin,
+            cflags=(
+                *(flag for name, flags in named if name in (None, plugin.name) for flag in flags),
+                *plugin.cflags,
+            ),
+        )
+        for plugin in found
+    )
+
+
+def _split_flags(words: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The plug-in that flags are for, None for all, and the flags."""
+    found = _NAMED_FLAGS.fullmatch(words)
+    assert found is not None
+    name, flags = found.groups()
+    if name is not None and name not in names:
+        raise HeapfitError(f"--cflags {words}: no plug-in {name} ({did_you_mean(name, names)})")
+    try:
+        return name, shlex.split(flags)
+    except ValueError as error:
+        raise HeapfitError(f"--cflags {words}: {error}") from error
 
 
 def _files_of(folder: Path) -> tuple[Path, ...]:

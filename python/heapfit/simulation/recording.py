@@ -6,7 +6,6 @@ A recording is a stored trace or any file that can be imported.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.trace.operations import FREE, RESIZE
 
 _NS_PER_US = 1000
@@ -55,7 +55,7 @@ def count_holding_times(path: Path) -> tuple[tuple[float, ...], tuple[float, ...
 
 @lru_cache(maxsize=4)
 def _read(path: Path) -> Mapping[str, NDArray[Any]]:
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         batches = list(open_any(path, ImportOptions(), Path(folder)).batches(_COLUMNS))
     return {name: np.concatenate([batch[name] for batch in batches]) for name in _COLUMNS}
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 import time
 import uuid
 import warnings
@@ -25,6 +24,7 @@ from distributed import Client, Future
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
 
 _PATIENCE = 3.0  # seconds to answer, and to find a worker at the start
@@ -146,7 +146,7 @@ def _perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Do
         return Raised(
             HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
         )
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         paths = []
         for i, file in enumerate(files):
             if hashlib.sha256(file["content"]).hexdigest() != file["digest"]:

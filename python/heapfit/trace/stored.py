@@ -226,7 +226,7 @@ def write_trace(
     check = TraceCheck()
     largest_alignment = 0
     with stage_file(path) as staging:
-        with _writer(staging) as writer:
+        with _arrow_name(staging, "r+b") as name, _writer(name) as writer:
             for columns in _check_batches(_row_groups(batches), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(columns[name]) for name in COLUMNS]
@@ -261,13 +261,28 @@ def _reading(path: Path) -> Iterator[pq.ParquetFile]:
     Without pre_buffer, which would keep every byte read so far until the table is closed.
     """
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
+        with (
+            _arrow_name(path, "rb") as name,
+            pq.ParquetFile(name, page_checksum_verification=True, pre_buffer=False) as file,
+        ):
             yield file
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or _first_line(error)
         raise HeapfitError(
             f"{path}: cannot be read as a stored trace: {reason} (record or import it again)"
         ) from error
+
+
+@contextmanager
+def _arrow_name(path: Path, mode: str) -> Iterator[str]:
+    """A name of the file that Arrow takes, to which names that are not UTF-8 are none."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        with path.open(mode) as file:
+            yield f"/dev/fd/{file.fileno()}"
+    else:
+        yield str(path)
 
 
 def _first_line(error: Exception) -> str:
@@ -361,7 +376,7 @@ def _array(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
-def _writer(path: Path) -> pq.ParquetWriter:
+def _writer(path: str) -> pq.ParquetWriter:
     return pq.ParquetWriter(
         path,
         _schema(),

@@ -1,40 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records one of Zephyr's heaps by its listener (CONFIG_HEAP_LISTENER, CONFIG_SYS_HEAP_LISTENER),
- * which tells the bytes that a block can hold, not those that were asked for: build with
- * -DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED, so that the trace says so. A block that realloc moves is
- * told as another. Call it before the heap is used:
- *
- *   hfit_record_zephyr_heap(HEAP_ID_FROM_POINTER(&_system_heap.heap));
+ * Records what is asked of Zephyr's k_malloc and related functions. Link with
+ *   -Wl,--wrap=k_malloc,--wrap=k_calloc,--wrap=k_realloc,--wrap=k_aligned_alloc,--wrap=k_free
+ * Interrupts are locked from the call to its record, which is at most as long as the heap's own
+ * lock; with SMP, irq_lock is a lock of all processors. A call between functions of the kernel's
+ * one source is not seen by the linker, so nothing is recorded twice.
  */
 #include "adapters/one_heap.h"
 
-#include <zephyr/sys/heap_listener.h>
+#include <zephyr/irq.h>
 
-#if (HFIT_RECORD_FLAGS & HFIT_RECORD_ROUNDED) == 0
-#error "Zephyr's listener tells rounded sizes: define HFIT_RECORD_FLAGS as HFIT_RECORD_ROUNDED"
-#endif
+void *__real_k_malloc(size_t size);
+void *__real_k_calloc(size_t count, size_t size);
+void *__real_k_realloc(void *old, size_t size);
+void *__real_k_aligned_alloc(size_t alignment, size_t size);
+void __real_k_free(void *block);
+void *__wrap_k_malloc(size_t size);
+void *__wrap_k_calloc(size_t count, size_t size);
+void *__wrap_k_realloc(void *old, size_t size);
+void *__wrap_k_aligned_alloc(size_t alignment, size_t size);
+void __wrap_k_free(void *block);
 
-void hfit_record_zephyr_heap(uintptr_t heap);
-
-static void note_alloc(uintptr_t heap, void *block, size_t bytes) {
-    (void)heap;
-    hfit_record_alloc(&hfit_one_heap, block, bytes);
+void *__wrap_k_malloc(size_t size) {
+    const unsigned int before = irq_lock();
+    void *block = __real_k_malloc(size);
+    hfit_record_alloc(&hfit_one_heap, block, size);
+    irq_unlock(before);
+    return block;
 }
 
-static void note_free(uintptr_t heap, void *block, size_t bytes) {
-    (void)heap;
-    (void)bytes;
+void *__wrap_k_calloc(size_t count, size_t size) {
+    const unsigned int before = irq_lock();
+    void *block = __real_k_calloc(count, size);
+    hfit_record_zeroed(&hfit_one_heap, block, count * size);
+    irq_unlock(before);
+    return block;
+}
+
+/* Zephyr 4.1 and later have it; elsewhere nobody calls it, and the linker drops it. */
+void *__wrap_k_realloc(void *old, size_t size) {
+    const unsigned int before = irq_lock();
+    void *block = __real_k_realloc(old, size);
+    hfit_record_resize(&hfit_one_heap, old, block, size);
+    irq_unlock(before);
+    return block;
+}
+
+void *__wrap_k_aligned_alloc(size_t alignment, size_t size) {
+    const unsigned int before = irq_lock();
+    void *block = __real_k_aligned_alloc(alignment, size);
+    hfit_record_aligned(&hfit_one_heap, block, size, alignment);
+    irq_unlock(before);
+    return block;
+}
+
+void __wrap_k_free(void *block) {
+    const unsigned int before = irq_lock();
     hfit_record_free(&hfit_one_heap, block);
-}
-
-void hfit_record_zephyr_heap(uintptr_t heap) {
-    static struct heap_listener on_alloc = {.event = HEAP_ALLOC};
-    static struct heap_listener on_free = {.event = HEAP_FREE};
-    on_alloc.heap_id = heap;
-    on_alloc.alloc_cb = note_alloc;
-    on_free.heap_id = heap;
-    on_free.free_cb = note_free;
-    heap_listener_register(&on_alloc);
-    heap_listener_register(&on_free);
+    __real_k_free(block);
+    irq_unlock(before);
 }

@@ -15,8 +15,8 @@ static void begin(hfit_debugger_ring *ring) {
 
 static size_t room_in(const hfit_debugger_ring *ring) {
     const uint32_t next = ring->next;
-    const uint32_t read = ring->read;
-    return (read > next ? 0 : ring->size) + read - next - 1;
+    const uint32_t read_at = ring->read_at;
+    return (read_at > next ? 0 : ring->size) + read_at - next - 1;
 }
 
 bool hfit_record_to_debugger(void *sink, const void *bytes, size_t size) {

@@ -35,10 +35,10 @@ typedef struct hfit_debugger_ring {
     int32_t down_count;
     const char *name; /* of the one channel, up to the host */
     uint8_t *buffer;
-    uint32_t size;          /* bytes; at least one frame's and 1 */
-    volatile uint32_t next; /* where the target writes */
-    volatile uint32_t read; /* where the probe reads */
-    uint32_t flags;         /* 0: a target never waits */
+    uint32_t size;             /* bytes; at least one frame's and 1 */
+    volatile uint32_t next;    /* where the target writes */
+    volatile uint32_t read_at; /* where the probe reads */
+    uint32_t flags;            /* 0: a target never waits */
 } hfit_debugger_ring;
 
 bool hfit_record_to_debugger(void *sink, const void *bytes, size_t size);

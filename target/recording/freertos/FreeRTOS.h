@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 typedef uint32_t TickType_t;
+typedef long BaseType_t;
 typedef unsigned long UBaseType_t;
 
 #define configTICK_RATE_HZ ((TickType_t)IMAGE_TICK_RATE)

@@ -5,6 +5,8 @@
 
 #include <FreeRTOS.h>
 
+void vTaskSuspendAll(void);
+BaseType_t xTaskResumeAll(void);
 TickType_t xTaskGetTickCountFromISR(void);
 
 #endif

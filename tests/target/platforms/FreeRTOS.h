@@ -12,6 +12,9 @@ typedef unsigned long UBaseType_t;
 
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
 #define configUSE_MALLOC_FAILED_HOOK 1
+#ifndef configHEAP_CLEAR_MEMORY_ON_FREE
+#define configHEAP_CLEAR_MEMORY_ON_FREE 0
+#endif
 #ifndef portBYTE_ALIGNMENT
 #define portBYTE_ALIGNMENT 8
 #endif

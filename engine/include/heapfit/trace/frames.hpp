@@ -44,6 +44,9 @@ class FrameTrace {
     // placed as the replay does. Lower 32 bits. Empty unless they are kept.
     [[nodiscard]] const std::vector<std::uint32_t> &addresses() const { return addresses_; }
 
+    // True if no event before or between those of the log is missing, and no block was live before.
+    [[nodiscard]] bool is_whole() const;
+
     // What is missing, or was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -92,6 +95,7 @@ class FrameTrace {
     void allocate(const Request &request);
     void add_placed(const Request &request);
     void resize(std::uint64_t old, const Request &request);
+    [[nodiscard]] std::string describe_overlaps() const;
     void free_overlapped(const Request &request);
     [[nodiscard]] std::uint64_t end_of(std::uint64_t address, std::uint64_t size) const;
     [[nodiscard]] std::uint32_t after(std::uint32_t address, std::int64_t step) const;
@@ -122,6 +126,7 @@ class FrameTrace {
     std::uint64_t refused_ = 0;  // requests the heap could not serve
     std::uint32_t largest_refused_ = 0;
     std::uint64_t overlapped_ = 0;      // blocks whose free is missing
+    std::uint64_t first_overlap_ = 0;   // the event that was given the place of the first of them
     std::uint64_t unknown_resizes_ = 0; // of blocks whose allocation is missing
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,9 @@ class HeapLogTrace {
   private:
     void take(std::string_view line, std::uint64_t number);
     [[nodiscard]] std::span<const LogPattern> patterns() const;
+    void keep_half(std::string_view text);
+    [[nodiscard]] std::string join_halves(std::string_view line);
+    void take_whole(std::string_view line, std::uint64_t number);
     void apply(const HeapCall &call, std::uint64_t number);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
@@ -53,11 +57,12 @@ class HeapLogTrace {
     TraceHeader header_;
     std::vector<std::string> own_texts_; // which own_ looks at
     std::vector<LogPattern> own_;
-    std::optional<std::size_t> dialect_; // once an event was read
-    std::uint64_t old_ = 0;              // of a resize whose second line is to come
-    std::optional<NodeTable> table_;     // that is being read
-    bool lists_free_ = false;            // what is listed next is free
-    bool has_order_ = true;              // the last table did
+    std::optional<std::size_t> dialect_;        // once an event was read
+    std::map<std::string, std::string> halves_; // of calls, by thread and function
+    std::uint64_t old_ = 0;                     // of a resize whose second line is to come
+    std::optional<NodeTable> table_;            // that is being read
+    bool lists_free_ = false;                   // what is listed next is free
+    bool has_order_ = true;                     // the last table did
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

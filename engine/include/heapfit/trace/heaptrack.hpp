@@ -5,7 +5,8 @@
 //                 a size path             i address module [function file line]...
 //   both          v program version       X command     c milliseconds
 // Records of one letter count from 1 (those of `a` from 0); a path is its innermost call and the
-// path of its callers. The interpreted form tells a free by size and path, not by block.
+// path of its callers. Texts have their length ahead from form 3 on. The interpreted form tells a
+// free by size and path, not by block.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,7 @@ class HeaptrackTrace {
     RunningHeap heap_;
     TraceHeader header_;
     bool is_begun_ = false;
+    std::uint64_t form_ = 0;
     bool is_interpreted_ = false;
     std::uint64_t time_ = 0;                         // us
     std::map<std::uint64_t, std::uint64_t> modules_; // bytes of each, by its first address

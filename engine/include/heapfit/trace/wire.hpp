@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "heapfit/trace/builder.hpp"
@@ -52,6 +53,7 @@ class WireTrace {
         std::uint64_t size;    // asked for
         std::uint32_t site;
         bool is_known;
+        bool is_left_out;
     };
 
     [[nodiscard]] std::size_t wanted() const;
@@ -64,6 +66,7 @@ class WireTrace {
     void take_record(const WireRecord &record);
     void take_chain(const WireRecord &record);
     void take_request(const WireRecord &record, const Request &request);
+    [[nodiscard]] bool leave_out(const WireRecord &record, const Request &request);
     void begin_resize(const WireRecord &record);
     void end_resize(const WireRecord &record, Request request);
     void replace_by_empty(std::uint64_t parked, const Request &request);
@@ -85,6 +88,10 @@ class WireTrace {
     std::uint32_t threads_ = 0;  // the highest number
     std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
     Chains chains_;
+    std::unordered_set<std::uint64_t> left_out_; // addresses of live blocks that are no objects
+    std::uint64_t misaligned_ = 0; // requests left out for an alignment that no region has
+    std::uint64_t runtime_ = 0;    // order of the request for the emergency pool; 0: none
+    Bytes runtime_size_ = 0;       // of that pool
     bool is_attached_ = false;
     bool is_confined_ = false;
     std::uint32_t stopped_ = 0;

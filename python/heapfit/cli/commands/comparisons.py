@@ -115,13 +115,13 @@ class CompareCommand:
         ),
     ] = False
     cflags: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--cflags",
-            help="Compiler flags for the sources of --plugin.",
+            help="Compiler flags for the sources of --plugin; NAME: FLAGS for those of one.",
             rich_help_panel=_PLUGIN_GROUP,
         ),
-    ] = ""
+    ] = None
     bits: Annotated[
         PointerBits,
         typer.Option(
@@ -130,6 +130,14 @@ class CompareCommand:
             rich_help_panel=_PLUGIN_GROUP,
         ),
     ] = PointerBits.BITS_32
+    no_build: Annotated[
+        bool,
+        typer.Option(
+            "--no-build",
+            help="Take only plug-ins that come compiled (.a, .o): building runs code as you.",
+            rich_help_panel=_PLUGIN_GROUP,
+        ),
+    ] = False
     board: Annotated[
         Path | None,
         typer.Option(

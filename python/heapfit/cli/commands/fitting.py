@@ -320,7 +320,8 @@ class VerifyCommand:
         typer.Option(
             "--build",
             help="The command that builds the image. {code} is the folder of the heap's C; "
-            "{record} is 1 in a build that records, else empty.",
+            "{record} is 1 in a build that records, else empty; {region} is the heap's bytes. With "
+            "{run}, each run is built.",
         ),
     ]
     arguments: Annotated[
@@ -345,8 +346,8 @@ class VerifyCommand:
         str,
         typer.Option(
             "--build-now",
-            help="With --now: the command that builds the image with the incumbent heap. Once the "
-            "fitted heap passes, both are compared on the same runs.",
+            help="With --now: the command that builds the image with the incumbent heap of "
+            "{region} bytes. Once the fitted heap passes, both are compared on the same runs.",
         ),
     ] = ""
     prefix: _Prefix = "app"
@@ -388,6 +389,10 @@ class GenerateCommand:
     counts: Annotated[
         bool,
         typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
+    ] = False
+    records: Annotated[
+        bool,
+        typer.Option("--record", help="The heap records each call, for another fit."),
     ] = False
     region: RegionOption = None
     is_region_given: Annotated[

@@ -28,6 +28,7 @@ def check_parts(check: Check) -> Iterator[Part]:
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
     yield Fields({"events_of_searches": check.events_of_searches})
+    yield from (Note(f"{one.run.name}: {note}") for one in check.recordings for note in one.notes)
     yield from _describe_heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
     prospect = check.prospect

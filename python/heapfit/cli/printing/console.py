@@ -23,6 +23,7 @@ WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 WIDE = 200  # of what bench/ prints, for people and for programs
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|B|bits?|bytes|ms|s)(?!\w))")
+_RAW_BYTE = re.compile("[\udc80-\udcff]")  # of a name that is not UTF-8, as Python keeps it
 _NO_BREAK = "\N{NO-BREAK SPACE}"  # where textwrap breaks no line
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
@@ -30,13 +31,14 @@ _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def printable(text: str) -> str:
-    """The text without what could steer a terminal.
+    """The text without what could steer a terminal; bytes that are not UTF-8 are escaped.
 
-    >>> printable("a\\x1b[2Jb\\u202ec")
-    'a[2Jbc'
+    >>> printable("a\\x1b[2Jb\\u202ec"), printable("caf\\udce9")
+    ('a[2Jbc', 'caf\\\\xe9')
     """
     if text.isascii() and text.isprintable():
         return text
+    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:x}", text)
     return "".join(c for c in text if unicodedata.category(c) not in _UNPRINTABLE)
 
 

@@ -14,7 +14,6 @@ from heapfit.cli.printing.plans import plans_parts
 from heapfit.cli.printing.robust import robust_table
 from heapfit.comparison.costs.measures import Measure
 from heapfit.design.front.design_front import ALL_MEASURES, Configuration, Front, save_front
-from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import designs_of
 from heapfit.fitting.candidates import front_of_fit, rank_by_memory, save_plans
 from heapfit.fitting.result import Fit
@@ -89,6 +88,6 @@ def _write_front(
 
 def _find_preferred(fitted: Fit, front: Front) -> Configuration | None:
     """The configuration that was chosen, where something else than memory was preferred."""
-    if fitted.options.prefer is Preference.RAM:
+    if fitted.options.is_by_memory:
         return None
     return next(one for one in front.configurations if one.name == fitted.winner.name)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from heapfit.cli.printing.league import league_parts
 from heapfit.cli.printing.parts import Part
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
 from heapfit.league import (
     LeagueOptions,
@@ -25,7 +25,8 @@ from heapfit.league.board import read_board
 from heapfit.league.others import crates
 from heapfit.league.row_cache import RowCache
 from heapfit.league.run import ALIGNMENTS, NO_BOARD
-from heapfit.plugin import Plugin, plugin_of
+from heapfit.outputs.scratch import scratch_folder
+from heapfit.plugin import Plugin, plugins_of
 from heapfit.report.drawing.rendering import write_page
 from heapfit.report.league.page import render
 from heapfit.sweep import Sweep
@@ -40,14 +41,21 @@ class ForeignAllocators:
 
     paths: Sequence[Path]
     has_crates: bool
-    cflags: str
+    cflags: Sequence[str]  # for all plug-ins, or NAME: FLAGS
     bits: int
     board: Path | None = None  # what was counted of them on one
+    no_build: bool = False  # takes no sources and crates, whose build runs as the user
 
     def plugins(self) -> tuple[Plugin, ...]:
         """The plug-ins and crates; HeapfitError if there is no plug-in at a path."""
-        own = [plugin_of(path, self.bits, shlex.split(self.cflags)) for path in self.paths]
-        return (*own, *(crates(self.bits) if self.has_crates else []))
+        own = plugins_of(self.paths, self.bits, self.cflags)
+        found = (*own, *(crates(self.bits) if self.has_crates else []))
+        built = [one.name for one in found if not one.is_ready]
+        if built and self.no_build:
+            raise HeapfitError(
+                f"--no-build: {', '.join(built)} would be built (give an archive or an object)"
+            )
+        return found
 
     def words(self) -> Iterator[str]:
         """The words of the command line that name these allocators."""
@@ -57,10 +65,12 @@ class ForeignAllocators:
             yield "--crates"
         if self.paths or self.has_crates:
             yield from ("--bits", str(self.bits))
-        if self.cflags:
-            yield from ("--cflags", self.cflags)
+        for flags in self.cflags:
+            yield from ("--cflags", flags)
         if self.board is not None:
             yield from ("--board", str(self.board))
+        if self.no_build:
+            yield "--no-build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,7 @@ def make_league(asked: LeagueRequest, output: Path, workers: int | None) -> Iter
     with (
         progress_bar(_WORK) as progress,
         Sweep(workers) as sweep,
-        tempfile.TemporaryDirectory(prefix="heapfit-") as folder,
+        scratch_folder() as folder,
     ):
         opening = OpeningOptions(asked.importing, asked.events)
         recordings = open_recordings(asked.sources, Path(folder), opening, progress)

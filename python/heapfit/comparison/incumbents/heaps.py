@@ -35,7 +35,11 @@ from heapfit.plan.values import parse_values
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"
-GOOD_FIT: Final = "good_fit"  # ours, which takes about as long as heap_4
+RUNGS: Final = {  # our heaps that learn nothing, with their titles, the quickest first
+    "address_first_fit": "first fit (ours)",
+    "good_fit": "good fit (ours)",
+    "tailored": "tailored, plain",
+}
 
 _FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(

@@ -13,6 +13,9 @@ from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
+MOST_MEMORY: Final = 1.25  # times the least: what needs more is no answer to any preference
+WORTH_TIME: Final = 1.10  # times the instructions of a call: at most so many for under 1 % of RAM
+WORTH_FLASH: Final = 500  # bytes of code: at most so many for under 1 % of RAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +27,9 @@ class Offer:
     costs: Measures
     is_advisable: bool = True  # its figures hold on other runs; others neither dominate
 
-    def figure(self, preference: Preference) -> float | None:
-        """What a user prefers to be small; None if it was not measured."""
-        if preference is Preference.RAM:
+    def figure(self, preference: Preference | None) -> float | None:
+        """What a user prefers to be small, by default memory; None if it was not measured."""
+        if preference in (None, Preference.RAM):
             return self.region
         return self.costs.figure(Measure(preference.value))
 
@@ -54,11 +57,14 @@ def pick_offer(
 ) -> Offer:
     """The offer with the least of a preferred measure; within 1 % of it that of least memory.
 
-    It is advisable, and no other offer dominates it, nor a rival, which itself cannot be picked.
-    If rivals dominate all, they do not count: then one of them is the answer.
+    It is advisable, needs at most a quarter more memory than the least does, and no other offer
+    dominates it, nor a rival, which itself cannot be picked. If rivals dominate all, they do not
+    count: then one of them is the answer.
     """
     advisable = [one for one in offers if one.is_advisable] or list(offers)
     own = [one for one in advisable if not is_dominated(one, offers)]
+    most = MOST_MEMORY * min((one.region for one in own), default=0)
+    own = [one for one in own if one.region <= most]
     able = [one for one in own if not is_dominated(one, rivals)] or own
     known = [(value, one) for one in able if (value := one.figure(preference)) is not None]
     if not known:
@@ -69,6 +75,29 @@ def pick_offer(
     least = min(value for value, _ in known)
     near = [pair for pair in known if is_near(pair[0], least)]
     return min(near, key=lambda pair: (pair[1].region, pair[0], pair[1].name))[1]
+
+
+def step_down(least: Offer, rungs: Sequence[Offer]) -> Offer:
+    """The offer of least memory, or a cheaper one from which the step to it is not worth it.
+
+    A step that saves under 1 % of memory is not worth 10 % more time or 500 B more code.
+    """
+    cheaper = [
+        one
+        for one in rungs
+        if one.is_advisable and is_near(one.region, least.region) and _is_too_dear(least, one)
+    ]
+    return min(cheaper, key=lambda one: (one.costs.time or 0, one.region), default=least)
+
+
+def _is_too_dear(dear: Offer, cheap: Offer) -> bool:
+    """True if one offer takes so much more time or code than another, and less of neither."""
+    old, new = cheap.costs, dear.costs
+    if old.time is None or new.time is None or old.size is None or new.size is None:
+        return False
+    if new.time < old.time or new.size < old.size:
+        return False
+    return new.time > WORTH_TIME * old.time or new.size > old.size + WORTH_FLASH
 
 
 def is_near(value: float, least: float) -> bool:

@@ -14,7 +14,6 @@ thing that is trained, so plain allocators go through the same.
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import (
     PlanFile,
     TrainingRecord,
@@ -247,7 +247,7 @@ def _answers_folder(kept: Path | None) -> Iterator[Path]:
     if kept is not None:
         yield kept
         return
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         yield Path(folder)
 
 

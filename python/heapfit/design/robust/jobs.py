@@ -7,7 +7,6 @@ make opening it worth while, one for a long trace.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
@@ -101,7 +101,7 @@ def make_folds(
 
 
 def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progress) -> Fold:
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         traces = [Trace.open(path) for path in paths]
         joined = join_traces(Path(folder) / "joined.parquet", traces)
         if not joined.fits_in_memory:

@@ -3,8 +3,8 @@
 
 `all_rows` knows each plan's region on each trace, and tries margins. `rows_for_choice` knows what
 decides the choice: of every plan the largest region of all traces, and each trace's of the first
-row that sets no blocks aside and of those before it, since the choice is one of these. Rows that
-changes of the program need too much more of are passed over.
+row that sets no blocks aside, of those before it and of what is shown with every answer, since the
+choice is one of these. Rows that changes of the program need too much more of are passed over.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Ro
         (i for i in plain if not rows[i].is_trace_specific), (plain or [len(rows) - 1])[-1]
     )
     by_name = {one.name: one for one in candidates}
-    looked_at = [by_name[row.name] for row in rows[: first + 1]]
+    known = [i for i, row in enumerate(rows) if i <= first or by_name[row.name].is_shown]
+    looked_at = [by_name[rows[i].name] for i in known]
     judge.replays.measure(pair for one in looked_at for pair in _pairs_for_choice(one, judge))
     whole = [_measure_row(one, judge) for one in looked_at]
     for i, candidate in enumerate(looked_at):
@@ -102,7 +103,9 @@ def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Ro
             ]
             most = largest_regions(seen, judge.replays)
             whole[i] = replace(whole[i], held=_check_holdout(candidate, most, judge))
-    return [*whole, *rows[first + 1 :]]
+    for i, row in zip(known, whole, strict=True):
+        rows[i] = row
+    return rows
 
 
 def _rank_by_largest(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
@@ -18,29 +20,45 @@ from heapfit.importers.target_log import (
 )
 from heapfit.progress import Progress, ignore_progress
 
+_RUN = "{run}"
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Firmware:
     """The command that builds an image, and how the image is run.
 
     In the words of `build`, {code} stands for the folder of the heap's C, {record} for 1 where
-    requests are to be recorded, else for nothing; in the image's own, {run} for the run's number.
+    requests are to be recorded, else for nothing, {region} for the bytes of the heap; there and in
+    the image's own arguments, {run} for the run's number. NAME=VALUE before the command goes to its
+    environment, as a shell has it.
     """
 
     build: str  # a command; no shell reads it
     emulation: Emulation
+    _values: dict[str, str] = field(default_factory=dict, init=False)  # of the image that is meant
 
-    def make(self, code: Path | None, is_recorded: bool) -> None:
-        """Builds the image, with the heap in `code` or the firmware's own.
+    def make(self, code: Path | None, is_recorded: bool, region: int) -> None:
+        """Builds the image, with the heap in `code` or the firmware's own of `region` bytes.
 
-        HeapfitError with what the command said last if it fails.
+        Where the command has a {run}, each run builds its own. HeapfitError with what the command
+        said last if it fails.
         """
-        values = {"code": "" if code is None else str(code.resolve()), "record": "1" * is_recorded}
+        folder = "" if code is None else str(code.resolve())
+        self._values = {"code": folder, "record": "1" * is_recorded, "region": str(region)}
+        if _RUN not in self.build:
+            self._build(self._values)
+
+    def _build(self, values: Mapping[str, str]) -> None:
         words = _fill_in(shlex.split(self.build), values)
+        assigned = []
+        while len(words) > 1 and _ASSIGNMENT.match(words[0]):
+            assigned.append(words.pop(0).split("=", 1))
         try:
             done = subprocess.run(
-                words, capture_output=True, text=True, errors="replace", check=False
-            )
+                words, capture_output=True, text=True, errors="replace", check=False,
+                env=os.environ | dict(assigned),
+            )  # fmt: skip
         except OSError as error:
             raise HeapfitError(f"{words[0]}: cannot be run: {error.strerror}") from error
         if done.returncode != 0:
@@ -54,16 +72,19 @@ class Firmware:
     ) -> TargetRecording:
         """Records one run of an image; stores its trace at `output`, its log in the same folder."""
         log = output.with_suffix(".frames")
-        recorded = record_emulated(self._emulation_of(run), output, progress, log)
+        recorded = record_emulated(self._prepare(run), output, progress, log)
         if recorded.is_interrupted:
             raise KeyboardInterrupt
         return recorded
 
     def passes(self, run: int) -> bool:
         """True if one run of an image without the recorder ends with status 0."""
-        return run_emulated(self._emulation_of(run)) == 0
+        return run_emulated(self._prepare(run)) == 0
 
-    def _emulation_of(self, run: int) -> Emulation:
+    def _prepare(self, run: int) -> Emulation:
+        """The image of this run, built first if it is this run's alone."""
+        if _RUN in self.build:
+            self._build(self._values | {"run": str(run)})
         words = _fill_in(list(self.emulation.arguments), {"run": str(run)})
         return replace(self.emulation, arguments=tuple(words))
 

@@ -19,12 +19,18 @@ from heapfit.checks.run import run_recording
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.pairs import IncumbentFirmware, MeasuredPairs, measure_pairs
+from heapfit.fitting.verify.pairs import (
+    IncumbentFirmware,
+    MeasuredPairs,
+    measure_pairs,
+    raise_region,
+)
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.refusals import refusal_bound
+from heapfit.fitting.verify.survival import MOST_SIZES, Survival, find_surviving_size
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
-from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
 from heapfit.progress import Progress, RunProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
@@ -51,6 +57,7 @@ class Round:
     plan: PlanFile
     runs: tuple[FreshRun, ...]
     equal: int  # runs whose requests equal another's of the round: they are one run, not two
+    raised: PlanFile  # with the region that these runs need, too, if they pass
 
     @property
     def is_passed(self) -> bool:
@@ -112,24 +119,30 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
+    written: PlanFile | None = None  # the plan whose C is in the folder
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
         self.runs.expect(self.options.runs_of_a_round)
         plan = load_plan(plan_path)
         code = self._write_code(plan)
-        self.firmware.make(code, is_recorded=True)
+        self.firmware.make(code, True, plan.region or 0)
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = [content_hash(run.trace) for run in runs]
-        return Round(plan, tuple(runs), len(hashes) - len(set(hashes)))
+        done = Round(plan, tuple(runs), len(hashes) - len(set(hashes)), plan)
+        if not done.is_passed:
+            return done
+        return replace(done, raised=raise_region(plan, [run.trace for run in runs]))
 
     def _write_code(self, plan: PlanFile) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""
         if plan.heap:
             return None
         code = self.folder / "code"
-        options = GenerateOptions(self.options.platforms)
-        generate(plan, code, self.options.prefix, options=options)
+        if plan != self.written:
+            options = GenerateOptions(self.options.platforms)
+            generate(plan, code, self.options.prefix, options=options)
+            self.written = plan
         return code
 
     def refit(self, done: Round) -> Path:
@@ -144,17 +157,52 @@ class _Loop:
     def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
         """Runs the firmware without the recorder, which takes time; the runs that did not pass.
 
-        None if the round before has not.
+        Its heap has what the recorded runs needed, too. None if the round before has not passed.
         """
         if not done.is_passed:
             return None
-        code = None if done.plan.heap else self.folder / "code"
-        self.firmware.make(code, is_recorded=False)
+        code = self._write_code(done.raised)
+        self.firmware.make(code, False, done.raised.region or 0)
         numbers = [self._take_number() for _ in range(self.options.times)]
         return tuple(number for number in numbers if not self._passes(number))
 
-    def _passes(self, number: int) -> bool:
-        is_passed = self.firmware.passes(number)
+    def save_raised(self, done: Round, plan: Path) -> Path:
+        """The file of the plan that ran last: the one given, or a new one with a larger region."""
+        if done.raised == done.plan:
+            return plan
+        save_plan(self.folder / "plan.toml", done.raised)
+        return self.folder / "plan.toml"
+
+    def measure_survival(self, pairs: MeasuredPairs, done: Round, now: Firmware) -> MeasuredPairs:
+        """The pairs with the size in which each heap survives the same fresh runs, if it matters.
+
+        They do not matter where replays say already that the incumbent is kept.
+        """
+        if pairs.today.is_kept:
+            return pairs
+        numbers = [self._take_number() for _ in range(self.options.times)]
+        self.runs.expect(2 * MOST_SIZES * len(numbers))
+
+        def serves(firmware: Firmware, code: Path | None, region: int) -> bool:
+            firmware.make(code, False, region)
+            failed = next((number for number in numbers if not self._passes(number, firmware)), 0)
+            numbers.sort(key=lambda number: number != failed)  # what failed once is tried first
+            return failed == 0
+
+        def serves_fitted(region: int) -> bool:
+            code = self._write_code(replace(done.plan, region=region))
+            return serves(self.firmware, code, region)
+
+        heap, size = pairs.today.heap, done.raised.region or 0
+        low = min(one.u_max for one in pairs.today.pairs)
+        region = pairs.today.costs[0].region or 2 * size
+        needed = find_surviving_size(lambda size: serves(now, None, heap.set_to(size)), low, region)
+        fitted = find_surviving_size(serves_fitted, min(pairs.peaks), size)
+        self._write_code(done.raised)
+        return replace(pairs, survival=Survival(needed, fitted, len(numbers)))
+
+    def _passes(self, number: int, firmware: Firmware | None = None) -> bool:
+        is_passed = (firmware or self.firmware).passes(number)
         self.runs.done(f"run {number}")
         return is_passed
 
@@ -200,7 +248,8 @@ def verify(
             return settled
         last = settled.rounds[-1]
         fitted = {run.run: run.trace for run in last.runs}
-        return replace(settled, pairs=measure_pairs(last.plan, fitted, today, folder, runs))
+        pairs = measure_pairs(last.plan, fitted, today, folder, runs)
+        return replace(settled, pairs=loop.measure_survival(pairs, last, today.firmware))
 
 
 def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
@@ -211,6 +260,7 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.run_unrecorded(rounds[-1])
+    plan = loop.save_raised(rounds[-1], plan)
     return Verification(tuple(rounds), refused, loop.options.times, plan)
 
 

@@ -12,11 +12,12 @@ them would have got. Here each is measured under its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
@@ -29,6 +30,7 @@ from heapfit.comparison.margin import (
     margin_kind,
 )
 from heapfit.fitting.verify.firmware import Firmware
+from heapfit.fitting.verify.survival import Survival
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
@@ -36,6 +38,8 @@ from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
+
+_AMPLE = 2  # times the plan's region, for recordings over the incumbent heap
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,20 @@ class MeasuredPairs:
 
     today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
+    survival: Survival | None = None  # measured where replays say "replace"
+
+    @property
+    def is_kept(self) -> bool:
+        """True unless both replays and runs at equal survival show that a replacement pays."""
+        return self.today.is_kept or self.survival is None or not self.survival.is_less
+
+    def sentence(self) -> str:
+        """The verdict as a sentence or two."""
+        if self.survival is None:
+            return self.today.sentence()
+        now, fitted = self.today.costs
+        verdict = f"{'Keep' if self.is_kept else 'Replace'} {now.name}."
+        return f"{verdict} {self.survival.describe(now.name, fitted.name)}"
 
 
 def measure_pairs(
@@ -72,7 +90,8 @@ def measure_pairs(
         apart.setdefault(content_hash(trace), number)
     numbers = list(apart.values())
     over_plan = [fitted[number] for number in numbers]
-    over_now = _record_incumbent(numbers, today.firmware, folder, runs)
+    region = today.heap.set_to(_AMPLE * (plan.region or 0))
+    over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
     bases = [trace.largest_alignment for trace in over_now]
     heap, memories, _ = measure_memories(
         today.heap, [requests_of(trace) for trace in over_now], bases
@@ -94,6 +113,26 @@ def measure_pairs(
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
 
 
+def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
+    """The plan with the region that these runs need, its margin included, if that is larger."""
+    heap = heap_of_plan(plan)
+    if heap is None:
+        needs: Sequence[int | None] = [_smallest_region(plan, trace) for trace in traces]
+    else:
+        bases = [trace.base_alignment_for(plan.base_alignment) for trace in traces]
+        _, needs, _ = measure_memories(heap, [requests_of(trace) for trace in traces], bases)
+    peak = max(profile_trace(trace).u_max for trace in traces)
+    known = MarginBasis(plan.runs + len(traces), peak, margin_kind(plan.plan, heap is None))
+    size = _size_heap(needs, known, plan.margin)
+    if size is None:
+        return plan
+    raised = replace(plan, region=size.region)
+    if heap is not None:
+        made = make_heap_plan(heap, heap.set_to(size.region))
+        raised = replace(plan, region=made.region, heap=made.heap)
+    return raised if (raised.region or 0) > (plan.region or 0) else plan
+
+
 def _summarize_cost(
     heap: Plan | SystemHeap, name: str, size: HeapSize | None, trace: Trace
 ) -> HeapCost:
@@ -104,9 +143,9 @@ def _summarize_cost(
 
 
 def _record_incumbent(
-    numbers: list[int], firmware: Firmware, folder: Path, runs: RunProgress
+    numbers: list[int], firmware: Firmware, region: int, folder: Path, runs: RunProgress
 ) -> list[Trace]:
-    firmware.make(None, is_recorded=True)
+    firmware.make(None, True, region)
     traces = []
     for number in numbers:
         traces.append(firmware.record(number, folder / f"now-{number}.parquet").trace)

@@ -8,6 +8,7 @@ replay        -> offsets               10        40        20 ...
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,16 +17,51 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.checks.system_run import place_requests
+from heapfit.comparison.incumbents.heap_plans import make_heap_plan
+from heapfit.comparison.incumbents.heaps import find_heap, name_system_heap
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import PlanFile
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.operations import FREE
+from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
 Addresses: TypeAlias = NDArray[np.uint32]
 
+# Memory in which a replay runs to its end: so often the live bytes, with so much for each block.
+_AMPLE, _AMPLE_BLOCK = 4, 64
+
 
 def read_addresses(log: Path) -> Addresses:
     """The addresses of blocks of a byte or more, resized ones again; HeapfitError as on import."""
+    return _read_log(log).addresses
+
+
+def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
+    """Yields a note if the system's heap, replayed, places the recorded blocks elsewhere.
+
+    It needs a whole log of frames that names a system whose heap takes the lowest chunk that fits:
+    then no block's place depends on the heap's size, which is not known here.
+    """
+    is_target = trace.info.source.startswith("recorder/target") and log.is_file()
+    name = name_system_heap(trace.info.source) if is_target else None
+    heap = find_heap(name, STANDARD_ALIGNMENT) if name else None
+    if heap is None or heap.plan.allocator != "first_fit":
+        return
+    reader = _read_log(log)
+    if not reader.is_whole:
+        return
+    profile = profile_trace(trace)
+    plan = make_heap_plan(heap, _AMPLE * (profile.u_max + _AMPLE_BLOCK * profile.live_blocks_max))
+    event = find_first_difference(trace, plan, reader.addresses)
+    if event is not None:
+        yield (
+            f"From event {event} on {heap.name}'s rule places blocks elsewhere than the device "
+            "did: calls were recorded outside the heap's lock, or the device has another heap."
+        )
+
+
+def _read_log(log: Path) -> _engine.FrameTrace:
     reader = _engine.FrameTrace(drop_unknown=True)
     reader.keep_addresses()
     with ByteStream(log) as stream:
@@ -33,7 +69,7 @@ def read_addresses(log: Path) -> Addresses:
             reader.feed(chunk)
             reader.take()
     reader.finish()
-    return reader.addresses
+    return reader
 
 
 def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) -> int | None:

@@ -3,13 +3,13 @@
  * The process that a plug-in lives in: reads a recording once, then answers questions on stdin, a
  * line each, until there are no more.
  *
- *   host EVENTS ALIGNMENT
+ *   host EVENTS ALIGNMENT SECONDS
  *     places BYTES, apart BYTES, content BYTES  the recording in a region (replay.h: effort)
  *     attack NUMBER BYTES                       an attack (attacks.h)
  *
  * Each is done in a child, which may crash, run on for ever or call the system: all three are told
- * as faults. A call that uses more than a second of CPU time is endless; no clock on the wall
- * counts.
+ * as faults. Its parent watches it and counts CPU time, not that of a clock on the wall: a call of
+ * more than a second is endless, as is a replay of more than SECONDS and a millisecond an event.
  */
 #include "answer.h"
 #include "attacks.h"
@@ -29,13 +29,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { TICK_MICROSECONDS = 250000, TICKS_A_CALL = 4, SIGNAL_STACK = 1 << 16, MOST_SECONDS = 3600 };
+enum { TICK_NANOSECONDS = 250000000, SIGNAL_STACK = 1 << 16 };
+enum { MILLISECOND = 1000000, MOST_A_CALL = 1000 };
 
 typedef struct question {
     char what[16];
@@ -49,34 +49,16 @@ static void crashed(int number, siginfo_t *about, void *context) {
     stop_at(is_access && is_beside(about->si_addr) ? FAULT_OUTSIDE : FAULT_CRASH, 0, 0);
 }
 
-/* Has an event been done since the last tick of CPU time? */
-static void ticked(int number) {
-    static uint32_t before = UINT32_MAX;
-    static int since;
-    (void)number;
-    since = told->events == before ? since + 1 : 0;
-    before = told->events;
-    if (since >= TICKS_A_CALL) {
-        stop_at(FAULT_ENDLESS, 0, 0);
-    }
-}
-
-static void watch(void) {
+static void watch_crashes(void) {
     static unsigned char stack[SIGNAL_STACK]; /* the plug-in may use up its own */
     const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     const struct sigaction on_crash = {.sa_sigaction = crashed,
                                        .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    const struct sigaction on_tick = {.sa_handler = ticked, .sa_flags = SA_RESTART | SA_ONSTACK};
-    const struct itimerval every = {{0, TICK_MICROSECONDS}, {0, TICK_MICROSECONDS}};
-    const struct rlimit most = {MOST_SECONDS, MOST_SECONDS + 1};
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT};
     sigaltstack(&other, NULL);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
         sigaction(crashes[i], &on_crash, NULL);
     }
-    sigaction(SIGPROF, &on_tick, NULL);
-    setitimer(ITIMER_PROF, &every, NULL);
-    setrlimit(RLIMIT_CPU, &most);
 }
 
 #ifdef __LP64__
@@ -85,36 +67,36 @@ static void watch(void) {
 #define ARCHITECTURE AUDIT_ARCH_I386
 #endif
 
-/* From here on the child may end, and come back from its handlers of signals; any other call of the
- * system kills it. Numbers mean nothing before the architecture is known: int 0x80 in a program of
- * 64 bits calls by the numbers of 32, and x32 sets a bit that no allowed number has. Not seccomp's
- * strict mode, which lets it write: a heap that prints would hang in a full pipe, or answer in its
- * host's place. */
+/* From here on the child may end; any other call of the system kills it. The number means nothing
+ * before the architecture is known: int 0x80 in a program of 64 bits calls by the numbers of 32,
+ * and x32 sets a bit in the number. Not seccomp's strict mode, which lets it write: a heap that
+ * prints would hang in a full pipe, or answer in its host's place. Nor may it return from a
+ * handler, which would let it block signals. */
 static void only_compute(void) {
-    static const uint32_t allowed[] = {
-        SYS_exit,
-        SYS_rt_sigreturn,
-#ifdef SYS_sigreturn
-        SYS_sigreturn,
-#endif
-    };
-    enum { COUNT = sizeof allowed / sizeof *allowed, KILL = 3 + COUNT, ALLOW };
-    struct sock_filter filter[ALLOW + 1] = {
+    struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, KILL - 2),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        [KILL] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        [ALLOW] = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
-    for (int i = 0; i < COUNT; i++) {
-        filter[3 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i],
-                                                     (unsigned char)(COUNT - i), 0);
-    }
-    const struct sock_fprog program = {.len = ALLOW + 1, .filter = filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+    const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
         _exit(1);
     }
+}
+
+/* Tried before the plug-in runs: of a later child that ends badly the plug-in is the cause. */
+static bool can_confine(void) {
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        only_compute();
+        end_child();
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 static void do_what_is_asked(const trace *t, size_t alignment, const question *asked) {
@@ -137,27 +119,54 @@ static void do_what_is_asked(const trace *t, size_t alignment, const question *a
 }
 
 static _Noreturn void answer_in_child(const trace *t, size_t alignment, const question *asked) {
-    watch();
+    watch_crashes();
     do_what_is_asked(t, alignment, asked);
     end_child();
 }
 
-static uint32_t fault_of_signal(int number) {
-    switch (number) {
-    case SIGSYS: /* what comes of a call that is not allowed */
-        return FAULT_SYSTEM_CALL;
-    case SIGXCPU:
-        return FAULT_ENDLESS;
-    default:
-        return FAULT_CRASH;
+static int64_t milliseconds_of(pid_t child) {
+    clockid_t clock;
+    struct timespec used = {0, 0};
+    if (clock_getcpuclockid(child, &clock) == 0) {
+        clock_gettime(clock, &used);
     }
+    return (int64_t)used.tv_sec * 1000 + used.tv_nsec / MILLISECOND;
 }
 
-static void tell_of_signal(int status) {
-    if (WIFSIGNALED(status) && told->fault == FAULT_NONE) {
-        told->runs = 0;
-        told->fault = fault_of_signal(WTERMSIG(status));
+/* Waits for the child's end, which a call or a replay that takes too long has at once; whether it
+ * was so. SIGCHLD is blocked. */
+static bool ended_late(pid_t child, int64_t most, int *status) {
+    const struct timespec tick = {0, TICK_NANOSECONDS};
+    uint32_t events = 0;
+    int64_t since = 0;
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGCHLD);
+    while (waitpid(child, status, WNOHANG) == 0) {
+        const int64_t used = milliseconds_of(child);
+        if (told->events != events) {
+            events = told->events;
+            since = used;
+        }
+        if (used - since > MOST_A_CALL || used > most) {
+            kill(child, SIGKILL);
+            waitpid(child, status, 0);
+            return true;
+        }
+        sigtimedwait(&end, NULL, &tick);
     }
+    return false;
+}
+
+/* The fault of a child that did not say itself how it ended. */
+static fault fault_of_end(int status, bool is_late) {
+    if (is_late) {
+        return FAULT_ENDLESS;
+    }
+    if (WIFSIGNALED(status)) {
+        return WTERMSIG(status) == SIGSYS ? FAULT_SYSTEM_CALL : FAULT_CRASH;
+    }
+    return WEXITSTATUS(status) != 0 ? FAULT_ABORT : FAULT_NONE;
 }
 
 static void print_answer(void) {
@@ -169,20 +178,32 @@ static void print_answer(void) {
     fflush(stdout);
 }
 
-static void answer_question(const trace *t, size_t alignment, const question *asked) {
-    int status;
+static void answer_question(const trace *t, size_t alignment, int64_t most, const question *asked) {
+    int status = 0;
     memset((void *)(uintptr_t)told, 0, sizeof *told);
     const pid_t child = fork();
     if (child == 0) {
         answer_in_child(t, alignment, asked);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child ||
-        (WIFEXITED(status) && WEXITSTATUS(status) != 0)) {
-        perror("host: no process for a replay, or none that can be watched");
+    const bool is_late = child > 0 && ended_late(child, most, &status);
+    const fault end = fault_of_end(status, is_late);
+    if (child < 0) {
+        perror("host: no process for a replay");
         exit(1);
     }
-    tell_of_signal(status);
+    if (end != FAULT_NONE && told->fault == FAULT_NONE) {
+        told->runs = 0;
+        told->fault = (uint32_t)end;
+    }
     print_answer();
+}
+
+static void block_end_of_child(void) {
+    sigset_t end;
+    sigemptyset(&end);
+    sigaddset(&end, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &end, NULL);
 }
 
 static bool read_question(question *asked) {
@@ -197,8 +218,8 @@ static bool read_question(question *asked) {
 int main(int count, char **words) {
     question asked;
     const char *missing = missing_functions();
-    if (count != 3 || missing != NULL) {
-        fprintf(stderr, count != 3 ? "usage: host EVENTS ALIGNMENT\n" : "has no %s\n", missing);
+    if (count != 4 || missing != NULL) {
+        fprintf(stderr, count != 4 ? "usage: see host.c\n" : "has no %s\n", missing);
         return 2;
     }
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -206,12 +227,18 @@ int main(int count, char **words) {
         perror("host");
         return 1;
     }
+    if (!can_confine()) {
+        fprintf(stderr, "this kernel has no filters of system calls (seccomp)\n");
+        return 1;
+    }
     const trace t = open_trace(words[1]);
     make_contents();
+    block_end_of_child();
     printf("%s\n", is_sized() ? "is told sizes" : "is told none");
     fflush(stdout);
+    const int64_t most = strtoll(words[3], NULL, 10) * 1000 + t.count;
     while (read_question(&asked)) {
-        answer_question(&t, strtoul(words[2], NULL, 10), &asked);
+        answer_question(&t, strtoul(words[2], NULL, 10), most, &asked);
     }
     return 0;
 }

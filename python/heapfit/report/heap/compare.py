@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from heapfit.comparison.jobs import Source
 from heapfit.comparison.matrix import Matrix
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.case import ReportCase, make_case
 from heapfit.report.drawing import rendering
@@ -53,7 +53,7 @@ def write_comparison_page(path: Path, compared: ComparisonInput) -> None:
 
 def render(compared: ComparisonInput) -> str:
     """The page as text, the same for the same comparison."""
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         gathered = gather(compared, Path(folder))
     return content.render(
         _TEMPLATE,

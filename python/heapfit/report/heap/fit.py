@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from heapfit.design.front.preference import Preference
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
 from heapfit.report.case import ReportCase, keep_heap
@@ -190,7 +189,7 @@ def _write_fit_command(fit: Fit) -> str:
     sources = " ".join(_quote(run.source) for run in fit.runs)
     given = {
         "--queue": _quote(info.queue) if info.kind == "packets" else None,
-        "--prefer": None if options.prefer is Preference.RAM else options.prefer,
+        "--prefer": options.prefer,
         "--peak": options.peak,
         "--margin": None if options.margin is None else f"{options.margin:g}",
         "--now": options.now,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
 from heapfit.importers import ImportOptions
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.heap_region import size_heap
@@ -52,7 +52,7 @@ def settings_for(
     check_admission(options.admission)
     if name not in SYSTEMS:
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
-    with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
+    with scratch_folder() as folder:
         place = Place(Path(folder) / "result", Path(folder))
         fit_options = FitOptions(
             importing=import_options or ImportOptions(), most_events=sys.maxsize

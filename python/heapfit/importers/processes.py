@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Linux shows of running programs: /proc, where it can be read."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PROC = Path("/proc")
+_FIRST_LOOK = 0.004  # seconds; each later one comes half as late again
+_LONGEST_WAIT = 0.25  # seconds
+
+
+@dataclass(slots=True)
+class Watch:
+    """What was seen of a process while it ran; a short one may end before the first look."""
+
+    process: int
+    anonymous: int = 0  # bytes of resident memory of no file, the most that was seen
+    mapped_bytes: int = 0  # of them, those beyond the heap that brk grows and the stack
+    executable: Path | None = None  # the last that it ran
+    mapped: frozenset[str] = frozenset()  # names of the files that it had mapped
+    _end: threading.Event = field(default_factory=threading.Event)
+
+    def look(self) -> None:
+        """Reads what /proc shows now; nothing once the process has ended."""
+        folder = _PROC / str(self.process)
+        with suppress(OSError, ValueError):
+            self.executable = (folder / "exe").readlink()
+            self._take_maps((folder / "smaps").read_text(errors="replace"))
+
+    def _take_maps(self, text: str) -> None:
+        """Sums the mappings up: a header line each, with a file's path if it has one."""
+        name, anonymous, mapped, files = "", 0, 0, set()
+        for line in text.splitlines():
+            words = line.split()
+            if not words[0].endswith(":"):
+                name = words[5] if len(words) > 5 else ""
+                files.add(name.rpartition("/")[2])
+            elif words[0] == "Anonymous:" and not name.startswith("/") and name != "[stack]":
+                anonymous += int(words[1]) * 1024
+                mapped += int(words[1]) * 1024 * (name != "[heap]")
+        self.anonymous = max(self.anonymous, anonymous)
+        self.mapped_bytes = max(self.mapped_bytes, mapped)
+        self.mapped = frozenset(files)
+
+    def _run(self) -> None:
+        wait = _FIRST_LOOK
+        while not self._end.wait(wait):
+            self.look()
+            wait = min(wait * 1.5, _LONGEST_WAIT)
+
+
+@contextmanager
+def watch_process(process: int) -> Iterator[Watch]:
+    """Looks at a process again and again while the body runs."""
+    watch = Watch(process)
+    looking = threading.Thread(target=watch._run, daemon=True)
+    looking.start()
+    try:
+        yield watch
+    finally:
+        watch._end.set()
+        looking.join()
+
+
+def living_recorders(folder: Path) -> dict[int, str]:
+    """Processes that still record into `folder`, and their names.
+
+    They have a file of it mapped, or show it in their environment, which daemons overwrite.
+    """
+    path = os.fsencode(folder)
+    numbers = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
+    living = {}
+    for process in numbers:
+        entry = _PROC / str(process)
+        with suppress(OSError):
+            is_asked = b"HEAPFIT_RECORD=" + path + b"\0" in (entry / "environ").read_bytes() + b"\0"
+            if is_asked or path + b"/" in (entry / "maps").read_bytes():
+                living[process] = (entry / "comm").read_text(errors="replace").strip()
+    return living
