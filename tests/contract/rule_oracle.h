@@ -9,8 +9,9 @@
  *
  * What will do is learned: a chunk with as many usable bytes as a block of this request ever had.
  * The top, from which a request is cut if no other chunk will do, is no candidate. Plans of
- * two ends are not judged, since they choose on one side of the top; those that may have two from
- * alignment 8 on: at 4 they cut no rest of one granule.
+ * two ends are not judged, since they choose on one side of the top, nor those that keep large
+ * holes whole (hole_limit); those that may have two from alignment 8 on: at 4 they cut no rest of
+ * one granule.
  */
 #ifndef CONTRACT_RULE_ORACLE_H
 #define CONTRACT_RULE_ORACLE_H
@@ -20,7 +21,7 @@
 
 #include <string.h>
 
-enum { ORACLE_CHUNKS = 8192, ORACLE_SIZES = 2048 };
+enum { ORACLE_CHUNKS = 4 * MOST_LIVE, ORACLE_SIZES = 2000 };
 
 typedef enum placement_rule { RULE_NONE, RULE_BEST, RULE_FIRST, RULE_GOOD } placement_rule;
 
@@ -32,7 +33,7 @@ typedef struct oracle_chunk {
 typedef struct rule_oracle {
     placement_rule rule;
     bool has_top;
-    size_t least[ORACLE_SIZES]; /* usable bytes that have served a request of so many; 0: none */
+    uint16_t least[ORACLE_SIZES]; /* usable bytes that have served a request of so many; 0: none */
     oracle_chunk free[ORACLE_CHUNKS];
     size_t count;
     const unsigned char *last_used;
@@ -60,7 +61,7 @@ static inline bool axis_is(const test_plan *plan, const hfit_axis *axis, const c
 static inline placement_rule rule_of(const test_plan *plan) {
     const hfit_axes *axes = &plan->allocator->axes;
     if ((scalar_of(plan, "ends", 0) != 0 && plan_of(plan)->alignment < 8) ||
-        scalar_of(plan, "ends", 1) == 2) {
+        scalar_of(plan, "ends", 1) == 2 || scalar_of(plan, "hole_limit", 0) != 0) {
         return RULE_NONE;
     }
     if (axis_is(plan, &axes->block_fit, "best")) {
@@ -87,8 +88,10 @@ static inline void note_chunk(void *context, const void *block, size_t size, boo
         o->last_used = block;
         return;
     }
-    CHECK(o->count < ORACLE_CHUNKS);
-    o->free[o->count++] = (oracle_chunk){block, size};
+    if (o->count < ORACLE_CHUNKS) {
+        o->free[o->count] = (oracle_chunk){block, size};
+    }
+    o->count++;
 }
 
 static inline void oracle_look(rule_oracle *o, const model *m) {
@@ -118,14 +121,17 @@ static inline size_t learn_least(rule_oracle *o, const model *m, const live_bloc
         usable = (block->size + alignment - 1) & ~(alignment - 1);
         usable = usable < 8 ? 8 : usable;
     }
-    size_t *least = &o->least[block->size];
-    *least = *least == 0 || usable < *least ? usable : *least;
+    uint16_t *least = &o->least[block->size];
+    *least = *least == 0 || usable < *least ? (uint16_t)usable : *least;
     return *least;
 }
 
 /* Judges the block that the model got last. */
 static inline void oracle_judge(rule_oracle *o, const model *m) {
     const live_block *block = &m->live[m->live_count - 1];
+    if (o->count > ORACLE_CHUNKS) {
+        return;
+    }
     const size_t least = learn_least(o, m, block);
     const oracle_chunk *chosen = NULL;
     size_t better = 0;
