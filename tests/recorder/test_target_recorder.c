@@ -212,9 +212,9 @@ static void characters_are_the_frames_bytes(void) {
 /* As a probe does: what is between the two places, in order. */
 static size_t probe(hfit_debugger_ring *debugger, uint8_t *to) {
     size_t count = 0;
-    while (debugger->read != debugger->next) {
-        to[count++] = debugger->buffer[debugger->read];
-        debugger->read = (debugger->read + 1) % debugger->size;
+    while (debugger->read_at != debugger->next) {
+        to[count++] = debugger->buffer[debugger->read_at];
+        debugger->read_at = (debugger->read + 1) % debugger->size;
     }
     return count;
 }
