@@ -214,7 +214,7 @@ static size_t probe(hfit_debugger_ring *debugger, uint8_t *to) {
     size_t count = 0;
     while (debugger->read_at != debugger->next) {
         to[count++] = debugger->buffer[debugger->read_at];
-        debugger->read_at = (debugger->read + 1) % debugger->size;
+        debugger->read_at = (debugger->read_at + 1) % debugger->size;
     }
     return count;
 }
