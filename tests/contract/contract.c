@@ -144,7 +144,7 @@ static void judged_step(long i) {
         return;
     }
     oracle_look(&oracle, &m);
-    if (model_alloc(&m, 0, random_below((size_t)125 << i / 400 % 5))) {
+    if (model_alloc(&m, 0, random_below((size_t)JUDGED_SIZES >> i / 400 % 5))) {
         oracle_judge(&oracle, &m);
     }
 }

@@ -12,14 +12,15 @@
 
 enum {
     MOST_PLANS = 512,
-    MOST_SHARED = 16, /* allocators tried behind pools */
-    PLAN_BYTES = 256, /* of an allocator's plan struct */
-    PLAN_NAME = 160,  /* bytes */
-    TEST_INDEX = 520, /* bytes of an index of pools; a plan that needs more has none */
-    MOST_LIVE = 256,  /* blocks at once */
-    CHURN_LIVE = 40,  /* of them, where many come and go */
-    ODD_SIZES = 300,  /* tried around each size that overflows */
-    ODDER_SIZES = 80, /* tried around each power of two above a region */
+    MOST_SHARED = 16,    /* allocators tried behind pools */
+    PLAN_BYTES = 256,    /* of an allocator's plan struct */
+    PLAN_NAME = 160,     /* bytes */
+    TEST_INDEX = 520,    /* bytes of an index of pools; a plan that needs more has none */
+    MOST_LIVE = 256,     /* blocks at once */
+    CHURN_LIVE = 40,     /* of them, where many come and go */
+    JUDGED_SIZES = 2000, /* requests below, where the chunk is judged */
+    ODD_SIZES = 300,     /* tried around each size that overflows */
+    ODDER_SIZES = 80,    /* tried around each power of two above a region */
     REGION_ALIGNMENT = 4096,
     LARGEST_REGION = 64 * 1024,
     LARGEST_SMALLEST_REGION = 32 * 1024, /* plans that need more are left out */

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-enum { ORACLE_CHUNKS = 4 * MOST_LIVE, ORACLE_SIZES = 2000 };
+enum { ORACLE_CHUNKS = 2 * MOST_LIVE };
 
 typedef enum placement_rule { RULE_NONE, RULE_BEST, RULE_FIRST, RULE_GOOD } placement_rule;
 
@@ -33,7 +33,7 @@ typedef struct oracle_chunk {
 typedef struct rule_oracle {
     placement_rule rule;
     bool has_top;
-    uint16_t least[ORACLE_SIZES]; /* usable bytes that have served a request of so many; 0: none */
+    uint16_t least[JUDGED_SIZES]; /* usable bytes that have served a request of so many; 0: none */
     oracle_chunk free[ORACLE_CHUNKS];
     size_t count;
     const unsigned char *last_used;

@@ -11,6 +11,7 @@ from small_traces import fit_json, heapfit
 import heapfit as heapfit_package
 from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
+from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
@@ -41,7 +42,7 @@ def named(row):
 
 def two(trace, effort):
     """What a fit chooses, and what it chooses from the whole design space."""
-    options = FitOptions(effort=effort)
+    options = FitOptions(effort=effort, prefer=Preference.RAM)
     loaded = load_trace(trace)
     space = replace(options, front=True)
     return choose_for_one(loaded, "a", options), choose_for_one(loaded, "a", space)
@@ -97,14 +98,15 @@ def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
 def test_plans_and_front_print_it(tmp_path):
     trace = str(short(SHORT[2], tmp_path).path)
     for effort in (Effort.QUICK, Effort.LONG):
-        asked = ("--effort", effort, "-o", f"fit-{effort}", "--plans", "plans", "--front", "front")
+        least = ("--effort", effort, "--prefer", "ram")
+        asked = (*least, "-o", f"fit-{effort}", "--plans", "plans", "--front", "front")
         fitted = fit_json(trace, *asked, folder=tmp_path)
         plans, front = fitted["plans"], fitted["front"]
         assert plans["effort"] == front["effort"] == effort
         assert plans["least"] == front["least"]
         assert plans["least"]["region"] == fitted["answer"]["region"]
         alone = f"alone-{effort}"
-        done = heapfit("fit", trace, "--effort", effort, "-o", alone, folder=tmp_path)
+        done = heapfit("fit", trace, *least, "-o", alone, folder=tmp_path)
         assert f"et the heap to {plans['least']['region']:,} B" in done.stdout
         lines = [line.strip() for line in done.stdout.splitlines()]
         assert [line for line in MEANING.values() if line in lines] == [MEANING[effort]]

@@ -219,7 +219,7 @@ def test_a_fit_reads_a_stored_trace_once_and_for_each_heap_beside(
     class Counting(pq.ParquetFile):
         def __init__(self, path, **named):
             super().__init__(path, **named)
-            self.is_recording = path == loaded.trace.path
+            self.is_recording = Path(path) == loaded.trace.path
 
         def iter_batches(self, *arguments, **named):
             if not self.is_recording:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import COLUMNS, Columns, Trace, write_trace
@@ -27,6 +28,9 @@ def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
     """
     if _largest_size(trace.path) < _HIGHEST:
         return trace
+    served = _Served()
+    if not any(len(batch["op"]) for batch in served.columns(trace)):
+        raise HeapfitError(f"{trace.path}: nothing else is asked for. {served.named[0]}")
     served = _Served()
     return write_trace(
         folder / trace.path.name,

@@ -46,13 +46,16 @@ def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
     is_target = trace.info.source.startswith("recorder/target") and log.is_file()
     name = name_system_heap(trace.info.source) if is_target else None
     heap = find_heap(name, STANDARD_ALIGNMENT) if name else None
-    if heap is None or heap.plan.allocator != "first_fit":
+    if heap is None:
         return
     reader = _read_log(log)
     if not reader.is_whole:
         return
     profile = profile_trace(trace)
     plan = make_heap_plan(heap, _AMPLE * (profile.u_max + _AMPLE_BLOCK * profile.live_blocks_max))
+    holes = plan.plan.engine().holes(profile.u_max)
+    if holes is None or not holes.is_by_address:
+        return
     event = find_first_difference(trace, plan, reader.addresses)
     if event is not None:
         yield (
