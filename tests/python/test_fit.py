@@ -141,9 +141,7 @@ def test_a_trace_that_allocates_nothing_is_refused(tmp_path):
 def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
     source = tmp_path / "huge.heap"
     source.write_text(f"a 0 {5 << 30}\nf 0\n")
-    with pytest.raises(
-        HeapfitError, match="nothing else is asked for"
-    ):
+    with pytest.raises(HeapfitError, match="nothing else is asked for"):
         fit([source], tmp_path / "out")
 
 
