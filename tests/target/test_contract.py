@@ -2,8 +2,8 @@
 """The contract suite holds on every board."""
 
 import pytest
-from grid import ALL
 
+from grid import ALL
 from harness.board import BOARDS, MICROBIT, Board
 from harness.cases import list_shipped
 from harness.contract import LARGE, SMALL, contract_image, run_contract, run_part
@@ -17,7 +17,7 @@ STEPS = 40  # an allocator; the host does a million
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
 def test_every_allocator_keeps_the_contract(workbench: Workbench, board: Board) -> None:
-    """Each board takes plans that the others leave, half of all; bench/target.py runs all on each."""
+    """Each board takes plans that others leave; bench/target.py runs all on each."""
     image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)
     parts = len(BOARDS) * (1 if ALL else 2)
     printed = run_part(image, STEPS, list(BOARDS).index(board.name), parts)
