@@ -153,7 +153,7 @@ def _lay_out_table(
 ) -> TableLayout | None:
     """The layout of a plan struct; None if it has no linked block."""
     if kind == "hfit_fixed_pool_plan" and plan["blocks"] > 0:
-        pool = _fixed_pool(plan)
+        pool = _lay_out_fixed_pool(plan)
         return TableLayout((pool,), plan["alignment"], pool.end, region, _FIXED_POOL_BITS, ())
     if kind != "hfit_pools_plan" or plan.get("search") == 0 or "end" not in plan:
         return None
@@ -175,7 +175,7 @@ def _lay_out_table(
     return TableLayout(pools, plan["alignment"], plan["end"], region, control, tuple(leads))
 
 
-def _fixed_pool(plan: dict[str, int]) -> PoolLayout:
+def _lay_out_fixed_pool(plan: dict[str, int]) -> PoolLayout:
     """The layout by stride_of and base_for of src/pools/fixed_pool.c."""
     alignment, count, request = plan["alignment"], plan["blocks"], plan["block_size"]
     base = _round_up(_FIXED_POOL_BITS + 4 * -(-count // 32), alignment)

@@ -88,12 +88,12 @@ def _read(path: Path, file: ELFFile) -> Executable:
         file.elfclass,
         loaders[0] if loaders else "",
         tuple(str(vars(tag)["needed"]) for one in dynamic for tag in one.iter_tags("DT_NEEDED")),
-        frozenset(_defined(file)),
+        frozenset(_find_defined(file)),
         is_go or file.get_section_by_name(".go.buildinfo") is not None,
     )
 
 
-def _defined(file: ELFFile) -> Iterator[str]:
+def _find_defined(file: ELFFile) -> Iterator[str]:
     table = file.get_section_by_name(".gnu.hash") or file.get_section_by_name(".hash")
     if not isinstance(table, GNUHashSection | ELFHashSection):
         return
