@@ -51,7 +51,7 @@ def prefix(root: Path, toolbox: Toolbox, tmp_path_factory: pytest.TempPathFactor
         folder / "build",
         f"-DCMAKE_INSTALL_PREFIX={folder / 'prefix'}",
         "-DHFIT_BUILD_TESTS=ON",
-        "-DHFIT_CONTRACT_STEPS=2000",  # that they run is the point; the presets run them in full
+        "-DHFIT_CONTRACT_STEPS=500",  # that they run is the point; the presets run them in full
         targets=("hfit", "contract1"),
     )
     toolbox.run("cmake", "--install", folder / "build")
