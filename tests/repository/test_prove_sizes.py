@@ -3,12 +3,15 @@
 
 import pytest
 
+from grid import ALL
 from mutants.mutant import Mutant
 from prove_sizes import UnreadError, claims, mutants, proven_claims, term, verdict
 
 
 def test_sizes_are_rounded_as_stated_for_all_sizes_and_alignments() -> None:
-    assert proven_claims() == len(claims()) == 6
+    share = 1 if ALL else 2
+    assert len(claims()) == 6
+    assert proven_claims(share) == 6 // share
 
 
 @pytest.mark.parametrize(
