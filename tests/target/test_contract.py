@@ -12,7 +12,7 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 
-STEPS = 40  # an allocator; the host does a million
+STEPS = 40  # an allocator; the host does a hundred thousand
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
