@@ -238,18 +238,22 @@ class Planned:
 
     region: int = 1_072
     runs: int = 1
-    margin: float = 12
+    margin: float | None = 12
     plan: object = None
 
 
-@pytest.mark.parametrize(("needs", "region"), [((900, 1_200), 1_344), ((900, 950), 1_072)])
+@pytest.mark.parametrize(
+    ("needs", "margin", "region"),
+    [((900, 1_200), 12, 1_344), ((900, 950), 12, 1_072), ((900, 1_200), None, 1_408)],
+)
 def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
-    monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], region: int
+    monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], margin: float | None, region: int
 ) -> None:
+    """Without a margin of its own it is that of three runs: 17 %."""
     monkeypatch.setattr(pairs, "heap_of_plan", lambda _: None)
     monkeypatch.setattr(pairs, "margin_kind", lambda *_: MarginKind.PLAIN)
     monkeypatch.setattr(pairs, "_smallest_region", lambda _, need: need)
     monkeypatch.setattr(pairs, "profile_trace", lambda _: SimpleNamespace(u_max=800))
-    planned: Any = Planned()
+    planned: Any = Planned(margin=margin)
     traces: Any = needs
     assert pairs.raise_region(planned, traces).region == region
