@@ -22,18 +22,20 @@ namespace {
 using PlanSizeBaseOffers = std::tuple<Plan, std::uint64_t, std::uint64_t, std::uint32_t>;
 using SizeRoute = std::pair<std::uint64_t, hfit_route>;
 
+using Routes = std::tuple<std::vector<SizeRoute>, std::vector<hfit_route>, hfit_route>;
+
 void make_replay(JointReplay *place, const std::vector<PlanSizeBaseOffers> &memories,
-                 const std::vector<SizeRoute> &by_size, const std::vector<hfit_route> &by_tag,
-                 hfit_route of_needs, bool keep_going, bool keep_places) {
+                 const Routes &routes, bool keep_places) {
     std::vector<MemorySpec> specs;
     for (const auto &[plan, size, base, offers] : memories) {
         specs.push_back({plan.for_trials(), {size, base}, offers});
     }
+    const auto &[by_size, by_tag, of_needs] = routes;
     MemoryRule rule{{}, by_tag, of_needs};
     for (const auto &[up_to, route] : by_size) {
         rule.by_size.push_back({up_to, route});
     }
-    new (place) JointReplay(specs, std::move(rule), keep_going, keep_places);
+    new (place) JointReplay(specs, std::move(rule), keep_places);
 }
 
 bool feed(JointReplay &replay, const EventArray &events, const Column<std::uint16_t> &requests) {
@@ -52,10 +54,10 @@ void bind_joint_replay(nb::module_ &module) {
                 "The sum of its live bytes after each event.");
     nb::class_<JointReplay>(module, "JointReplay",
                             "Does a trace's events to several heaps, one in each memory.")
-        .def("__init__", &make_replay, nb::arg("memories"), nb::arg("by_size"), nb::arg("by_tag"),
-             nb::arg("of_needs"), nb::arg("keep_going") = false, nb::arg("keep_places") = false,
-             "Memories are (plan, bytes, base alignment, bits offered); hfit/memories.h has the "
-             "routes.")
+        .def("__init__", &make_replay, nb::arg("memories"), nb::arg("routes"),
+             nb::arg("keep_places") = false,
+             "Memories are (plan, bytes, base alignment, bits offered); routes, as in "
+             "hfit/memories.h, by size, by tag, and of needs.")
         .def("feed", &feed, nb::arg("events"), nb::arg("requests"),
              "`requests`: bits needed << 8 | tag, of each event. False once a refusal ended it.")
         .def("shares", &JointReplay::shares, "Of each memory.")
@@ -64,8 +66,6 @@ void bind_joint_replay(nb::module_ &module) {
                          return replay.failure() ? std::optional(replay.failure()->event)
                                                  : std::nullopt;
                      })
-        .def_prop_ro("refusals", &JointReplay::refusals)
-        .def_prop_ro("events", &JointReplay::events, "Done.")
         .def_prop_ro(
             "numbers", [](const JointReplay &replay) { return to_array(replay.numbers()); },
             nb::rv_policy::move, "The memory of each request, if places are kept; 255: refused.")

@@ -50,10 +50,6 @@ struct JointReplay::Visitor {
     }
 
     bool resized(std::size_t i, const Event &event, Block &block) {
-        if (block.address == nullptr) {
-            keep_place(block);
-            return true;
-        }
         const hfit_request request = request_of(i, event);
         Block now = {hfit_memories_resize(&plan, replay.handles_.data(), block.address, &request),
                      event.size, 0};
@@ -69,10 +65,8 @@ struct JointReplay::Visitor {
     }
 
     bool freed(std::size_t i, const Event &, const Block &block) {
-        if (block.address != nullptr) {
-            hfit_memories_free(&plan, replay.handles_.data(), block.address);
-            replay.live_[block.memory].change(replay.events_ + i, 0, block.size);
-        }
+        hfit_memories_free(&plan, replay.handles_.data(), block.address);
+        replay.live_[block.memory].change(replay.events_ + i, 0, block.size);
         return true;
     }
 
@@ -102,15 +96,13 @@ struct JointReplay::Visitor {
     }
 
     bool refuse(std::size_t i, const Event &event) {
-        replay.refusals_++;
-        replay.failure_ = replay.failure_.value_or(Refusal{replay.events_ + i, event.size});
-        return replay.keep_going_;
+        replay.failure_ = {replay.events_ + i, event.size};
+        return false;
     }
 };
 
-JointReplay::JointReplay(const std::vector<MemorySpec> &memories, MemoryRule rule, bool keep_going,
-                         bool keep_places)
-    : rule_(std::move(rule)), keep_going_(keep_going), keep_places_(keep_places) {
+JointReplay::JointReplay(const std::vector<MemorySpec> &memories, MemoryRule rule, bool keep_places)
+    : rule_(std::move(rule)), keep_places_(keep_places) {
     if (memories.empty() || memories.size() > HFIT_MOST_MEMORIES || rule_.by_size.empty()) {
         throw Error("memories: there must be 1 to " + std::to_string(HFIT_MOST_MEMORIES) +
                     ", and a rule");
@@ -130,7 +122,7 @@ bool JointReplay::feed(std::span<const Event> events, std::span<const std::uint1
     if (events.size() != requests.size()) {
         throw Error("memories: there must be as many requests as events");
     }
-    if (failure_ && !keep_going_) {
+    if (failure_) {
         return false;
     }
     Visitor visitor{*this,

@@ -86,8 +86,9 @@ void CsvLines::read_columns(std::uint64_t number) {
     for (const std::string &field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), field);
         if (found == column_names.end()) {
-            refuse_line(number, "column " + quoted(field) +
-                                    " is none of op, object, size, alignment, time, thread, site, needs");
+            refuse_line(number,
+                        "column " + quoted(field) +
+                            " is none of op, object, size, alignment, time, thread, site, needs");
         }
         const auto column = static_cast<Column>(found - column_names.begin());
         if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {

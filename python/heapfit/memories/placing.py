@@ -12,14 +12,13 @@ import pyarrow as pa
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
 from heapfit.memories.demand import Demand
+from heapfit.memories.esp_idf import STANDARD, WITHOUT_RESERVE
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, plan_for
 from heapfit.plan.memories import MemoriesPlan, Memory, require_different
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.tabular import Tabular, arrow_table
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
-ESP_IDF_LIMIT = 16384  # bytes: SPIRAM_MALLOC_ALWAYSINTERNAL's default, ESP-IDF 5.5
-ESP_IDF_RESERVE = 32768  # bytes: SPIRAM_MALLOC_RESERVE_INTERNAL's
 _STEP = "place"
 
 
@@ -52,9 +51,12 @@ class Placing(Tabular):
     @property
     def plan(self) -> MemoriesPlan:
         """The chosen rule, the first memory with its margin; the reserve has it, too."""
-        rule, region = self.chosen.rule, self.size.region
-        reserve = -(-rule.reserve * region // self.chosen.size // 8) * 8
-        return plan_for(self.memories, replace(rule, reserve=reserve), region)
+        return plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
+
+    def with_margin(self, rule: InsideRule) -> InsideRule:
+        """A rule whose reserve has the margin."""
+        wanted = rule.reserve * self.size.region
+        return replace(rule, reserve=-(-wanted // self.chosen.size) // 8 * 8 + 8 * (wanted > 0))
 
     def __str__(self) -> str:
         first = self.memories[0].name
@@ -118,8 +120,8 @@ def place_requests(
         chosen=chosen,
         by_size=asked.by_size,
         by_site=asked.by_site,
-        today=ground.least(InsideRule(ESP_IDF_LIMIT)),
-        standard=ground.least(InsideRule(ESP_IDF_LIMIT, reserve=ESP_IDF_RESERVE)),
+        today=ground.least(WITHOUT_RESERVE),
+        standard=ground.least(STANDARD),
         curve=tuple(curve),
         size=_with_margin(ground, chosen, options.margin),
     )

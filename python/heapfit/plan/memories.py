@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several memories, each with a heap of its own, and the rule that sends a request to one of them.
 
-core/src/memories.c is the rule's C. A request that needs something takes the order of needs, any
+core/src/memories is the rule's C. A request that needs something takes the order of needs, any
 other the order of its call site's tag, else that of its size. Of an order's memories those that do
 not offer what is needed are left out.
 """
@@ -67,12 +67,15 @@ class MemoriesPlan:
 
     def replay(self, base_alignment: int = 0, *, keeps_places: bool = False) -> _engine.JointReplay:
         """A replay on all heaps together, which a refusal ends."""
+        rule = self.rule
         return _engine.JointReplay(
             [(one.plan.engine(), one.size, base_alignment, one.bits) for one in self.memories],
-            [(up_to, self.route(order)) for up_to, order in self.rule.by_size],
-            [self.route(order) for order in self.rule.by_tag],
-            self.route(self.rule.of_needs),
-            keep_places=keeps_places,
+            (
+                [(up_to, self.route(order)) for up_to, order in rule.by_size],
+                [self.route(order) for order in rule.by_tag],
+                self.route(rule.of_needs),
+            ),
+            keeps_places,
         )
 
     def route(self, order: Order) -> int:

@@ -3,7 +3,7 @@
 // (hfit/memories.h) sends every request to one of them.
 //
 // A resize is a request of its own: it may move a block to another memory, and what it needs is
-// told with it. A request that no memory of its route serves ends the replay, unless keep_going.
+// told with it. A request that no memory of its route serves ends the replay.
 #pragma once
 
 #include <array>
@@ -48,8 +48,7 @@ class JointReplay {
 
     // Throws Error if there are no memories or too many, a memory cannot be one, or its region is
     // too small.
-    JointReplay(const std::vector<MemorySpec> &memories, MemoryRule rule, bool keep_going,
-                bool keep_places);
+    JointReplay(const std::vector<MemorySpec> &memories, MemoryRule rule, bool keep_places);
 
     // `requests`: of each event, 0 for a free. False once a refusal ended the replay. Throws Error
     // if the columns differ in length or an event breaks the rules of a trace.
@@ -57,8 +56,6 @@ class JointReplay {
 
     [[nodiscard]] std::vector<MemoryShare> shares() const;
     [[nodiscard]] const std::optional<Refusal> &failure() const { return failure_; }
-    [[nodiscard]] std::uint64_t refusals() const { return refusals_; }
-    [[nodiscard]] std::uint64_t events() const { return events_; }
 
     // Of every request in order, where they are kept: the memory's number and the offset from its
     // start; both the largest there is if it was refused.
@@ -67,8 +64,8 @@ class JointReplay {
 
   private:
     struct Block {
-        void *address; // nullptr: refused
-        Bytes size;    // asked for
+        void *address;
+        Bytes size; // asked for
         std::uint32_t memory;
     };
     struct Live {
@@ -85,13 +82,11 @@ class JointReplay {
     std::vector<HostHeap> heaps_;
     std::vector<hfit_memory> memories_;
     MemoryRule rule_;
-    bool keep_going_;
     bool keep_places_;
     std::array<hfit_heap *, HFIT_MOST_MEMORIES> handles_{};
     std::array<Live, HFIT_MOST_MEMORIES> live_{};
     ObjectTable<Block> objects_;
     std::uint64_t events_ = 0;
-    std::uint64_t refusals_ = 0;
     std::optional<Refusal> failure_;
     std::vector<std::uint8_t> numbers_;
     std::vector<std::uint32_t> offsets_;
