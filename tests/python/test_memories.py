@@ -3,6 +3,7 @@
 
 import json
 import random
+import subprocess
 
 import numpy as np
 import pytest
@@ -22,6 +23,15 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 DMA = 2
+PLAN = """
+memories = [
+  { name = "internal", size = 4096, offers = ["internal", "dma"], plan = { allocator = "tlsf" } },
+  { name = "psram", size = 65536, plan = { allocator = "tlsf" } },
+]
+[rule]
+of_needs = ["internal", "psram"]
+by_size = [ { up_to = 64, order = ["internal", "psram"] }, { order = ["psram", "internal"] } ]
+"""
 HEAP = Plan("best_fit")
 MEMORIES = ["--memory", "internal=64K:dma", "--memory", "psram=1M", "--needs", "dma=1000"]
 
@@ -192,15 +202,7 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
 )
 def test_a_plan_that_cannot_be_is_told_with_its_key(tmp_path, change, said):
     path = tmp_path / "plan.toml"
-    text = """
-memories = [
-  { name = "internal", size = 4096, offers = ["internal", "dma"], plan = { allocator = "tlsf" } },
-  { name = "psram", size = 65536, plan = { allocator = "tlsf" } },
-]
-[rule]
-of_needs = ["internal", "psram"]
-by_size = [ { up_to = 64, order = ["internal", "psram"] }, { order = ["psram", "internal"] } ]
-"""
+    text = PLAN
     path.write_text(text)
     plan = load_plan(path, takes_memories=True).memories
     assert plan.order_of(65, 0, 0) == ("any size", ("psram", "internal"))
@@ -208,3 +210,17 @@ by_size = [ { up_to = 64, order = ["internal", "psram"] }, { order = ["psram", "
     path.write_text(text.replace(*change))
     with pytest.raises(HeapfitError, match=said):
         load_plan(path, takes_memories=True)
+
+
+def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace("65536,", '65536, section = ".psram",'))
+    made = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    folder = tmp_path / "code"
+    assert '#define APP_PSRAM_SECTION ".psram"' in (folder / "app_memories.c").read_text()
+    sources = ["app_memories.c", *folder.glob("src/*/*.c")]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only", "-I."]
+    subprocess.run(["cc", *flags, *sources], cwd=folder, check=True)
+    for option in (["--counts"], ["--language", "rust"]):
+        failed = heapfit("generate", "plan.toml", "-o", "other", *option, folder=tmp_path)
+        assert failed.returncode == 1 and "plain C alone" in failed.stderr

@@ -23,7 +23,7 @@ CODE = "The C code"
 
 
 def run(command: GenerateCommand) -> None:
-    plan_file = load_plan(command.plan)
+    plan_file = load_plan(command.plan, takes_memories=True)
     if plan_file.heap:
         line = Line(f"{command.plan}: {describe_own_heap(plan_file)}.", is_copied=True)
         print_result([Fields({"plan": command.plan, "files": []}), line], command.as_json)
