@@ -176,8 +176,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Fields({"region": size.region, "margin_percent": size.margin})
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.requests_share)} of all requests; {size.margin:g} % is the "
-        "margin of another run."
+        f"served, and {_percent(chosen.share)} of {_counted(placing, command)}; {size.margin:g} % "
+        "is the margin of another run."
     )
     yield Line("")
     yield Table(_ROWS, _rows(placing), "rules")
@@ -194,6 +194,13 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     )
     if command.output is not None:
         yield Line(f"plan   {command.output}", is_copied=True)
+
+
+def _counted(placing: Placing, command: PlaceCommand) -> str:
+    """What the share is a share of."""
+    if command.hot:
+        return "all accesses"
+    return "the requests that may be there" if placing.is_partial else "all requests"
 
 
 def _rows(placing: Placing) -> list[_Row]:

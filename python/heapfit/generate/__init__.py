@@ -73,8 +73,8 @@ def generate(
     target_language = find_language(language)
     chosen = options or DEFAULT_OPTIONS
     if plan_file.memories is not None:
-        require_plain(plan_file.name, target_language)
-        return generate_memories(plan_file, plan_file.memories, folder, prefix, chosen)
+        require_plain(plan_file.name, target_language, chosen)
+        return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]

@@ -69,15 +69,9 @@ class MemoriesDesign:
 
 
 def generate_memories(
-    plan_file: PlanFile,
-    plan: MemoriesPlan,
-    folder: Path,
-    prefix: str,
-    options: GenerateOptions,
+    plan_file: PlanFile, plan: MemoriesPlan, folder: Path, prefix: str
 ) -> list[Path]:
     """Writes the folder and returns its files, sorted; HeapfitError as `generate`."""
-    if options != GenerateOptions(threads=options.threads):
-        raise _not_plain(plan_file.name)
     design = design_of(plan_file, plan, parse_prefix(prefix))
     with stage_code_folder(folder) as staging:
         for name, text in memories_texts(design).items():
@@ -88,16 +82,12 @@ def generate_memories(
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def require_plain(name: str, language: Language) -> None:
-    """HeapfitError for another language than C."""
-    if language is not Language.C:
-        raise _not_plain(name)
-
-
-def _not_plain(name: str) -> HeapfitError:
-    return HeapfitError(
-        f"{name}: a plan of several memories becomes plain C alone (omit the other options)"
-    )
+def require_plain(name: str, language: Language, options: GenerateOptions) -> None:
+    """HeapfitError for anything but C without options."""
+    if language is not Language.C or options != GenerateOptions(threads=options.threads):
+        raise HeapfitError(
+            f"{name}: a plan of several memories becomes plain C alone (omit the other options)"
+        )
 
 
 def design_of(plan_file: PlanFile, plan: MemoriesPlan, prefix: Text) -> MemoriesDesign:

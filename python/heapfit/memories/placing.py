@@ -13,7 +13,7 @@ from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_k
 from heapfit.errors import HeapfitError
 from heapfit.memories.demand import Demand
 from heapfit.memories.esp_idf import STANDARD, WITHOUT_RESERVE
-from heapfit.memories.search import Ground, InsideRule, Point, Requests, plan_for
+from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.plan.memories import MemoriesPlan, Memory, require_different
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -37,6 +37,7 @@ class Placing(Tabular):
 
     memories: tuple[Memory, ...]
     demands: tuple[Demand, ...]
+    is_partial: bool  # requests that need what the first memory has not are not counted
     share: float  # that was asked for
     needing: float  # the share of requests that needs something
     alone: Point | None  # what needs the first memory, and nothing else in it
@@ -91,7 +92,8 @@ def place_requests(
 ) -> Placing:
     """Searches rules by size and by call site; HeapfitError if even the needs do not fit."""
     require_different(memories)
-    ground, requests = Ground(tuple(memories), tuple(demands)), Requests.of(demands)
+    counted = [_count_only(one, memories[0].bits) for one in demands]
+    ground, requests = Ground(tuple(memories), tuple(counted)), join_requests(counted)
     progress(_STEP, 0.0)
     alone = ground.least(InsideRule())
     if alone is None:
@@ -114,14 +116,15 @@ def place_requests(
     return Placing(
         memories=tuple(memories),
         demands=tuple(demands),
+        is_partial=any(bool((one.weights[one.asks] == 0).any()) for one in counted),
         share=options.share,
         needing=requests.needing_share,
         alone=alone,
         chosen=chosen,
         by_size=asked.by_size,
         by_site=asked.by_site,
-        today=ground.least(WITHOUT_RESERVE),
-        standard=ground.least(STANDARD),
+        today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
+        standard=ground.least(STANDARD) if requires_reserve(ground) else None,
         curve=tuple(curve),
         size=_with_margin(ground, chosen, options.margin),
     )
@@ -158,6 +161,12 @@ class _Search:
             found = self.ground.least(rule, self.share, near.size if near else 0, most)
             best = found or best
         return best
+
+
+def _count_only(demand: Demand, bits: int) -> Demand:
+    """The demand without weight on requests that need what a memory with these bits has not."""
+    elsewhere = (demand.needs & np.uint8(255 ^ bits)) != 0
+    return replace(demand, weights=np.where(elsewhere, 0.0, demand.weights))
 
 
 def requires_reserve(ground: Ground) -> bool:

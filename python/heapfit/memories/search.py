@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,7 +173,7 @@ def bisect_upwards(works: Callable[[int], bool], fails: int, does: int, most: in
         does = next((size for size in above if size > fails), most)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Requests:
     """The requests of all recordings, one after the other."""
 
@@ -181,21 +182,6 @@ class Requests:
     is_needing: NDArray[np.bool_]
     weights: NDArray[np.float64]
     byte_events: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, demands: Sequence[Demand]) -> Requests:
-        """Those of demands."""
-
-        def join(column: Callable[[Demand], NDArray[np.generic]]) -> NDArray[np.generic]:
-            return np.concatenate([column(one)[one.asks] for one in demands])
-
-        return cls(
-            join(lambda one: one.sizes).astype(np.uint64),
-            join(lambda one: one.sites).astype(np.uint32),
-            join(lambda one: one.needs).astype(np.bool_),
-            join(lambda one: one.weights).astype(np.float64),
-            join(lambda one: one.byte_events).astype(np.float64),
-        )
 
     @property
     def needing_share(self) -> float:
@@ -224,3 +210,18 @@ class Requests:
         reached = np.cumsum(weights[order]) + self.weights[self.is_needing].sum()
         count = int(np.searchsorted(reached, share * self.weights.sum() - 1e-9)) + 1
         return tuple(sorted(sites[order[:count]].tolist()))
+
+
+def join_requests(demands: Sequence[Demand]) -> Requests:
+    """The requests of all demands, one after the other."""
+
+    def join(column: Callable[[Demand], NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([column(one)[one.asks] for one in demands])
+
+    return Requests(
+        join(lambda one: one.sizes),
+        join(lambda one: one.sites),
+        join(lambda one: one.needs) != 0,
+        join(lambda one: one.weights),
+        join(lambda one: one.byte_events),
+    )
