@@ -183,11 +183,11 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = load_plan(plan, takes_memories=True).memories.memories
     assert told["region"] == sum(one.size for one in memories if one.name != "psram")
     assert told["accesses_are_told"] is False
-    held = heapfit("place", recording, "--plan", plan, folder=tmp_path)
+    held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
     assert held.returncode == 0 and "All requests are served." in held.stdout
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
     (tmp_path / "grown.csv").write_text(grown)
-    failed = heapfit("place", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
+    failed = heapfit("check", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
     assert failed.returncode == 3 and "that need dma" in failed.stdout
     assert heapfit("compare", recording, "--plan", plan, folder=tmp_path).returncode == 1
 

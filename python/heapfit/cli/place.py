@@ -1,46 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit place`: which requests go into which memory, and how small the first one can be.
-
-Exit codes in addition to those of every command: 3 if a recording is refused on a given plan.
-"""
+"""`heapfit place`: which requests go into which memory, and how small the first one can be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 
 from heapfit import _engine
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
-from heapfit.memories.demand import Demand, demand_of, parse_need, parse_site
+from heapfit.memories.demand import demand_of, parse_need, parse_site
 from heapfit.memories.esp_idf import settings_text
-from heapfit.memories.joint import Joint, MemoryUse, replay_jointly
 from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_requests
 from heapfit.memories.search import Point
 from heapfit.plan.memories import memories_tables, parse_memory
-from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, load_plan, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
 STANDARD_HEAP = "best_fit"  # in each memory
 _HEAPS = (STANDARD_HEAP, "tlsf", "good_fit", "first_fit")  # of --allocators all
-_FAILED = 3
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
 
 
 def run(command: PlaceCommand) -> None:
-    if (command.plan is None) == (not command.memories):
-        raise typer.BadParameter("give --memory for each memory, or --plan")
     needs = [parse_need(one) for one in command.needs or []]
     hot = dict(map(_parse_hot, command.hot or []))
     names: dict[int, str] = {}
@@ -50,16 +43,19 @@ def run(command: PlaceCommand) -> None:
             loaded = load_trace(opened.enter_context(open_trace(source)), progress=progress)
             demands.append(demand_of(source.name, loaded, needs, hot))
             names |= site_names(loaded, command.programs or [])
-        if command.plan is not None:
-            _check(command, demands)
-            return
-        options = PlacingOptions(command.share, command.margin)
+        options = PlacingOptions(command.share, command.margin, tuple(command.needs or []))
         placings = []
         for name in expand_names(command.allocators or [STANDARD_HEAP], _HEAPS):
             heap = find_heap(name, STANDARD_ALIGNMENT).plan
-            memories = [parse_memory(one, heap) for one in command.memories or []]
+            memories = [parse_memory(one, heap) for one in command.memories]
             placings.append(place_requests(memories, demands, options, progress))
-    placing = min(placings, key=lambda one: one.chosen.size)
+        placing = min(placings, key=lambda one: one.chosen.size)
+        if command.report is not None:
+            from heapfit.report.heap.memories import (
+                write_memories_page,
+            )  # jinja2 takes long to load
+
+            write_memories_page(command.report, placing, names, command_line())
     if command.output is not None:
         save_plan(command.output, _plan_file(placing))
     print_result(_parts(placing, names, command), command.as_json)
@@ -70,35 +66,6 @@ def _parse_hot(text: str) -> tuple[int, float]:
     if not accesses.isdecimal():
         raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
     return parse_site(site), float(accesses)
-
-
-def _check(command: PlaceCommand, demands: Sequence[Demand]) -> None:
-    plan = load_plan(command.plan or Path(), takes_memories=True).memories
-    if plan is None:
-        raise typer.BadParameter(f"--plan {command.plan}: has one memory (heapfit check takes it)")
-    joint = replay_jointly(plan, demands, [one.requests(plan) for one in demands])
-    print_result(_use_parts(joint), command.as_json)
-    if joint.refusal is not None:
-        raise typer.Exit(_FAILED)
-
-
-def _use_parts(joint: Joint) -> Iterator[Part]:
-    yield Fields({"holds": joint.refusal is None, "refusal": joint.refusal})
-    yield from paragraph(joint.refusal or "All requests are served.")
-    columns: list[Column[MemoryUse]] = [
-        Column("name", "memory"),
-        Column("size", "bytes"),
-        Column("footprint", "used"),
-        Column("live_peak", "live at most"),
-        Column("requests", "requests"),
-        Column(
-            "byte_share",
-            "bytes x life",
-            lambda one: joint.byte_share([one.name]),
-            lambda one: format_share(joint.byte_share([one.name])),
-        ),
-    ]
-    yield Table(columns, joint.uses, "memories")
 
 
 def _plan_file(placing: Placing) -> PlanFile:
@@ -176,8 +143,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Fields({"region": size.region, "margin_percent": size.margin})
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.share)} of {_counted(placing, command)}; {size.margin:g} % "
-        "is the margin of another run."
+        f"served, and {_percent(chosen.share)} of {_describe_share(placing, command)}; "
+        f"{size.margin:g} % is the margin of another run."
     )
     yield Line("")
     yield Table(_ROWS, _rows(placing), "rules")
@@ -192,11 +159,12 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
         if command.hot
         else "Accesses are unknown, so no time is told: shares are of requests and bytes x life."
     )
-    if command.output is not None:
-        yield Line(f"plan   {command.output}", is_copied=True)
+    for name, path in (("plan", command.output), ("report", command.report)):
+        if path is not None:
+            yield Line(f"{name:7}{path}", is_copied=True)
 
 
-def _counted(placing: Placing, command: PlaceCommand) -> str:
+def _describe_share(placing: Placing, command: PlaceCommand) -> str:
     """What the share is a share of."""
     if command.hot:
         return "all accesses"

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.memories.demand import Demand
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.memories.demand import Demand, demand_of, parse_need
 from heapfit.plan.memories import MemoriesPlan, names_of
+from heapfit.trace.loaded import load_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,21 @@ def replay_jointly(
         for i, one in enumerate(plan.memories)
     )
     return Joint(tuple(uses), refusal, tuple(weights.tolist()))
+
+
+def check_jointly(
+    plan: MemoriesPlan, sources: Sequence[Path], options: ImportOptions | None = None
+) -> Joint:
+    """Replays recordings, of any known format, on the memories of a plan."""
+    needs = [parse_need(one) for one in plan.rule.needs]
+    with ExitStack() as opened:
+        demands = [
+            demand_of(
+                one.name, load_trace(opened.enter_context(open_trace(one, options))), needs, {}
+            )
+            for one in sources
+        ]
+        return replay_jointly(plan, demands, [one.requests(plan) for one in demands])
 
 
 def _describe_refusal(

@@ -48,11 +48,13 @@ class Placing(Tabular):
     standard: Point | None  # ESP-IDF's defaults
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
+    needs: tuple[str, ...]  # as they were told
 
     @property
     def plan(self) -> MemoriesPlan:
         """The chosen rule, the first memory with its margin; the reserve has it, too."""
-        return plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
+        plan = plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
+        return replace(plan, rule=replace(plan.rule, needs=self.needs))
 
     def with_margin(self, rule: InsideRule) -> InsideRule:
         """A rule whose reserve has the margin."""
@@ -82,6 +84,7 @@ class PlacingOptions:
 
     share: float = 0.8  # of requests to serve inside, or of accesses where they are told
     margin: float | None = None  # percent; None: the measured one
+    needs: tuple[str, ...] = ()  # as they were told, for the plan
 
 
 def place_requests(
@@ -127,6 +130,7 @@ def place_requests(
         standard=ground.least(STANDARD) if requires_reserve(ground) else None,
         curve=tuple(curve),
         size=_with_margin(ground, chosen, options.margin),
+        needs=options.needs,
     )
 
 

@@ -56,6 +56,7 @@ class MemoryRule:
     by_size: tuple[tuple[int, Order], ...]  # up to so many bytes; the last one is for all above
     by_tag: tuple[Order, ...] = ()  # the first is of tag 1
     sites: Mapping[int, int] = field(default_factory=dict)  # the tag of each call site with one
+    needs: tuple[str, ...] = ()  # as --needs takes them: what recordings do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,7 @@ def memories_tables(plan: MemoriesPlan) -> dict[str, Any]:
                 if rule.sites
                 else {}
             ),
+            **({"needs": list(rule.needs)} if rule.needs else {}),
         },
     }
 
@@ -203,8 +205,9 @@ def read_memories(top: Table) -> MemoriesPlan:
         table.reject("by_size", "must have ascending up_to, and a last order without")
     by_tag = tuple(_read_tags(table, names)) if table.has("by_tag") else ()
     sites = read_sites(table, len(by_tag)) if table.has("sites") else {}
+    needs = tuple(map(str, table.items("needs"))) if table.has("needs") else ()
     table.finish()
-    return MemoriesPlan(memories, MemoryRule(of_needs, by_size, by_tag, sites))
+    return MemoriesPlan(memories, MemoryRule(of_needs, by_size, by_tag, sites, needs))
 
 
 def _read_memory(table: Table) -> Memory:

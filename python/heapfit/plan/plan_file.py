@@ -152,7 +152,7 @@ def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     top.raise_collected()
     if plan_file.memories is not None and not takes_memories:
         raise HeapfitError(
-            f"{path}: is a plan of several memories (`heapfit place` and `generate` take those)"
+            f"{path}: is a plan of several memories (`heapfit check` and `generate` take those)"
         )
     return plan_file
 

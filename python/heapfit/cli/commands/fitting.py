@@ -438,14 +438,14 @@ class PlaceCommand:
 
     sources: Sources
     memories: Annotated[
-        list[str] | None,
+        list[str],
         typer.Option(
             "--memory",
             metavar="NAME=SIZE[:OFFERED,...]",
             help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
             "external, fast, retained, uncached, shared. A name of these offers it.",
         ),
-    ] = None
+    ]
     needs: Annotated[
         list[str] | None,
         typer.Option(
@@ -474,9 +474,9 @@ class PlaceCommand:
     ] = None
     allocators: Allocators = None
     margin: _Margin = None
-    plan: PlanOption = None
     programs: Programs = None
     output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
+    report: ReportPage = None
     everything: Everything = False
     as_json: AsJson = False
 
