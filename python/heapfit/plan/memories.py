@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several memories, each with a heap of its own, and the rule that sends a request to one of them.
 
-core/src/memories is the rule's C. A request that needs something takes the order of needs, any
+core/src/operations/memories.c is the rule's C. A request that needs something takes the order of needs, any
 other the order of its call site's tag, else that of its size. Of an order's memories those that do
 not offer what is needed are left out.
 """

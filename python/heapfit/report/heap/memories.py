@@ -57,7 +57,8 @@ def map_memories(placing: Placing, demand: Demand) -> HeapMap:
         own = RegionReplay(region, np.where(numbers == number, offsets, _ELSEWHERE), None)
         heaps.append(MappedHeap(memory.name, own, (own,)))
     lifetimes = _engine.Lifetimes(events)
-    return HeapMap(tuple(heaps), lifetimes, len(events), demand.loaded.profile.u_max_event)
+    peak = demand.loaded.profile.u_max_event
+    return HeapMap(tuple(heaps), lifetimes, len(events), peak, is_divided=True)
 
 
 def _curve_chart(placing: Placing) -> Chart:

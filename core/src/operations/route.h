@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which memories a request is tried in. */
-#ifndef HFIT_MEMORIES_ROUTE_H
-#define HFIT_MEMORIES_ROUTE_H
+#ifndef HFIT_ROUTE_H
+#define HFIT_ROUTE_H
 
 #include "hfit/memories.h"
 

@@ -4,7 +4,7 @@
 
 #include "hfit/payload.h"
 
-#include "src/memories/route.h"
+#include "src/operations/route.h"
 
 static void *alloc_in(const hfit_memory *memory, hfit_heap *heap, const hfit_request *request) {
     return request->alignment == 0 ? memory->operations->alloc(heap, memory->plan, request->size)
