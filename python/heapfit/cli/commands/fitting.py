@@ -372,7 +372,6 @@ class GenerateCommand:
 
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
-        "heapfit generate plan.toml --language c++ -o heap",
         "heapfit generate --record -o recorder",
     )
 
