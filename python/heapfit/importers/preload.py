@@ -13,6 +13,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.executable import Executable, read_executable
+from heapfit.importers.processes import pad_path
 from heapfit.importers.unseen_heaps import explain_obstacle
 from heapfit.outputs.scratch import scratch_folder
 
@@ -38,7 +39,7 @@ def _library_of(executable: Executable) -> Path:
 def recorder_settings(folder: Path, depth: int = 1) -> dict[str, str]:
     """The variables that set where the library records, and how many callers of each request."""
     return {
-        "HEAPFIT_RECORD": str(folder),
+        "HEAPFIT_RECORD": pad_path(folder),
         **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
     }
 
@@ -103,7 +104,13 @@ def _explain_missing_library(executable: Executable) -> str | None:
     )
 
 
-def preload_path(library: Path, stack: ExitStack) -> Path:
+def preload_first(library: Path, stack: ExitStack) -> dict[str, str]:
+    """The variable that loads a library before the others that are preloaded already."""
+    path = pad_path(_preload_path(library, stack))
+    return {"LD_PRELOAD": ":".join(filter(None, [path, os.environ.get("LD_PRELOAD", "")]))}
+
+
+def _preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library
