@@ -8,10 +8,11 @@
  *                 or refuses: NULL
  *
  * Events are counted as an import of a recording counts them, so that the first refusal has the
- * number that `heapfit check` prints. HEAPFIT_RECORD names the file of planned_heap.h: a program that
- * copies its environment asks for as many variables as where it is recorded. Only the process that
- * the command started is on the heap, each program that it runs by exec on a heap of its own; a
- * forked child is not.
+ * number that `heapfit check` prints. HEAPFIT_RECORD names the file of planned_heap.h: a program
+ * that copies its environment asks for as many variables as where it is recorded. Only the process
+ * that the command started is on the heap, each program that it runs by exec on a heap of its own;
+ * a forked child is not. The command includes
+ * run_heap.h, as generated, before this file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,6 @@
 
 #include "planned_heap.h"
 #include "recording.h"
-#include "run_heap.h"
 
 enum {
     LARGEST_ALIGNMENT_LOG2 = 24, /* 16 MiB: larger ones are no events of a recording */
@@ -51,12 +51,10 @@ struct state {
 #define RELEASE(block, size) ((void)(size), run_free(block))
 #endif
 
-/* The tags of the plan's call sites: run_sites.h has a line for each. */
+/* The plan's call sites, each with its tag: {0x12345678, 1}, ... */
 #ifdef HFIT_SITE_TAGS
 static unsigned tag_of_caller(uint32_t caller) {
-    static const uint32_t tagged[][2] = {
-#include "run_sites.h"
-    };
+    static const uint32_t tagged[][2] = {HFIT_SITE_TAGS};
     for (size_t i = 0; i < sizeof(tagged) / sizeof(tagged[0]); i++) {
         if (tagged[i][0] == caller) {
             return tagged[i][1];
@@ -205,8 +203,10 @@ static void note_live(hfit_run *run, size_t before, size_t after) {
 }
 
 static void note_refusal(hfit_run *run, size_t size, struct site site) {
-    run_heap_free_blocks found;
-    run_heap_find_free(&found);
+    run_heap_free_blocks found = {0};
+    if (run->refused == 0) { /* of the first alone: it takes time linear in the blocks */
+        run_heap_find_free(&found);
+    }
     run->last = (hfit_refusal){.event = run->events,
                                .size = size,
                                .live = run->live,
@@ -310,8 +310,7 @@ void recording_mark_runtime(uint64_t order) {
     (void)order; /* it was not asked for, so it is in no table */
 }
 
-void recording_prepare(void) {
-}
+void recording_prepare(void) {}
 
 void recording_confine(bool is_strict) {
     (void)is_strict;

@@ -13,7 +13,7 @@ typedef struct hfit_refusal {
     uint64_t event;   /* its number in a recording of this run, from 0 */
     uint64_t size;    /* requested */
     uint64_t live;    /* as requested, of the blocks live then */
-    uint64_t free;    /* in free blocks, wherever they lie */
+    uint64_t free;    /* in free blocks, wherever they lie; as `largest` 0 but of the first */
     uint64_t largest; /* of these */
     uint64_t site;    /* of the caller, as recorded */
 } hfit_refusal;

@@ -30,6 +30,7 @@ from heapfit.generate.core_files import preload_folder
 from heapfit.importers.executable import read_executable
 from heapfit.importers.external_tool import run
 from heapfit.importers.preload import find_program, preload_first, recorder_settings
+from heapfit.importers.processes import pad_path
 from heapfit.importers.source_lines import places_in
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -59,7 +60,7 @@ class HostRun:
     peak: int  # most live bytes
     refused: int  # requests that ran out of memory
     first: Refusal | None
-    last: Refusal | None
+    last: Refusal | None  # without its free blocks
     site: int  # the recorder's hash of the first one's caller; 0: unknown
     last_site: int
     caller: str | None = None  # the first one's, by function and line where the program has it
@@ -97,7 +98,7 @@ class PlannedProgram:
         file.write_bytes(_RUN.pack(size or 0, os.getpid(), *[0] * 18))
         begun = time.monotonic()
         status = self._wait(
-            {**os.environ, **self.preload, **recorder_settings(file, self.depth)}, seconds
+            {**os.environ, **self.preload, **recorder_settings(pad_path(file), self.depth)}, seconds
         )
         result = _RUN.unpack(file.read_bytes())[2:]
         if result[0] != _BEGUN:
@@ -197,8 +198,7 @@ def planned_program(
 
 def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     design = write_heap_sources(plan, folder, "run")
-    sites = "".join(f"{{0x{site:08x}, {tag}}},\n" for site, tag in plan.plan.sites.items())
-    (folder / "run_sites.h").write_text(sites)
+    sites = ", ".join(f"{{0x{site:08x}, {tag}}}" for site, tag in plan.plan.sites.items())
     compiler = next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
         raise HeapfitError("cc: not found: the heap is compiled for this machine (install gcc)")
@@ -206,10 +206,10 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     sources = [*sorted(folder.rglob("*.c")), *(own / f"{name}.c" for name in _SOURCES)]
     defined = [
         *(["-DHFIT_SIZED_FREES"] if design.needs_size else []),
-        *(["-DHFIT_SITE_TAGS"] if design.sites else []),
+        *([f"-DHFIT_SITE_TAGS={sites}"] if sites else []),
     ]
     library = folder / "libheapfit_run.so"
-    flags = [f"-m{bits}", *_FLAGS, *defined, f"-I{folder}", f"-I{own}"]
+    flags = [f"-m{bits}", *_FLAGS, *defined, f"-I{folder}", f"-I{own}", "-include", "run_heap.h"]
     try:
         run([compiler, *flags, *map(str, sources), "-o", str(library), "-ldl"], folder)
     except HeapfitError as error:

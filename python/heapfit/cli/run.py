@@ -7,6 +7,7 @@ Exit codes in addition to those of every command: 3 if it ran out of memory, cra
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import typer
 
@@ -14,7 +15,16 @@ from heapfit.checks.drill import Drill, drill_program
 from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
 from heapfit.cli.printing.check import describe_refusal
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, hide_unless, print_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Table,
+    hide_unless,
+    print_result,
+)
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
@@ -69,17 +79,38 @@ def _drill_parts(drill: Drill) -> Iterator[Part]:
     )
     if not known.requests:
         yield Note("No smaller region exists: the plan's pools follow from their counts.")
-    columns: list[Column[HostRun]] = [
-        Column("ending", "it", lambda one: describe_ending(one.status)),
-        Column("event", "refused", lambda one: one.last and one.last.event),
-        Column("size", "bytes", lambda one: one.last and one.last.size),
-        Column("caller", "by", lambda one: drill.sites.get(one.last_site)),
-        Column("region", "in", lambda one: one.region),
-        Column("status"),
+    crashes = _group_failures(drill)
+    columns: list[Column[_Failure]] = [
+        Column("ending", "it", lambda one: describe_ending(one.run.status)),
+        Column("caller", "refused", lambda one: one.caller),
+        Column("size", "bytes", lambda one: one.run.last and one.run.last.size),
+        Column("event", "at event", lambda one: one.run.last and one.run.last.event),
+        Column("region", "in", lambda one: one.run.region),
+        Column("runs", "runs"),
+        Column("status", value=lambda one: one.run.status),
     ]
-    yield from hide_unless(not drill.holds, [Table(columns, drill.failed, "failed")])
+    yield from hide_unless(not drill.holds, [Table(columns, crashes, "failed")])
     handled = len(drill.runs) - len(drill.failed)
     yield Line(f"{handled:,} of {len(drill.runs):,} runs ended without a crash or a hang.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """The runs that ended alike when one caller's request was the last refused."""
+
+    run: HostRun  # the one in the largest region
+    caller: str | None
+    runs: int
+
+
+def _group_failures(drill: Drill) -> list[_Failure]:
+    groups: dict[tuple[int | None, str | None], list[HostRun]] = {}
+    for one in drill.failed:
+        groups.setdefault((one.status, drill.sites.get(one.last_site)), []).append(one)
+    return [
+        _Failure(max(alike, key=lambda one: one.region), caller, len(alike))
+        for (_, caller), alike in groups.items()
+    ]
 
 
 def _note_pointers(plan: PlanFile, bits: int) -> Iterator[Part]:

@@ -36,10 +36,10 @@ def _library_of(executable: Executable) -> Path:
     return LIBRARY if executable.bits == _OWN_BITS else LIBRARY_32
 
 
-def recorder_settings(folder: Path, depth: int = 1) -> dict[str, str]:
+def recorder_settings(place: str, depth: int = 1) -> dict[str, str]:
     """The variables that set where the library records, and how many callers of each request."""
     return {
-        "HEAPFIT_RECORD": pad_path(folder),
+        "HEAPFIT_RECORD": place,
         **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
     }
 
@@ -57,7 +57,7 @@ def environment(folder: Path, program: str | None = None, depth: int = 1) -> dic
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
-    return {"LD_PRELOAD": str(library), **recorder_settings(folder, depth)}
+    return {"LD_PRELOAD": str(library), **recorder_settings(str(folder), depth)}
 
 
 def find_program(name: str) -> Path:

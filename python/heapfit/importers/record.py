@@ -32,7 +32,7 @@ from heapfit.importers.preload import (
     preload_first,
     recorder_settings,
 )
-from heapfit.importers.processes import Watch, living_recorders, watch_process
+from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
 from heapfit.outputs.scratch import scratch_file
@@ -97,7 +97,7 @@ def record(
     program = find_program(command[0])
     _require_place(output)
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
-        environment = recorder_settings(raw.folder.resolve(), depth)
+        environment = recorder_settings(pad_path(raw.folder.resolve()), depth)
         library = _copy_library(library_for(program), raw.folder)
         watch, status = _run(command, library, environment, ending)
         raw.survivors = _find_survivors(raw.folder)
