@@ -36,7 +36,7 @@ def _write_recorder(command: GenerateCommand) -> list[Path]:
 
 
 def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
-    plan_file = load_plan(plan)
+    plan_file = load_plan(plan, takes_memories=True)
     if plan_file.heap:
         line = Line(f"{plan}: {describe_own_heap(plan_file)}.", is_copied=True)
         print_result([Fields({"plan": plan, "files": []}), line], command.as_json)

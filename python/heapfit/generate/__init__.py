@@ -28,6 +28,7 @@ from heapfit.generate.core_files import (
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
@@ -76,6 +77,9 @@ def generate(
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or DEFAULT_OPTIONS
+    if plan_file.memories is not None:
+        require_plain(plan_file.name, target_language, chosen)
+        return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
