@@ -10,6 +10,7 @@ from pathlib import Path
 
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
+from heapfit.progress import Progress, ignore_progress
 from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
@@ -33,7 +34,11 @@ _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
 def write_report(
-    path: Path, fit: Fit, shown: LoadedTrace, code: Callable[[], Path | None] = lambda: None
+    path: Path,
+    fit: Fit,
+    shown: LoadedTrace,
+    code: Callable[[], Path | None] = lambda: None,
+    progress: Progress = ignore_progress,
 ) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all.
 
@@ -44,12 +49,17 @@ def write_report(
         folder = code()
         return "" if folder is None else zip_folder(folder)
 
-    rendering.write_page(path, render(fit, shown, zip_code))
+    rendering.write_page(path, render(fit, shown, zip_code, progress))
 
 
-def render(fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: "") -> str:
+def render(
+    fit: Fit,
+    shown: LoadedTrace,
+    code: Callable[[], str] = lambda: "",
+    progress: Progress = ignore_progress,
+) -> str:
     """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
-    gathered, packed = gather(fit, shown), code()
+    gathered, packed = gather(fit, shown, progress), code()
     page = content.render(_TEMPLATE, gathered, fit=fit, code=packed)
     if packed and len(page.encode()) > LARGEST_PAGE:
         return content.render(_TEMPLATE, gathered, fit=fit, code="")
@@ -64,12 +74,14 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
 
 
-def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
+def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> PageContent:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
     subjects = subjects_of(case)
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
-        heap_map = pack_map(map_of(shown, subjects), shown, case.sites) if subjects else None
+        heap_map = None
+        if subjects:
+            heap_map = pack_map(map_of(shown, subjects, progress=progress), shown, case.sites)
     return PageContent(
         opening=_describe_opening(fit, case.winner.alignment),
         heap_map=heap_map,
