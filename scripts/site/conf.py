@@ -44,7 +44,7 @@ def setup(app: Sphinx) -> None:
 
 def _collect_text(_app: Sphinx, doctree: nodes.document, page: str) -> None:
     shown = doctree.deepcopy()
-    for comment in list(shown.findall(nodes.comment)):
+    for comment in [*shown.findall(nodes.comment), *shown.findall(nodes.raw)]:
         comment.parent.remove(comment)
     _TEXTS[page] = " ".join(shown.astext().split())
 

@@ -20,7 +20,16 @@ from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
-from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.content import (
+    FAILED,
+    HOLDS,
+    UNSURE,
+    PageCommand,
+    PageContent,
+    PageFigure,
+    PageOpening,
+    PagePart,
+)
 from heapfit.report.sections.kind import kind_part
 from heapfit.report.sections.longer import make_longer_part
 from heapfit.report.sections.peak import peak_of
@@ -94,12 +103,14 @@ def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, case.winner.replay_region),
         commands=_list_commands(fit),
+        own_links=(("choices", "Choices"),),
     )
 
 
 def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
     heap_size = fit.answer.size
+    tone, badge = _judge(fit)
     lead = [
         PageFigure("heap", size(heap_size.region)),
         PageFigure("allocator", kept.title if kept else winner.name),
@@ -117,9 +128,36 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
+        badge=badge,
+        tone=tone,
+        bytes_go=_divide_bytes(fit),
         trust=_list_trust(fit, alignment),
         warnings=_list_warnings(fit),
     )
+
+
+def _judge(fit: Fit) -> tuple[str, str]:
+    """The tone of the answer, and the answer in a few words."""
+    held = fit.holdout
+    if held.seen_refused:
+        return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if not fit.answer.is_enough:
+        return UNSURE, "Too few recordings"
+    if fit.kinds.growth:
+        return UNSURE, "Live bytes grow"
+    return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+
+
+def _divide_bytes(fit: Fit) -> tuple[PagePart, ...]:
+    """The region as peak, allocator and margin."""
+    heap_size = fit.answer.size
+    needed = heap_size.region_with(0)
+    parts = (
+        PagePart("peak", heap_size.peak, "--live"),
+        PagePart("allocator", needed - heap_size.peak, "--other-1"),
+        PagePart("margin", heap_size.region - needed, "--good"),
+    )
+    return tuple(part for part in parts if part.bytes > 0)
 
 
 def _count_kinds(fit: Fit) -> str:
@@ -165,8 +203,8 @@ def _draw_risk(fit: Fit) -> Risk | None:
         RunGroup("hold-out runs", () if unseen == seen else unseen),
     )
     caption = (
-        "The share of runs that run out of memory in each region. Hold-out: each recording in a "
-        "plan made without it. Dashed: the region to set, with its margin."
+        "Each dot is a run, at the bytes that it needs in this heap; left of the line it is "
+        "served. Hold-out: each recording in a plan made without it."
     )
     return risk_of(groups, fit.answer.size.region, caption)
 
