@@ -54,7 +54,7 @@ def weigh_parts(events: int, runs: int) -> dict[str, float]:
 
 
 def weigh_sources(sources: Sequence[Path]) -> dict[str, float]:
-    """As `weigh_parts`, from the sizes of files; those that are not there are reported later."""
+    """The parts by the sizes of files, before they are read; a missing file counts as empty."""
     sizes = [path.stat().st_size for path in sources if path.is_file()]
     return weigh_parts(sum(sizes) // _BYTES_AN_EVENT, len(sources))
 

@@ -203,9 +203,10 @@ def _draw_risk(fit: Fit) -> Risk | None:
         RunGroup("hold-out runs", () if unseen == seen else unseen),
     )
     caption = (
-        "Each dot is a run, at the bytes that it needs in this heap; left of the line it is "
-        "served. Hold-out: each recording in a plan made without it."
+        "Each dot is a run, at the bytes that it needs in this heap; left of the line it is served."
     )
+    if unseen and unseen != seen:
+        caption += " Hold-out: each recording in a plan made without it."
     return risk_of(groups, fit.answer.size.region, caption)
 
 

@@ -41,7 +41,7 @@ class PagePart:
     colour: str  # a variable of page.css
 
 
-HOLDS, UNSURE, FAILED = TONES = ("holds", "unsure", "failed")
+HOLDS, UNSURE, FAILED = "holds", "unsure", "failed"  # tones of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PageOpening:
     trust: tuple[PageFigure, ...] = ()
     warnings: tuple[str, ...] = ()
     badge: str = ""  # the answer in a few words, in its colour
-    tone: str = ""  # the answer's: TONES; "": it has none
+    tone: str = ""  # of the answer: HOLDS, UNSURE or FAILED; "": it has none
     bytes_go: tuple[PagePart, ...] = ()  # the parts of the bytes that are set
 
 

@@ -77,9 +77,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
                 "range": [len(shown) - 0.5, -0.8],
             },
             "shapes": [_draw_line(region)] if region is not None else [],
-            "annotations": [
-                _describe_group(group, row, region, ends) for row, group in enumerate(shown)
-            ],
+            "annotations": [_describe_group(group, row, region) for row, group in enumerate(shown)],
         },
         height=80 + _ROW * len(shown),
     )
@@ -143,4 +141,4 @@ def _describe_group(group: RunGroup, row: int, region: int | None, ends: tuple[i
     runs = len(group.needs)
     served = sum(need is not None and region is not None and need <= region for need in group.needs)
     text = f"{group.name}: {runs}" if region is None else f"{group.name}: {served} of {runs} served"
-    return {"x": ends[0], "y": row - 0.28, "xanchor": "left", "text": text, "bgcolor": "veil"}
+    return {"place": 0.01, "y": row - 0.28, "xanchor": "left", "text": text, "bgcolor": "veil"}
