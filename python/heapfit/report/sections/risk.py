@@ -137,7 +137,7 @@ def _draw_line(region: int) -> Layout:
     return {"x0": region, "line": line, "label": {"text": f"<b>{count(region)} B</b> set"}}
 
 
-def _describe_group(group: RunGroup, row: int, region: int | None, ends: tuple[int, int]) -> Layout:
+def _describe_group(group: RunGroup, row: int, region: int | None) -> Layout:
     runs = len(group.needs)
     served = sum(need is not None and region is not None and need <= region for need in group.needs)
     text = f"{group.name}: {runs}" if region is None else f"{group.name}: {served} of {runs} served"
