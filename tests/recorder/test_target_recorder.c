@@ -102,7 +102,7 @@ static void each_kind_of_event_has_its_bytes(void) {
         5 << 2 | 3, 2,          1 << 2 | 3, 0,           6, /* needs DMA; the same block */
     };
     check_log(body, sizeof body);
-    CHECK(r.events == 10);
+    CHECK(r.events == 11);
 }
 
 static void a_header_tells_what_the_recording_is_of(void) {
