@@ -20,7 +20,7 @@ from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import Export, Kind
 
 
 class PointerBits(StrEnum):
@@ -322,6 +322,14 @@ Programs: TypeAlias = Annotated[
         "--program",
         help="The recorded program or its library, to name functions of call sites.",
         **take_file(Kind.PROGRAM),
+    ),
+]
+ExportOption: TypeAlias = Annotated[
+    Export | None,
+    typer.Option(
+        "--export",
+        help="Print the result in another tool's format instead: > FILE keeps it "
+        "(docs/exports.md).",
     ),
 ]
 Everything: TypeAlias = Annotated[

@@ -373,9 +373,13 @@ class GenerateCommand:
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
         "heapfit generate plan.toml --language c++ -o heap",
+        "heapfit generate --record -o recorder",
     )
 
-    plan: PlanArgument
+    plan: Annotated[
+        Path | None,
+        typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+    ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None
@@ -394,7 +398,10 @@ class GenerateCommand:
     ] = False
     records: Annotated[
         bool,
-        typer.Option("--record", help="The heap records each call, for another fit."),
+        typer.Option(
+            "--record",
+            help="The heap records each call. Without PLAN: the recorder for the heap you have.",
+        ),
     ] = False
     region: RegionOption = None
     is_region_given: Annotated[

@@ -17,6 +17,7 @@ from heapfit.cli.arguments import (
     SEED,
     AsJson,
     DropUnknown,
+    ExportOption,
     ImageOption,
     InstructionCount,
     Machine,
@@ -32,7 +33,7 @@ from heapfit.cli.arguments import (
     show_in_help,
     take_file,
 )
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+from heapfit.trace.kinds import STANDARD_QUEUE, Kind, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +200,7 @@ class ProfileCommand:
     queue: Queue = STANDARD_QUEUE
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
+    export: ExportOption = None
     as_json: AsJson = False
 
 
@@ -206,11 +208,21 @@ class ProfileCommand:
 class SitesCommand:
     """Show the call sites of a recording: their sizes, lifetimes and source lines."""
 
-    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --json")
+    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --view held")
 
     source: Source
     programs: Programs = None
     plan_file: PlanOption = None
+    view: Annotated[
+        View | None,
+        typer.Option(
+            "--view",
+            help="The blocks to show: live at the peak, held to the end, of these the later ones "
+            "(born after the first tenth), temporary (gone with their task's next call), or those "
+            "of the peak by task.",
+        ),
+    ] = None
+    export: ExportOption = None
     as_json: AsJson = False
 
 
