@@ -153,14 +153,13 @@ def _pack_window(
     """The record with the blocks of a window; its columns are None if over `most` characters."""
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
-    by_size = colour_sizes(sizes.tolist())
+    by_size, by_site = colour_sizes(sizes.tolist()), None
     is_listed = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
     columns = _Columns(most)
     columns.add("starts", np.diff(lifetimes.starts[is_listed], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_listed])
     listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns.add("sizes", place)
-    by_site = None
     if len(shown.sites) > 0:
         asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_listed]
         by_site = _add_sites(columns, asked_by, names)
