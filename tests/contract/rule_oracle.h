@@ -5,7 +5,8 @@
  *
  *   best     the smallest that will do
  *   first    by address: the lowest that will do
- *   good     none that will do surely is a class smaller; classes are a quarter of a power of two
+ *   good     one of the last two freed of its class, if one will do, else the last freed of the
+ * next class that has any; classes are a quarter of a power of two, from 16 granules on
  *
  * What will do is learned: a chunk with as many usable bytes as a block of this request ever had.
  * The top, from which a request is cut if no other chunk will do, is no candidate. Plans of
@@ -21,13 +22,15 @@
 
 #include <string.h>
 
-enum { ORACLE_CHUNKS = 2 * MOST_LIVE };
+enum { ORACLE_CHUNKS = 2 * MOST_LIVE, ALONE = 16, PROBED = 2 };
 
 typedef enum placement_rule { RULE_NONE, RULE_BEST, RULE_FIRST, RULE_GOOD } placement_rule;
 
 typedef struct oracle_chunk {
     const unsigned char *start;
     size_t size;
+    size_t whole;   /* up to the next block; 0 of the last one */
+    unsigned freed; /* when it was: larger is later */
 } oracle_chunk;
 
 typedef struct rule_oracle {
@@ -36,6 +39,11 @@ typedef struct rule_oracle {
     uint16_t least[JUDGED_SIZES]; /* usable bytes that have served a request of so many; 0: none */
     oracle_chunk free[ORACLE_CHUNKS];
     size_t count;
+    oracle_chunk before[ORACLE_CHUNKS]; /* the same at the step before */
+    size_t count_before;
+    size_t overhead; /* bytes of a chunk that are not usable */
+    unsigned clock;
+    bool is_last_free;
     const unsigned char *last_used;
 } rule_oracle;
 
@@ -79,25 +87,97 @@ static inline placement_rule rule_of(const test_plan *plan) {
 static inline void oracle_start(rule_oracle *o, const test_plan *plan) {
     memset(o, 0, sizeof *o);
     o->rule = rule_of(plan);
+    o->overhead = SIZE_MAX;
     o->has_top = !axis_is(plan, &plan->allocator->axes.growth, "the whole region is free at first");
 }
 
 static inline void note_chunk(void *context, const void *block, size_t size, bool is_used) {
     rule_oracle *o = context;
+    if (o->is_last_free && o->count <= ORACLE_CHUNKS) {
+        oracle_chunk *last = &o->free[o->count - 1];
+        last->whole = (size_t)((const unsigned char *)block - last->start);
+        o->overhead =
+            last->whole - last->size < o->overhead ? last->whole - last->size : o->overhead;
+    }
+    o->is_last_free = !is_used;
     if (is_used) {
         o->last_used = block;
         return;
     }
     if (o->count < ORACLE_CHUNKS) {
-        o->free[o->count] = (oracle_chunk){block, size};
+        o->free[o->count] = (oracle_chunk){block, size, 0, 0};
     }
     o->count++;
 }
 
+/* A chunk that was free at the step before, too, was freed when that was. Both are by address. */
+static inline void note_times(rule_oracle *o) {
+    size_t i = 0;
+    o->clock++;
+    for (size_t k = 0; k < o->count && k < ORACLE_CHUNKS; k++) {
+        oracle_chunk *chunk = &o->free[k];
+        while (i < o->count_before && o->before[i].start < chunk->start) {
+            i++;
+        }
+        const bool is_old = i < o->count_before && o->before[i].start == chunk->start &&
+                            o->before[i].size == chunk->size;
+        chunk->freed = is_old ? o->before[i].freed : o->clock;
+    }
+}
+
+/* Looks at the heap before a step. */
 static inline void oracle_look(rule_oracle *o, const model *m) {
+    o->count_before = o->count < ORACLE_CHUNKS ? o->count : ORACLE_CHUNKS;
+    memcpy(o->before, o->free, o->count_before * sizeof o->free[0]);
     o->count = 0;
     o->last_used = m->region;
+    o->is_last_free = false;
     m->operations->walk(m->heap, plan_of(m->plan), note_chunk, o);
+    note_times(o);
+}
+
+static inline unsigned class_of_whole(const model *m, size_t whole) {
+    const unsigned granules = (unsigned)(whole / plan_of(m->plan)->alignment);
+    unsigned width = 0;
+    while (granules >> width >= 8) {
+        width++;
+    }
+    return granules < ALONE ? granules : 256 * width + (granules >> width);
+}
+
+/* True if `other` stands before `chunk` in a list. */
+static inline bool is_freed_later(const oracle_chunk *other, const oracle_chunk *chunk) {
+    return chunk == NULL || other->freed > chunk->freed;
+}
+
+/* The chunk that a good fit takes for `least` usable bytes; NULL: the top. */
+static inline const oracle_chunk *find_good(const rule_oracle *o, const model *m, size_t least) {
+    const unsigned class = class_of_whole(m, least + o->overhead);
+    const oracle_chunk *probed[PROBED] = {NULL, NULL};
+    const oracle_chunk *larger = NULL;
+    unsigned next = ~0u;
+    for (size_t i = 0; i < o->count; i++) {
+        const oracle_chunk *chunk = &o->free[i];
+        const unsigned its = class_of_whole(m, chunk->whole);
+        if (chunk->whole == 0 || chunk->start > o->last_used || its < class) {
+            continue;
+        }
+        if (its > class) {
+            larger = its < next || (its == next && is_freed_later(chunk, larger)) ? chunk : larger;
+            next = its < next ? its : next;
+        } else if (is_freed_later(chunk, probed[0])) {
+            probed[1] = probed[0];
+            probed[0] = chunk;
+        } else if (is_freed_later(chunk, probed[1])) {
+            probed[1] = chunk;
+        }
+    }
+    for (size_t i = 0; i < PROBED; i++) {
+        if (probed[i] != NULL && probed[i]->size >= least) {
+            return probed[i];
+        }
+    }
+    return larger;
 }
 
 /* True if a request served from `chosen` should have got `other`. */
@@ -105,10 +185,6 @@ static inline bool is_misplaced(const rule_oracle *o, const oracle_chunk *chosen
                                 const oracle_chunk *other, size_t least) {
     if (o->rule == RULE_FIRST) {
         return other->start < chosen->start && other->size >= least;
-    }
-    if (o->rule == RULE_GOOD) {
-        return other->size >= least + least / 4 + 16 &&
-               other->size + other->size / 4 + 16 < chosen->size;
     }
     return other->size >= least && other->size < chosen->size;
 }
@@ -142,12 +218,15 @@ static inline void oracle_judge(rule_oracle *o, const model *m) {
     }
     CHECK(chosen != NULL);
     const bool is_top = o->has_top && chosen->start > o->last_used;
+    if (o->rule == RULE_GOOD) {
+        CHECK(find_good(o, m, least) == (is_top ? NULL : chosen));
+        return;
+    }
     for (size_t i = 0; i < o->count; i++) {
         const bool is_candidate = !o->has_top || o->free[i].start < o->last_used;
-        const bool beats =
-            is_top && o->rule != RULE_FIRST
-                ? o->free[i].size >= least + (o->rule == RULE_GOOD ? least / 4 + 16 : 0)
-                : is_misplaced(o, chosen, &o->free[i], least);
+        const bool beats = is_top && o->rule != RULE_FIRST
+                               ? o->free[i].size >= least
+                               : is_misplaced(o, chosen, &o->free[i], least);
         better += is_candidate && &o->free[i] != chosen && beats;
     }
     CHECK(better == 0);
