@@ -164,7 +164,7 @@ static void places_by_its_rule(const test_plan *plan) {
 }
 
 static void each_request_gets_the_chunk_that_the_rule_names(void) {
-    for_each_core_plan(places_by_its_rule);
+    for_each_plan(places_by_its_rule);
 }
 
 static void starts_in_its_smallest_region(const test_plan *plan) {

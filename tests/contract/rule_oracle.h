@@ -9,10 +9,10 @@
  * next class that has any; classes are a quarter of a power of two, from 16 granules on
  *
  * What will do is learned: a chunk with as many usable bytes as a block of this request ever had.
- * The top, from which a request is cut if no other chunk will do, is no candidate. Plans of
- * two ends are not judged, since they choose on one side of the top, nor those that keep large
- * holes whole (hole_limit); those that may have two from alignment 8 on: at 4 they cut no rest of
- * one granule.
+ * The top, from which a request is cut if no other chunk will do, is no candidate. Not judged are
+ * plans of two ends, which choose on one side of the top; those that keep large holes whole
+ * (hole_limit); heaps that grow by a request, whose new chunk no walk has shown; and lea, whose
+ * last remainder goes before a best fit.
  */
 #ifndef CONTRACT_RULE_ORACLE_H
 #define CONTRACT_RULE_ORACLE_H
@@ -68,8 +68,10 @@ static inline bool axis_is(const test_plan *plan, const hfit_axis *axis, const c
 
 static inline placement_rule rule_of(const test_plan *plan) {
     const hfit_axes *axes = &plan->allocator->axes;
-    if ((scalar_of(plan, "ends", 0) != 0 && plan_of(plan)->alignment < 8) ||
-        scalar_of(plan, "ends", 1) == 2 || scalar_of(plan, "hole_limit", 0) != 0) {
+    if (scalar_of(plan, "ends", 1) == 2 || scalar_of(plan, "hole_limit", 0) != 0 ||
+        axis_is(plan, &axes->growth, "by pages of a request") ||
+        axis_is(plan, &axes->growth, "by what a request lacks") ||
+        strcmp(plan->allocator->name, "lea") == 0) {
         return RULE_NONE;
     }
     if (axis_is(plan, &axes->block_fit, "best")) {
