@@ -22,15 +22,14 @@
 
 #include <string.h>
 
-enum { ORACLE_CHUNKS = 2 * MOST_LIVE, ALONE = 16, PROBED = 2 };
+enum { ORACLE_CHUNKS = MOST_LIVE + 2, ALONE = 16, PROBED = 2 };
 
 typedef enum placement_rule { RULE_NONE, RULE_BEST, RULE_FIRST, RULE_GOOD } placement_rule;
 
 typedef struct oracle_chunk {
-    const unsigned char *start;
-    size_t size;
-    size_t whole;   /* up to the next block; 0 of the last one */
-    unsigned freed; /* when it was: larger is later */
+    uint16_t start; /* of its block, from the region's start */
+    uint16_t size;  /* usable bytes */
+    uint16_t freed; /* when it was: larger is later */
 } oracle_chunk;
 
 typedef struct rule_oracle {
@@ -42,9 +41,10 @@ typedef struct rule_oracle {
     oracle_chunk before[ORACLE_CHUNKS]; /* the same at the step before */
     size_t count_before;
     size_t overhead; /* bytes of a chunk that are not usable */
-    unsigned clock;
+    uint16_t clock;  /* steps since the times were last cut */
     bool is_last_free;
-    const unsigned char *last_used;
+    const unsigned char *region;
+    size_t last_used; /* where its block starts */
 } rule_oracle;
 
 /* The value of a plan's scalar; `otherwise` if the allocator has none of this name. */
@@ -95,26 +95,44 @@ static inline void oracle_start(rule_oracle *o, const test_plan *plan) {
 
 static inline void note_chunk(void *context, const void *block, size_t size, bool is_used) {
     rule_oracle *o = context;
+    const size_t start = (size_t)((const unsigned char *)block - o->region);
     if (o->is_last_free && o->count <= ORACLE_CHUNKS) {
-        oracle_chunk *last = &o->free[o->count - 1];
-        last->whole = (size_t)((const unsigned char *)block - last->start);
-        o->overhead =
-            last->whole - last->size < o->overhead ? last->whole - last->size : o->overhead;
+        const oracle_chunk *last = &o->free[o->count - 1];
+        const size_t more = start - last->start - last->size;
+        o->overhead = more < o->overhead ? more : o->overhead;
     }
     o->is_last_free = !is_used;
     if (is_used) {
-        o->last_used = block;
+        o->last_used = start;
         return;
     }
     if (o->count < ORACLE_CHUNKS) {
-        o->free[o->count] = (oracle_chunk){block, size, 0, 0};
+        o->free[o->count] = (oracle_chunk){(uint16_t)start, (uint16_t)size, 0};
     }
     o->count++;
+}
+
+/* Numbers the chunks of the step before by their order, from 1. */
+static inline void cut_times(rule_oracle *o) {
+    uint16_t order[ORACLE_CHUNKS];
+    for (size_t i = 0; i < o->count_before; i++) {
+        order[i] = 1;
+        for (size_t k = 0; k < o->count_before; k++) {
+            order[i] = (uint16_t)(order[i] + (o->before[k].freed < o->before[i].freed));
+        }
+    }
+    for (size_t i = 0; i < o->count_before; i++) {
+        o->before[i].freed = order[i];
+    }
+    o->clock = ORACLE_CHUNKS;
 }
 
 /* A chunk that was free at the step before, too, was freed when that was. Both are by address. */
 static inline void note_times(rule_oracle *o) {
     size_t i = 0;
+    if (o->clock == UINT16_MAX) {
+        cut_times(o);
+    }
     o->clock++;
     for (size_t k = 0; k < o->count && k < ORACLE_CHUNKS; k++) {
         oracle_chunk *chunk = &o->free[k];
@@ -132,7 +150,8 @@ static inline void oracle_look(rule_oracle *o, const model *m) {
     o->count_before = o->count < ORACLE_CHUNKS ? o->count : ORACLE_CHUNKS;
     memcpy(o->before, o->free, o->count_before * sizeof o->free[0]);
     o->count = 0;
-    o->last_used = m->region;
+    o->region = m->region;
+    o->last_used = 0;
     o->is_last_free = false;
     m->operations->walk(m->heap, plan_of(m->plan), note_chunk, o);
     note_times(o);
@@ -160,8 +179,8 @@ static inline const oracle_chunk *find_good(const rule_oracle *o, const model *m
     unsigned next = ~0u;
     for (size_t i = 0; i < o->count; i++) {
         const oracle_chunk *chunk = &o->free[i];
-        const unsigned its = class_of_whole(m, chunk->whole);
-        if (chunk->whole == 0 || chunk->start > o->last_used || its < class) {
+        const unsigned its = class_of_whole(m, chunk->size + o->overhead);
+        if (chunk->start > o->last_used || its < class) { /* the top, or too small */
             continue;
         }
         if (its > class) {
@@ -214,8 +233,9 @@ static inline void oracle_judge(rule_oracle *o, const model *m) {
     const oracle_chunk *chosen = NULL;
     size_t better = 0;
     for (size_t i = 0; i < o->count; i++) {
-        const bool holds = block->address >= o->free[i].start &&
-                           block->address < o->free[i].start + o->free[i].size;
+        const size_t start = (size_t)(block->address - o->region);
+        const bool holds =
+            start >= o->free[i].start && start < (size_t)o->free[i].start + o->free[i].size;
         chosen = holds ? &o->free[i] : chosen;
     }
     CHECK(chosen != NULL);
