@@ -159,6 +159,18 @@ void WireTrace::take_chunk(std::string_view bytes) {
     is_cut_ = is_cut_ || !is_whole;
 }
 
+bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
+    const auto take = [this](const WireRecord &record) { take_ordered(record); };
+    bool is_full = false;
+    std::uint64_t &known = followed_[place];
+    known = follow_wire_chunk(bytes, place, known, is_full,
+                              [&](const WireRecord &record) { order_.add(record, take); });
+    if (is_full) {
+        followed_.erase(place);
+    }
+    return is_full;
+}
+
 // Two threads may take their times in another order than their numbers.
 void WireTrace::take_ordered(const WireRecord &record) {
     WireRecord timed = record;

@@ -97,6 +97,15 @@ class RecordCommand:
     seconds: Seconds = None
     machine: Machine = None
     icount: InstructionCount = None
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Print each second the live bytes, their growth and the largest hole of --plan's "
+            "heap [TLSF's], to stderr.",
+        ),
+    ] = False
+    plan_file: PlanOption = None
     as_json: AsJson = False
 
 
