@@ -165,6 +165,7 @@ bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
     std::uint64_t &known = followed_[place];
     known = follow_wire_chunk(bytes, place, known, is_full,
                               [&](const WireRecord &record) { order_.add(record, take); });
+    is_full = is_full && bytes.size() == unit_;
     if (is_full) {
         followed_.erase(place);
     }
@@ -222,7 +223,7 @@ void WireTrace::take_request(const WireRecord &record, const Request &request) {
         end_resize(record, request);
         return;
     case HFIT_WIRE_FREE:
-        if (left_out_.erase(record.address) == 0) {
+        if (left_out_.empty() || left_out_.erase(record.address) == 0) {
             builder_.add(request, position_);
         }
         return;

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
 from heapfit.cli.commands.recordings import RecordCommand
+from heapfit.cli.printing.console import note
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.watching import watch_on_terminal
@@ -47,8 +49,7 @@ def run(command: RecordCommand) -> None:
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | ProgramRecording
-    listener = _listener_of(command)
-    with step_bar() as progress:
+    with _watch(command) as listener, step_bar() as progress:
         if command.serial is not None and command.serial.is_file():
             recorded = TargetRecording(import_frames(command.serial, target, progress), "whole")
         elif command.serial is not None:
@@ -72,11 +73,22 @@ def run(command: RecordCommand) -> None:
         raise KeyboardInterrupt  # what was recorded until then is stored
 
 
-def _listener_of(command: RecordCommand) -> Listener:
-    if not command.watch:
-        return ignore_recording
+@contextmanager
+def _watch(command: RecordCommand) -> Iterator[Listener]:
+    """What follows the recording, if that is asked for."""
+    if not command.watch and command.page is None:
+        yield ignore_recording
+        return
     plan = None if command.plan_file is None else load_plan(command.plan_file)
-    return watch_on_terminal(plan)[1]
+    heap, listener = watch_on_terminal(plan, keeps=command.page is not None)
+    if command.page is None:
+        yield listener
+        return
+    from heapfit.report.heap.live import serve_live  # jinja2 takes long to load
+
+    with serve_live(heap, command.page) as port:
+        note(f"http://127.0.0.1:{port}/ shows the heap while it is recorded.")
+        yield listener
 
 
 def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:

@@ -38,7 +38,8 @@ class LiveHeap:
         self.plan = plan
         self.base = base
         self.region = region or _FIRST_REGION
-        self.events = _engine.EventArray()
+        self.events = 0
+        self._history: list[_engine.EventArray] = []  # to be replayed in a larger region
         self.batches: list[Mapping[str, NDArray[Any]]] | None = [] if keeps else None
         self._is_given = region is not None
         self._before = 0
@@ -47,16 +48,18 @@ class LiveHeap:
 
     def take(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Adds events."""
-        batch = _engine.EventArray(len(self.events))
-        for events in (batch, self.events):
-            events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+        batch = _engine.EventArray(self.events)
+        batch.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+        self.events += len(batch)
+        if not self._is_given:
+            self._history.append(batch)
         if self.batches is not None:
             self.batches.append(columns)
         self._profile.feed(batch)
         if self._replay is not None and not self._replay.feed(batch):
             self._replay = None if self._is_given else self._grow()
-        if len(self.events) > MOST_IN_MEMORY:
-            self._replay = None
+        if self.events > MOST_IN_MEMORY and self._history:
+            self._is_given, self._history = True, []  # the region stays as it is
 
     def figures(self) -> LiveFigures:
         """The figures now; growth counts from the last call."""
@@ -78,5 +81,5 @@ class LiveHeap:
         while True:
             self.region *= 2
             replay = self._begin()
-            if replay.feed(self.events):
+            if all(map(replay.feed, self._history)):
                 return replay

@@ -89,9 +89,9 @@ class WireTrace {
     std::uint64_t position_ = 0; // records taken
     WireOrder order_;            // of version 2
     std::unordered_map<std::uint64_t, std::uint64_t> followed_; // records read, by chunk
-    std::uint64_t latest_ = 0;   // time of the latest record
-    std::uint32_t threads_ = 0;  // the highest number
-    std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
+    std::uint64_t latest_ = 0;                                  // time of the latest record
+    std::uint32_t threads_ = 0;                                 // the highest number
+    std::unordered_map<std::uint32_t, Resizing> resizing_;      // by thread
     Chains chains_;
     std::unordered_set<std::uint64_t> left_out_; // addresses of live blocks that are no objects
     std::uint64_t misaligned_ = 0; // requests left out for an alignment that no region has

@@ -105,6 +105,16 @@ class RecordCommand:
             "heap [TLSF's], to stderr.",
         ),
     ] = False
+    page: Annotated[
+        int | None,
+        typer.Option(
+            "--page",
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            help="As --watch, and show the heap as it grows at http://127.0.0.1:PORT.",
+        ),
+    ] = None
     plan_file: PlanOption = None
     as_json: AsJson = False
 

@@ -20,7 +20,7 @@ from heapfit.report.sections.program import ProgramPart
 from heapfit.report.sections.risk import Risk
 from heapfit.trace.stored import TraceInfo
 
-_MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
+MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def render(template: Path, content: PageContent, **own: object) -> str:
         template,
         content.opening.title,
         content.charts,
-        own_scripts={_MAP_SCRIPT: record} if record else {},
+        own_scripts={MAP_SCRIPT: record} if record else {},
         content=content,
         heap_map_record=record,
         **own,
