@@ -81,6 +81,11 @@ def _make_parser(
     return parse_within
 
 
+def make_share_parser() -> Callable[[object], float]:
+    """A parser of shares of one: 0.8 or 80%."""
+    return _make_parser(parse_share, 0.0, 1.0)
+
+
 def show_in_help(option: OptionInfo) -> OptionInfo:
     """A copy of the option that `--help` shows; elsewhere only `--help-all` shows it."""
     shown: OptionInfo = typer.models.OptionInfo(**vars(option) | {"rich_help_panel": None})
@@ -159,7 +164,7 @@ Admission: TypeAlias = Annotated[
     typer.Option(
         "--admission",
         metavar="SHARE",
-        parser=_make_parser(parse_share, 0.0, 1.0),
+        parser=make_share_parser(),
         help="Share of requests to serve: 0.999 or 99.9%.",
     ),
 ]

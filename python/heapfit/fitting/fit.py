@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
-from heapfit.fitting.assessment import assess
+from heapfit.fitting.assessment import assess, extend_to_horizon
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
 from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
@@ -72,7 +72,8 @@ def fit(
     whole, write_page = WeightedProgress(progress, WORK), resources.write_page
     with stage_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
-        selection, has_page = _select(sources, request, whole), write_page is not None
+        selection, request = _select(sources, request, whole)
+        has_page = write_page is not None
         paths = place_parts(
             staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
         )
@@ -98,18 +99,21 @@ def fit_in_memory(
 
     Its paths are those that all will have in the place's folder.
     """
-    selection = _select(sources, request, progress)
+    selection, request = _select(sources, request, progress)
     return make_result(assess(selection, request, progress), request, has_page=has_page)
 
 
-def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
+def _select(
+    sources: Sequence[Path], request: Request, progress: WeightedProgress
+) -> tuple[Selection, Request]:
+    """The selection, and the request with the margin that a horizon asks for."""
     incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
     if incumbent is not None and options.objective != LARGEST:
         raise HeapfitError(f"--now {options.now}: needs --objective max")
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
-    return select_plan(workload, request, incumbent, progress)
+    return extend_to_horizon(select_plan(workload, request, incumbent, progress), request)
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:

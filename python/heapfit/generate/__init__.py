@@ -19,10 +19,16 @@ from pathlib import Path
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
-from heapfit.generate.core_files import collect_core_files, licence, recorder_texts
+from heapfit.generate.core_files import (
+    collect_core_files,
+    copy_recorder,
+    licence,
+    recorder_texts,
+)
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
@@ -48,7 +54,7 @@ from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
 from heapfit.plan.targets import Platform
 
-__all__ = ["GenerateOptions", "generate"]
+__all__ = ["GenerateOptions", "generate", "write_recorder"]
 
 
 def generate(
@@ -71,6 +77,9 @@ def generate(
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or DEFAULT_OPTIONS
+    if plan_file.memories is not None:
+        require_plain(plan_file.name, target_language, chosen)
+        return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
@@ -93,6 +102,13 @@ def generate(
         write_parts_list(staging, design.prefix, design.stamp)
         if chosen.inspect is not None:
             chosen.inspect(staging)
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def write_recorder(folder: Path) -> list[Path]:
+    """Writes the recorder of firmware, for the heap that it has, and returns its files, sorted."""
+    with stage_code_folder(folder) as staging:
+        copy_recorder(staging)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -60,6 +61,12 @@ def sink_texts() -> dict[str, str]:
     """The sinks of the recorder, by file name; a program builds one of them."""
     sinks = sorted((_recorder_folder() / "sinks").glob("*.[ch]"))
     return {f"sinks/{path.name}": _read(path) for path in sinks}
+
+
+def copy_recorder(folder: Path) -> None:
+    """Copies the whole recorder, with its adapters and build files, and the licence."""
+    copytree(_recorder_folder(), folder, dirs_exist_ok=True)
+    (folder / "LICENSE").write_text(licence(), "utf-8")
 
 
 def _recorder_folder() -> Path:

@@ -133,11 +133,11 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
         low, high = map(format_share, prospect.interval)
         yield (
             f"By these {prospect.runs} recordings the next one runs out with a chance of "
-            f"{format_share(chance)} ({low} to {high})."
+            f"{format_share(chance)} (9 times of 10 it is {low} to {high})."
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
         yield (
-            f"All {prospect.runs} run. So few allow a chance of up to "
+            f"All {prospect.runs} that differ run. So few allow a chance of up to "
             f"{format_share(prospect.highest_chance)} that the next one does not; {FEWEST_RUNS} "
             "give an estimate."
         )

@@ -185,7 +185,7 @@
             pen.fillStyle = this.colour("--paper");
             pen.fillRect(left, edge, width, this.y(0) - edge);
             const others = told.heaps.map((_, heap) => stateOf(heap).region);
-            const most = Math.max(...others);
+            const most = told.isDivided ? region : Math.max(...others);
             pen.fillStyle = this.colour("--saved");
             pen.fillRect(left, this.y(most), width, edge - this.y(most));
             if (most > region) {

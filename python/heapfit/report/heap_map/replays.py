@@ -96,6 +96,7 @@ class HeapMap:
     lifetimes: _engine.Lifetimes  # of the trace that is shown
     events: int
     peak: int  # the event at which the most bytes are live
+    is_divided: bool = False  # each heap has a part of the blocks, in a memory of its own
 
 
 @dataclass(frozen=True, slots=True)
