@@ -30,6 +30,7 @@ from heapfit.importers.target_log import (
 )
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import load_plan
+from heapfit.report.heap.live import serve_live
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
@@ -84,8 +85,6 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
     if command.page is None:
         yield listener
         return
-    from heapfit.report.heap.live import serve_live  # jinja2 takes long to load
-
     with serve_live(heap, command.page) as port:
         note(f"http://127.0.0.1:{port}/ shows the heap while it is recorded.")
         yield listener

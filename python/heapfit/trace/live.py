@@ -47,7 +47,7 @@ class LiveHeap:
         self._replay: _engine.Replay | None = self._begin()
 
     def take(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Adds events."""
+        """Replays more events."""
         batch = _engine.EventArray(self.events)
         batch.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
         self.events += len(batch)

@@ -18,9 +18,8 @@ from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import count, size
-from heapfit.report.heap_map.packed import pack_map
+from heapfit.report.heap_map.packed import MAP_SCRIPT, pack_map
 from heapfit.report.heap_map.replays import map_of, subject_from_plan
-from heapfit.report.sections.content import MAP_SCRIPT
 from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
