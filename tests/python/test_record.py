@@ -182,7 +182,7 @@ def test_a_forked_child_records_apart_and_does_not_know_its_parents_blocks(build
     assert recording.trace.info.notes == ()
     assert child.info.events == EVENTS
     assert child.info.notes == (
-        "Recorded from a fork on: blocks of the parent process are unknown.",
+        "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
         "1 free of an unknown id dropped.",
     )
 

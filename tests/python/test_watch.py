@@ -2,6 +2,7 @@
 """`record --watch`: recordings that are followed while they are made."""
 
 import os
+import signal
 import subprocess
 import time
 import urllib.error
@@ -148,3 +149,34 @@ def test_a_line_a_second_is_printed_and_the_recording_kept(program, tmp_path):
     assert lines
     assert all(line.endswith("lost 0") for line in lines)
     assert (tmp_path / "t.parquet").is_file()
+
+
+SLEEPER = """
+#include <signal.h>
+#include <stdlib.h>
+static void *kept[100];
+int main(void) {
+    for (int i = 0; i < 100; i++) { kept[i] = malloc(100); }
+    raise(SIGUSR2);
+    for (int i = 0; i < 50; i++) { free(kept[i]); }
+    for (int i = 0; i < 20; i++) { kept[i] = malloc(40); }
+    kept[0] = realloc(kept[0], 80);
+    kept[60] = realloc(kept[60], 200); /* a block of before */
+    for (int i = 0; i < 10; i++) { free(kept[i]); }
+    return 0;
+}
+"""
+
+
+def test_a_recorder_sleeps_until_its_signal_and_counts_blocks_of_before(tmp_path, monkeypatch):
+    (tmp_path / "sleeper.c").write_text(SLEEPER)
+    words = ["cc", "-O0", "sleeper.c", "-o", "sleeper"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    monkeypatch.setenv("HEAPFIT_SIGNAL", str(int(signal.SIGUSR2)))
+    trace = record([str(tmp_path / "sleeper")], tmp_path / "t.parquet").trace
+    assert trace.info.events == 20 + 1 + 10
+    assert trace.info.notes == (
+        "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
+        "1 resize of an unknown id dropped.",
+        "50 frees of unknown ids dropped.",
+    )

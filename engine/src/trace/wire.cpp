@@ -329,7 +329,8 @@ std::string WireTrace::damage() const {
 std::vector<std::string> WireTrace::notes() const {
     std::vector<std::string> told;
     if (is_attached_) {
-        told.emplace_back("Recorded from a fork on: blocks of the parent process are unknown.");
+        told.emplace_back("Blocks from before the recording (a parent process's, or while it "
+                          "slept) are unknown.");
     }
     if (stopped_ != 0) {
         const std::string reason =
