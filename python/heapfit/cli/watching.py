@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from heapfit.cli.printing import console
+from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.importers.followed import FollowedRecording, Listener
 from heapfit.plan.plan import Plan
@@ -16,7 +17,7 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.live import LiveFigures, LiveHeap
 
 _INTERVAL = 1.0  # seconds
-_NO_PLAN = Plan("tlsf", {"alignment": 8})  # quick, and no plan is needed to know its holes
+_NO_PLAN = Plan(TLSF, {"alignment": 8})  # quick, and no plan is needed to know its holes
 
 
 def watch_on_terminal(plan: PlanFile | None, keeps: bool = False) -> tuple[LiveHeap, Listener]:

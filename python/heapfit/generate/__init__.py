@@ -54,7 +54,7 @@ from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
 from heapfit.plan.targets import Platform
 
-__all__ = ["GenerateOptions", "generate", "write_recorder"]
+__all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
 
 def generate(
@@ -93,7 +93,7 @@ def generate(
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        measured = _measure(staging, design, chosen.threads)
+        measured = _measure(staging, design, chosen)
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
@@ -105,6 +105,15 @@ def generate(
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
+    """Writes the heap's C alone, for a region that the program passes; nothing is measured."""
+    require_whole_blocks(plan_file)
+    options = GenerateOptions(is_given=True)
+    design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
+    _write(folder, _source_texts(design))
+    return design
+
+
 def write_recorder(folder: Path) -> list[Path]:
     """Writes the recorder of firmware, for the heap that it has, and returns its files, sorted."""
     with stage_code_folder(folder) as staging:
@@ -112,10 +121,10 @@ def write_recorder(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
+def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> list[CodeSize]:
     """The code sizes of the staged heap; its header gets the bounds of its calls."""
     header = staging / header_name(design)
-    with link_images(staging, header, threads) as images:
+    with link_images(staging, header, options.threads, options.progress) as images:
         measured = measure_code_sizes(staging, images)
         bounds = call_bounds(staging, header, images)
     header.write_text(header_text(design, bounds), "utf-8", newline="")

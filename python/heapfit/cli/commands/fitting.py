@@ -32,7 +32,6 @@ from heapfit.cli.arguments import (
     Prefer,
     Programs,
     Queue,
-    QueueOfCapture,
     RegionOption,
     ReportPage,
     Seconds,
@@ -52,7 +51,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.targets import Language, Platform
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
@@ -215,7 +214,7 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
-    queue: QueueOfCapture = None
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     call_sites: CallSites = False
@@ -295,7 +294,7 @@ class CheckCommand:
             **take_file(Kind.PROGRAM),
         ),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     workers: Workers = None
@@ -367,12 +366,41 @@ class VerifyCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Run a program of this machine on a plan's heap: out of memory where the device would be.
+
+    A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
+    ends with 0 and never runs out of memory, 3 otherwise; with --drill 3 if a run crashes or hangs.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit run plan.toml -- ./simulator --seconds 60",
+        "heapfit run plan.toml --drill -- ./test",
+    )
+
+    plan: PlanArgument
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+    ]
+    drill: Annotated[
+        bool,
+        typer.Option(
+            "--drill",
+            help="Run it again and again, each time out of memory at another request that this "
+            "heap could refuse, and list crashes and hangs.",
+        ),
+    ] = False
+    region: RegionOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateCommand:
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
 
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
-        "heapfit generate plan.toml --language c++ -o heap",
         "heapfit generate --record -o recorder",
     )
 
@@ -488,4 +516,4 @@ class PlaceCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (FitCommand, CheckCommand, VerifyCommand, GenerateCommand, PlaceCommand)
+COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand, PlaceCommand)
