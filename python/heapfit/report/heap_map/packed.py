@@ -23,6 +23,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from heapfit.report.drawing.number_text import printable, size
 from heapfit.report.heap_map.replays import HeapMap, RegionReplay
 from heapfit.trace.loaded import LoadedTrace
 
+MAP_SCRIPT = Path(__file__).with_name("map.js")
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
