@@ -18,9 +18,28 @@
 
 #if __GLIBC_PREREQ(2, 35)
 
+/*
+ * Looked up, not linked, so that the library loads where the C library has it not (before 2.35).
+ * Called within a recorded call: what dlsym asks of the heap is passed on, unrecorded.
+ */
+static bool find_module(void *code, struct dl_find_object *module) {
+    static int (*_Atomic found)(void *, struct dl_find_object *);
+    static atomic_bool is_looked_up;
+    if (!atomic_load_explicit(&is_looked_up, memory_order_acquire)) {
+        int (*function)(void *, struct dl_find_object *);
+        void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+        memcpy(&function, &symbol, sizeof(function));
+        atomic_store_explicit(&found, function, memory_order_relaxed);
+        atomic_store_explicit(&is_looked_up, true, memory_order_release);
+    }
+    int (*find)(void *, struct dl_find_object *) =
+        atomic_load_explicit(&found, memory_order_relaxed);
+    return find != NULL && find(code, module) == 0;
+}
+
 uint32_t caller_of(void *code) {
     struct dl_find_object module;
-    if (_dl_find_object(code, &module) != 0) {
+    if (!find_module(code, &module)) {
         return 0;
     }
     const uint64_t start = (uintptr_t)module.dlfo_map_start;
@@ -30,7 +49,7 @@ uint32_t caller_of(void *code) {
 
 bool is_of_libstdcxx(void *code) {
     struct dl_find_object module;
-    return _dl_find_object(code, &module) == 0 &&
+    return find_module(code, &module) &&
            strstr(module.dlfo_link_map->l_name, "libstdc++.so") != NULL;
 }
 
