@@ -19,10 +19,12 @@
 #if __GLIBC_PREREQ(2, 35)
 
 /*
- * Looked up, not linked, so that the library loads where the C library has it not (before 2.35).
- * Called within a recorded call: what dlsym asks of the heap is passed on, unrecorded.
+ * Hides the C library's function of this name, which it looks up, so that the library loads where
+ * there is none (before 2.35); the unwinder that is linked in calls this one, too. Called within a
+ * recorded call: what dlsym asks of the heap is passed on, unrecorded.
  */
-static bool find_module(void *code, struct dl_find_object *module) {
+__attribute__((visibility("hidden"))) int _dl_find_object(void *code,
+                                                          struct dl_find_object *module) {
     static int (*_Atomic found)(void *, struct dl_find_object *);
     static atomic_bool is_looked_up;
     if (!atomic_load_explicit(&is_looked_up, memory_order_acquire)) {
@@ -34,12 +36,12 @@ static bool find_module(void *code, struct dl_find_object *module) {
     }
     int (*find)(void *, struct dl_find_object *) =
         atomic_load_explicit(&found, memory_order_relaxed);
-    return find != NULL && find(code, module) == 0;
+    return find == NULL ? -1 : find(code, module);
 }
 
 uint32_t caller_of(void *code) {
     struct dl_find_object module;
-    if (!find_module(code, &module)) {
+    if (_dl_find_object(code, &module) != 0) {
         return 0;
     }
     const uint64_t start = (uintptr_t)module.dlfo_map_start;
@@ -49,7 +51,7 @@ uint32_t caller_of(void *code) {
 
 bool is_of_libstdcxx(void *code) {
     struct dl_find_object module;
-    return find_module(code, &module) &&
+    return _dl_find_object(code, &module) == 0 &&
            strstr(module.dlfo_link_map->l_name, "libstdc++.so") != NULL;
 }
 
