@@ -154,11 +154,11 @@ LINE = typer.Option(
 QUEUE = typer.Option(
     "--queue",
     help="When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
+    "settings none].",
     rich_help_panel=IMPORTING,
 )
-Queue: TypeAlias = Annotated[str, QUEUE]
-QueueOfCapture: TypeAlias = Annotated[str | None, QUEUE]
+Queue: TypeAlias = Annotated[str | None, QUEUE]
 Admission: TypeAlias = Annotated[
     float,
     typer.Option(

@@ -93,7 +93,7 @@ def generate(
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        measured = _measure(staging, design, chosen.threads)
+        measured = _measure(staging, design, chosen)
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
@@ -121,10 +121,10 @@ def write_recorder(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
+def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> list[CodeSize]:
     """The code sizes of the staged heap; its header gets the bounds of its calls."""
     header = staging / header_name(design)
-    with link_images(staging, header, threads) as images:
+    with link_images(staging, header, options.threads, options.progress) as images:
         measured = measure_code_sizes(staging, images)
         bounds = call_bounds(staging, header, images)
     header.write_text(header_text(design, bounds), "utf-8", newline="")

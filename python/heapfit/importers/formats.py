@@ -98,6 +98,7 @@ def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, Import
     return lambda stream, options: ReaderSource(reader(True), stream, options)
 
 
+PACKETS = "packets"
 FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
@@ -117,7 +118,7 @@ FORMATS = (
         _is_wire,
         _read_late(_engine.WireTrace),
     ),
-    Format("packets", "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
+    Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
         "heaptrack",

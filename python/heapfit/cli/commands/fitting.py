@@ -32,7 +32,6 @@ from heapfit.cli.arguments import (
     Prefer,
     Programs,
     Queue,
-    QueueOfCapture,
     RegionOption,
     ReportPage,
     Seconds,
@@ -52,7 +51,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.targets import Language, Platform
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
@@ -215,7 +214,7 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
-    queue: QueueOfCapture = None
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     call_sites: CallSites = False
@@ -295,7 +294,7 @@ class CheckCommand:
             **take_file(Kind.PROGRAM),
         ),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     workers: Workers = None
@@ -402,7 +401,6 @@ class GenerateCommand:
 
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
-        "heapfit generate plan.toml --language c++ -o heap",
         "heapfit generate --record -o recorder",
     )
 

@@ -33,7 +33,7 @@ from heapfit.cli.arguments import (
     show_in_help,
     take_file,
 )
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind, View
+from heapfit.trace.kinds import Kind, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class ImportCommand:
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
     workers: Workers = None
-    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
+    queue: Annotated[str | None, show_in_help(QUEUE)] = None
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
     line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
@@ -197,7 +197,7 @@ class ProfileCommand:
             "live bytes and blocks of each size over time, a Parquet file [nowhere]"
         ),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     export: ExportOption = None
