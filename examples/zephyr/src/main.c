@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A gateway: three threads receive messages of many sizes, keep each in a block of k_malloc, and one
- * thread forwards them by their due time. What a run asks depends on SEED.
+ * A gateway: three threads receive messages of many sizes, keep each in a block of k_malloc, and
+ * one thread forwards them by their due time. What a run asks depends on SEED.
  */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
@@ -30,7 +30,7 @@ static size_t draw_size(uint32_t *state) {
 }
 
 static void receive(void *number, void *unused1, void *unused2) {
-    uint32_t state = (SEED) * 8191u + (uint32_t)(uintptr_t)number;
+    uint32_t state = (SEED)*8191u + (uint32_t)(uintptr_t)number;
     ARG_UNUSED(unused1);
     ARG_UNUSED(unused2);
     for (int i = 0; i < MESSAGES; i++) {

@@ -54,7 +54,7 @@ from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
 from heapfit.plan.targets import Platform
 
-__all__ = ["GenerateOptions", "generate", "write_recorder"]
+__all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
 
 def generate(
@@ -103,6 +103,15 @@ def generate(
         if chosen.inspect is not None:
             chosen.inspect(staging)
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
+    """Writes the heap's C alone, for a region that the program passes; nothing is measured."""
+    require_whole_blocks(plan_file)
+    options = GenerateOptions(is_given=True)
+    design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
+    _write(folder, _source_texts(design))
+    return design
 
 
 def write_recorder(folder: Path) -> list[Path]:

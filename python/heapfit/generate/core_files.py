@@ -73,6 +73,11 @@ def _recorder_folder() -> Path:
     return Path(_engine.__file__).parent / "recorder"
 
 
+def preload_folder() -> Path:
+    """The folder with the sources of what is preloaded into Linux programs."""
+    return Path(_engine.__file__).parent / "preload"
+
+
 def licence() -> str:
     """The licence that core's files are under."""
     return _read(core_folder() / "LICENSE")

@@ -55,8 +55,8 @@ typedef struct hfit_memory_sink {
 
 bool hfit_record_to_memory(void *sink, const void *bytes, size_t size);
 
-/* esp_idf_console.c: ESP-IDF's console, which needs no context. What other tasks print in the middle
- * of a frame damages it, and its events count as lost. */
+/* esp_idf_console.c: ESP-IDF's console, which needs no context. What other tasks print in the
+ * middle of a frame damages it, and its events count as lost. */
 bool hfit_record_to_esp_idf_console(void *unused, const void *bytes, size_t size);
 
 /* freertos_task.c: a task that drains, each 5 ms, and about each second the frame that is not full

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A thread of Zephyr's that sends frames to a UART, each 5 ms, and each second the frame that is not
- * full yet. The build names the recorder: HFIT_DRAINED. What others print in the middle of a frame
- * damages it, and its events count as lost; the devicetree's chosen heapfit,uart is a UART for the
- * recording alone.
+ * A thread of Zephyr's that sends frames to a UART, each 5 ms, and each second the frame that is
+ * not full yet. The build names the recorder: HFIT_DRAINED. What others print in the middle of a
+ * frame damages it, and its events count as lost; the devicetree's chosen heapfit,uart is a UART
+ * for the recording alone.
  */
 #include "record.h"
 #include "sinks/sinks.h"

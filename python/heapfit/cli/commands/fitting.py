@@ -366,12 +366,41 @@ class VerifyCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Run a program of this machine on a plan's heap: out of memory where the device would be.
+
+    A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
+    ends with 0 and never runs out of memory, 3 otherwise; with --drill 3 if a run crashes or hangs.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit run plan.toml -- ./simulator --seconds 60",
+        "heapfit run plan.toml --drill -- ./test",
+    )
+
+    plan: PlanArgument
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+    ]
+    drill: Annotated[
+        bool,
+        typer.Option(
+            "--drill",
+            help="Run it again and again, each time out of memory at another request that this "
+            "heap could refuse, and list crashes and hangs.",
+        ),
+    ] = False
+    region: RegionOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateCommand:
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
 
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
-        "heapfit generate plan.toml --language c++ -o heap",
         "heapfit generate --record -o recorder",
     )
 
@@ -487,4 +516,4 @@ class PlaceCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (FitCommand, CheckCommand, VerifyCommand, GenerateCommand, PlaceCommand)
+COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand, PlaceCommand)

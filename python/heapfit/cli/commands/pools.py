@@ -41,6 +41,8 @@ class System(StrEnum):
 
     LWIP = "lwip"
     ZEPHYR = "zephyr"
+    ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
+    NIMBLE = "nimble"
     OPENTHREAD = "openthread"
     FREERTOS = "freertos"
 

@@ -165,7 +165,7 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """Sentences on the findings of a recording."""
     if one.run.refusal is not None:
         site = None if one.refusals is None else one.refusals.first
-        yield from _describe_refusal(one.run.refusal, plan, site)
+        yield from describe_refusal(one.run.refusal, plan, site)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
@@ -179,7 +179,7 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
             yield f"heap_5: {one.needed.regions}."
 
 
-def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
+def describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
     """Why a request ran out of memory: more than was planned, or a fragmented heap."""
     by = "" if site is None else f" by {site}"
     asked = f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live"
