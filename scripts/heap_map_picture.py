@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws docs/pictures/heap-map.png: the heap map of the lwIP example, as its page shows it.
+"""Draws docs/pictures/heap-map.png: the heap map of the SQLite example, as its page shows it.
 
     scripts/heap_map_picture.py FOLDER     into which it also fits the example
 
@@ -56,7 +56,7 @@ _DRAW = """(async () => {
 def main() -> None:
     """Fits the example, draws its map and stores it."""
     folder = Path(sys.argv[1]).resolve()
-    recording = ROOT / "examples/lwip-echo/lwip-echo.parquet"
+    recording = ROOT / "examples/sqlite/sqlite.parquet"
     fitted = fit([recording], folder / "fit", resources=Resources(write_page=write_report))
     with Chromium(folder / "profile") as browser:
         browser.resize(WIDTH, 900)
