@@ -112,7 +112,8 @@ def line(
     ordered = sorted(lifetimes)
     columns = (np.array(column, np.uint64) for column in zip(*ordered, strict=True))
     begun = time.process_time()
-    packed = _engine.pack(_engine.Lifetimes(*columns), 1, 0, 2 * placements, height)
+    effort = _engine.PackingEffort(1, 0, 2 * placements, height)
+    packed = _engine.pack(_engine.Lifetimes(*columns), effort)
     seconds = time.process_time() - begun
     is_right = is_placement(ordered, packed.offsets.tolist())
     solved = "solved" if packed.height <= height else f"{packed.height / height:.4f}"

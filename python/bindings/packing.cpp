@@ -67,11 +67,10 @@ bool goes_on(const PythonProgress &progress, double done) {
     return true;
 }
 
-Packing pack_all(const Lifetimes &lifetimes, std::uint64_t seed, std::uint64_t pairs,
-                 std::uint64_t placements, Bytes enough, const PythonProgress &progress) {
+Packing pack_all(const Lifetimes &lifetimes, const PackingEffort &effort,
+                 const PythonProgress &progress) {
     const nb::gil_scoped_release release;
-    return pack(lifetimes.all, {seed, pairs, placements, enough},
-                [&](double done) { return goes_on(progress, done); });
+    return pack(lifetimes.all, effort, [&](double done) { return goes_on(progress, done); });
 }
 
 Bytes check(const Lifetimes &lifetimes, const Column<Bytes> &offsets) {
@@ -120,10 +119,12 @@ void bind_packing(nb::module_ &module) {
         .def("paint", &paint_all, nb::arg("lifetimes"), nb::arg("offsets"), nb::arg("colours"),
              "The colour, above 0, of what covers each cell's middle, row by row from below; the "
              "first so many lifetimes as there are offsets are painted.");
-    module.def(
-        "pack", &pack_all, nb::arg("lifetimes"), nb::arg("seed"), nb::arg("pairs"),
-        nb::arg("placements"), nb::arg("enough") = 0, nb::arg("progress") = nb::none(),
-        "Places all lifetimes as low as can be found; a height that is enough ends the search.");
+    nb::class_<PackingEffort>(module, "PackingEffort", "When a search for a placement ends.")
+        .def(nb::init<std::uint64_t, std::uint64_t, std::uint64_t, Bytes>(), nb::arg("seed"),
+             nb::arg("pairs"), nb::arg("placements") = 0, nb::arg("enough") = 0,
+             "A height that is enough ends it, too.");
+    module.def("pack", &pack_all, nb::arg("lifetimes"), nb::arg("effort"),
+               nb::arg("progress") = nb::none(), "Places all lifetimes as low as can be found.");
     module.def("check_placement", &check, nb::arg("lifetimes"), nb::arg("offsets"),
                "The height of a placement; HeapfitError if two lifetimes overlap.");
 }

@@ -48,7 +48,7 @@ class OfflinePacking:
 
     @property
     def is_least(self) -> bool:
-        """Whether no placement is lower: proven."""
+        """True if it is proven that no placement is lower."""
         return self.height == self.floor
 
 
@@ -166,8 +166,8 @@ def _pack_lifetimes(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> OfflinePacking:
     step = "offline packing"
-    placements = pairs // _PAIRS_PER_PLACEMENT
-    found = _engine.pack(lifetimes, seed, pairs, placements, 0, lambda done: progress(step, done))
+    effort = _engine.PackingEffort(seed, pairs, pairs // _PAIRS_PER_PLACEMENT)
+    found = _engine.pack(lifetimes, effort, lambda done: progress(step, done))
     progress(step, 1.0)
     return OfflinePacking(
         _engine.check_placement(lifetimes, found.offsets),
