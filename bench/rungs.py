@@ -4,9 +4,10 @@
 
 Each recorded program is fitted once. A cell has the bytes to set over the peak, and the
 instructions of a call (docs/costs.md has the model) of FreeRTOS heap_4, of our heaps that learn
-nothing, of the one of least memory and of the one that `fit` takes. Recordings need HEAPFIT_CORPUS;
-`--only WORD` keeps those in whose names the word occurs; `--write` renews the table and
-docs/pictures/rungs.svg.
+nothing, of the one of least memory and of the one that `fit` takes. The last line counts programs
+on which what is taken saves a lot for little time, and those on which good fit would. Recordings
+are those given, or the corpus, which needs HEAPFIT_CORPUS; `--only WORD` keeps those in whose names
+the word occurs; `--write` renews the table and docs/pictures/rungs.svg.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row
 from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.trace.loaded import load_trace
 
 HEAP_4, LEAST, TAKEN = "FreeRTOS heap_4", "least memory", "taken"
 HEAPS = (HEAP_4, *RUNGS.values(), LEAST)
+GOOD_FIT = RUNGS["good_fit"]
+LONGEST, SAVED = 1.5, 0.03  # times heap_4's instructions at most, of heap_4's bytes at least
 COLUMNS = ("recording", *HEAPS, TAKEN)
 COLOURS = ("#555555", "#1b9e77", "#377eb8", "#984ea3", "#d95f02")
 LEFT, RIGHT, TOP, BOTTOM = 60, 700, 20, 380  # of the plot, in pixels
@@ -55,12 +59,41 @@ def region_of(row: Row) -> int:
     return row.heap_size.region if row.heap_size else 0
 
 
-def row_of(source: str, made: Path) -> list[str]:
-    fitted = fit([opened(source, made).path], made / "out")
+def row_of(source: Path, made: Path, alignment: int) -> list[str]:
+    fitted = fit([source], made / "out", FitOptions(alignment))
     cells, kept = dict(points_of(fitted)), fitted.answer.kept
     taken = f"`{fitted.winner.name}`" if kept is None else kept.title
-    name = source.removesuffix(".heap.gz")
-    return [name, *(cells.get(heap, "-") for heap in HEAPS), taken]
+    return [source.stem, *(cells.get(heap, "-") for heap in HEAPS), taken, taken_cell(fitted)]
+
+
+def taken_cell(fitted: Fit) -> str:
+    """The cell of what is taken; "-" where the heap that many have is kept."""
+    if fitted.answer.kept is not None:
+        return "-"
+    loaded, size = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.size
+    mean = estimate_costs(fitted.winner.plan, loaded, size.r_safe).mean
+    return "-" if mean is None else f"{size.region / size.peak:.3f}; {mean:.0f}"
+
+
+def is_worth_it(cell: str, heap_4: str) -> bool:
+    ours, theirs = parsed(cell), parsed(heap_4)
+    return (
+        ours is not None
+        and theirs is not None
+        and ours[0] <= LONGEST * theirs[0]
+        and ours[1] <= (1 - SAVED) * theirs[1]
+    )
+
+
+def count_line(rows: Sequence[Sequence[str]]) -> str:
+    taken, good = (
+        sum(is_worth_it(row[at], row[1]) for row in rows)
+        for at in (len(COLUMNS), COLUMNS.index(GOOD_FIT))
+    )
+    return (
+        f"at most {LONGEST} times heap_4's instructions, {SAVED:.0%} less memory at least: what is "
+        f"taken on {taken} of {len(rows)}, {GOOD_FIT} on {good}"
+    )
 
 
 def place(time: float, size: float) -> tuple[float, float]:
@@ -113,16 +146,20 @@ def svg_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--only", default="", metavar="WORD")
+    parser.add_argument("--alignment", type=int, default=8)
     add_option(parser)
     asked = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as made:
-        for source in (one for one in recordings() if asked.only in one):
-            rows.append(row_of(source, Path(made)))
+        given = asked.recordings or (opened(one, Path(made)).path for one in recordings())
+        for source in (one for one in given if asked.only in one.name):
+            rows.append(row_of(source, Path(made), asked.alignment))
             print(*rows[-1], sep="; ", flush=True)
+    print(count_line(rows))
     if asked.write:
-        write_result("rungs", COLUMNS, rows)
+        write_result("rungs", COLUMNS, [row[: len(COLUMNS)] for row in rows])
         picture = "\n".join(svg_lines(read_result("rungs").rows)) + "\n"
         (ROOT / "docs/pictures/rungs.svg").write_text(picture)
 

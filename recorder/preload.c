@@ -2,6 +2,8 @@
 /*
  * The recorder of Linux programs: loaded by LD_PRELOAD, it stands before the C library's malloc
  * family, passes every call on unchanged and records it into the folder HEAPFIT_RECORD names.
+ * Linked with planned_heap.c instead of recording.c, it asks a planned heap first, and passes on
+ * what that serves: so both see the same calls.
  *
  * Order under threads: a free is recorded before the heap gets the block back, an allocation after
  * the heap gave it, so no address is ever seen given twice. A resize does both and is two records.
@@ -49,6 +51,17 @@ static void leave(void) {
     is_inside = false;
 }
 
+/* False: out of memory. The caller then returns at once. */
+static bool admits(enum hfit_wire_op op, const void *block, size_t size, unsigned log2,
+                   struct site site) {
+    if (recording_admits(op, block, size, log2, site)) {
+        return true;
+    }
+    leave();
+    errno = ENOMEM;
+    return false;
+}
+
 /* The file exists, and holds what came before, even if the program never asks for memory. */
 __attribute__((constructor)) static void start(void) {
     if (enter()) {
@@ -66,8 +79,12 @@ static size_t page_size(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void *note_aligned(void *block, size_t alignment, size_t size, void *caller) {
-    recording_append(HFIT_WIRE_ALIGNED, block, size, alignment_log2(alignment), site_of(caller));
+static bool admits_aligned(size_t alignment, size_t size, struct site site) {
+    return admits(HFIT_WIRE_ALIGNED, NULL, size, alignment_log2(alignment), site);
+}
+
+static void *note_aligned(void *block, size_t alignment, size_t size, struct site site) {
+    recording_append(HFIT_WIRE_ALIGNED, block, size, alignment_log2(alignment), site);
     leave();
     return block;
 }
@@ -81,9 +98,14 @@ INTERPOSED void *malloc(size_t size) {
     if (!enter()) {
         return next_malloc(size);
     }
+    const struct site site = site_of(CALLER);
+    const bool is_runtime = is_emergency_size(size) && is_of_libstdcxx(CALLER);
+    if (!is_runtime && !admits(HFIT_WIRE_ALLOC, NULL, size, 0, site)) {
+        return NULL;
+    }
     void *block = next_malloc(size);
-    const uint64_t order = recording_append(HFIT_WIRE_ALLOC, block, size, 0, site_of(CALLER));
-    if (is_emergency_size(size) && is_of_libstdcxx(CALLER)) {
+    const uint64_t order = recording_append(HFIT_WIRE_ALLOC, block, size, 0, site);
+    if (is_runtime) {
         recording_mark_runtime(order);
     }
     leave();
@@ -94,12 +116,16 @@ INTERPOSED void *calloc(size_t count, size_t size) {
     if (!enter()) {
         return next_calloc(count, size);
     }
-    void *block = next_calloc(count, size);
+    const struct site site = site_of(CALLER);
     size_t total;
     if (__builtin_mul_overflow(count, size, &total)) {
         total = SIZE_MAX;
     }
-    recording_append(HFIT_WIRE_ZEROED, block, total, 0, site_of(CALLER));
+    if (!admits(HFIT_WIRE_ZEROED, NULL, total, 0, site)) {
+        return NULL;
+    }
+    void *block = next_calloc(count, size);
+    recording_append(HFIT_WIRE_ZEROED, block, total, 0, site);
     leave();
     return block;
 }
@@ -120,6 +146,10 @@ static void *resize(void *block, size_t size, void *caller) {
     }
     const struct site site = site_of(caller);
     const bool is_known = block != NULL && !is_early_block(block);
+    const enum hfit_wire_op asked = is_known ? HFIT_WIRE_RESIZE_BEGIN : HFIT_WIRE_ALLOC;
+    if (!admits(asked, block, size, 0, site)) {
+        return NULL;
+    }
     if (is_known) {
         recording_append(HFIT_WIRE_RESIZE_BEGIN, block, size, 0, site);
     }
@@ -146,22 +176,34 @@ INTERPOSED void *memalign(size_t alignment, size_t size) {
     if (!enter()) {
         return next_memalign(alignment, size);
     }
-    return note_aligned(next_memalign(alignment, size), alignment, size, CALLER);
+    const struct site site = site_of(CALLER);
+    if (!admits_aligned(alignment, size, site)) {
+        return NULL;
+    }
+    return note_aligned(next_memalign(alignment, size), alignment, size, site);
 }
 
 INTERPOSED void *aligned_alloc(size_t alignment, size_t size) {
     if (!enter()) {
         return next_aligned_alloc(alignment, size);
     }
-    return note_aligned(next_aligned_alloc(alignment, size), alignment, size, CALLER);
+    const struct site site = site_of(CALLER);
+    if (!admits_aligned(alignment, size, site)) {
+        return NULL;
+    }
+    return note_aligned(next_aligned_alloc(alignment, size), alignment, size, site);
 }
 
 INTERPOSED int posix_memalign(void **block, size_t alignment, size_t size) {
     if (!enter()) {
         return next_posix_memalign(block, alignment, size);
     }
+    const struct site site = site_of(CALLER);
+    if (!admits_aligned(alignment, size, site)) {
+        return ENOMEM;
+    }
     const int error = next_posix_memalign(block, alignment, size);
-    note_aligned(error == 0 ? *block : NULL, alignment, size, CALLER);
+    note_aligned(error == 0 ? *block : NULL, alignment, size, site);
     return error;
 }
 
@@ -169,7 +211,11 @@ INTERPOSED void *valloc(size_t size) {
     if (!enter()) {
         return next_valloc(size);
     }
-    return note_aligned(next_valloc(size), page_size(), size, CALLER);
+    const struct site site = site_of(CALLER);
+    if (!admits_aligned(page_size(), size, site)) {
+        return NULL;
+    }
+    return note_aligned(next_valloc(size), page_size(), size, site);
 }
 
 /* The caller gets whole pages. */
@@ -179,7 +225,11 @@ INTERPOSED void *pvalloc(size_t size) {
     }
     const size_t page = page_size();
     const size_t rounded = size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
-    return note_aligned(next_pvalloc(size), page, rounded, CALLER);
+    const struct site site = site_of(CALLER);
+    if (!admits_aligned(page, rounded, site)) {
+        return NULL;
+    }
+    return note_aligned(next_pvalloc(size), page, rounded, site);
 }
 
 /* Not recorded: it asks for nothing. Interposed because blocks may be the next heap's or early. */

@@ -7,6 +7,7 @@
 #define HFIT_RECORDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "site.h"
@@ -21,6 +22,21 @@ void recording_start(void);
  */
 uint64_t recording_append(enum hfit_wire_op op, const void *address, uint64_t size,
                           unsigned alignment_log2, struct site site);
+
+/*
+ * True if the program is to get what it asks for; otherwise it is out of memory. Asked before each
+ * allocation, and before a resize (RESIZE_BEGIN, with the block). A recorder admits everything.
+ */
+#ifdef HFIT_PLANNED_HEAP
+bool recording_admits(enum hfit_wire_op op, const void *block, size_t size, unsigned alignment_log2,
+                      struct site site);
+#else
+static inline bool recording_admits(enum hfit_wire_op op, const void *block, size_t size,
+                                    unsigned alignment_log2, struct site site) {
+    (void)op, (void)block, (void)size, (void)alignment_log2, (void)site;
+    return true;
+}
+#endif
 
 /* Marks the record of this number as the request for libstdc++'s emergency pool; the first counts.
  */

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts small faults into core, the engine or the package, one at a time, and runs their tests.
 
-    mutation.py core|engine|package [--count 200] [--seed 1]    drawn from all
+    mutation.py core|engine|package [--count 200] [--seed 1]    drawn, new lines more often
     mutation.py core|engine|package --since COMMIT [--count 20]   of lines changed since then
 
-Prints each mutant that survives. What is drawn from all is kept in scripts/mutants/kept, and only
+Prints each mutant that survives. What is drawn is kept in scripts/mutants/kept, and only
 what has changed is judged again. Exit code 1 if fewer are killed than the population's aim.
 """
 
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from mutants.core_judge import CoreJudge
-from mutants.draw import POPULATIONS, Population, in_drawn_order, on_changed_lines
+from mutants.draw import POPULATIONS, Population, ages_of_lines, in_drawn_order, on_changed_lines
 from mutants.engine_judge import EngineJudge
 from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
@@ -36,11 +36,13 @@ def main() -> None:
     options.add_argument("--since", metavar="COMMIT", help="only on lines changed since")
     given = options.parse_args()
     population = POPULATIONS[given.population]
-    mutants = in_drawn_order(population.mutants(ROOT), given.seed)
+    mutants = population.mutants(ROOT)
     if given.since:
-        judge_changed(population, mutants, given.since, given.count or 20)
+        drawn = in_drawn_order(mutants, given.seed)
+        judge_changed(population, drawn, given.since, given.count or 20)
     else:
-        judge_drawn(population, mutants, given.count or 200)
+        ages = ages_of_lines(ROOT, population.files(ROOT))
+        judge_drawn(population, in_drawn_order(mutants, given.seed, ages), given.count or 200)
 
 
 def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:

@@ -49,8 +49,9 @@ class Chromium:
         """Loads a file and waits until it is there."""
         self.messages.clear()
         self.requests.clear()
+        self.run("window.isLeft = true")  # a page may be opened anew: not that one is waited for
         self.ask("Page.navigate", url=page.as_uri())
-        self.wait_for("document.readyState === 'complete'")
+        self.wait_for("!window.isLeft && document.readyState === 'complete'")
 
     def run(self, script: str) -> object:
         """The value of an expression; what it promises, once it is there."""

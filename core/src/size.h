@@ -16,6 +16,9 @@
 #define HFIT_LARGEST_BLOCK ((size_t)0x7fffffff)
 _Static_assert(HFIT_LARGEST_BLOCK <= UINT32_MAX / 2, "sums of two blocks stay below 2^32");
 
+/* True where a call checks the words that it is about to change, too. */
+#define CHECKS_WORDS (HFIT_SAFETY >= 2 || (HFIT_SAFETY == 1 && HFIT_CHECKS_WORDS))
+
 /* Where a compiler that weighs a call against one body would leave a call on the way of alloc or
  * free, and measured instructions or bytes say that it must not. */
 #define FORCE_INLINE inline HFIT_ALWAYS_INLINE

@@ -15,6 +15,7 @@ void bind_capture(nb::module_ &module);
 void bind_workload(nb::module_ &module);
 void bind_plan(nb::module_ &module);
 void bind_replay(nb::module_ &module);
+void bind_joint_replay(nb::module_ &module);
 void bind_call_costs(nb::module_ &module);
 void bind_trial(nb::module_ &module);
 void bind_profile(nb::module_ &module);
@@ -52,6 +53,7 @@ NB_MODULE(_engine, module) {
     heapfit::bindings::bind_workload(module);
     heapfit::bindings::bind_plan(module);
     heapfit::bindings::bind_replay(module);
+    heapfit::bindings::bind_joint_replay(module);
     heapfit::bindings::bind_call_costs(module);
     heapfit::bindings::bind_trial(module);
     heapfit::bindings::bind_profile(module);

@@ -121,7 +121,7 @@ void bind_trace(nb::module_ &module) {
         .def(
             "__init__",
             [](HeapLogTrace *self, const std::string &line, const std::string &free,
-               const std::string &resize) {
+               const std::string &resize, bool frees_newest) {
                 std::vector<OwnLine> own{{Op::alloc, line}};
                 if (!free.empty()) {
                     own.push_back({Op::free, free});
@@ -129,9 +129,10 @@ void bind_trace(nb::module_ &module) {
                 if (!resize.empty()) {
                     own.push_back({Op::resize, resize});
                 }
-                new (self) HeapLogTrace(OnUnknown::drop, own);
+                new (self) HeapLogTrace(OnUnknown::drop, own,
+                                        frees_newest ? Equal::newest : Equal::oldest);
             },
-            nb::arg("line"), nb::arg("free"), nb::arg("resize"),
+            nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
             "Reads lines as their user describes them, such as \"Freed {address}\".");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(

@@ -21,6 +21,9 @@ inline Columns to_dict(TraceColumns &&columns) {
     arrays["time"] = to_array(std::move(columns.time));
     arrays["thread"] = to_array(std::move(columns.thread));
     arrays["site"] = to_array(std::move(columns.site));
+    if (!columns.needs.empty()) {
+        arrays["needs"] = to_array(std::move(columns.needs));
+    }
     return arrays;
 }
 

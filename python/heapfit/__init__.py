@@ -14,6 +14,8 @@ from typing import Final
 
 _OFFERED: Final = {
     "heapfit.checks.check": ("Check", "CheckOptions"),
+    "heapfit.checks.drill": ("Drill", "drill_program"),
+    "heapfit.checks.host_run": ("HostRun", "run_program"),
     "heapfit.comparison.comparison": ("Comparison",),
     "heapfit.comparison.row": ("Row",),
     "heapfit.design.plan_options": ("PlanOptions",),

@@ -3,6 +3,10 @@
 
 from heapfit.checks.check import Check as Check
 from heapfit.checks.check import CheckOptions as CheckOptions
+from heapfit.checks.drill import Drill as Drill
+from heapfit.checks.drill import drill_program as drill_program
+from heapfit.checks.host_run import HostRun as HostRun
+from heapfit.checks.host_run import run_program as run_program
 from heapfit.comparison.comparison import Comparison as Comparison
 from heapfit.comparison.row import Row as Row
 from heapfit.design.plan_options import PlanOptions as PlanOptions

@@ -18,8 +18,8 @@ def ignore_progress(step: str, done: float) -> None:
 class WeightedProgress:
     """Progress of work in parts of known weight; the reported share is of all and never falls.
 
-    Parts begin in the order of the weights; where one begins, those before it are done. Several
-    threads may report their parts.
+    Parts begin in the order of the weights; where one begins, those before it are done. What is
+    done beside them comes last in that order. Several threads may report their parts.
 
     >>> log = []
     >>> weights = {"read": 1, "search": 3}
@@ -36,6 +36,8 @@ class WeightedProgress:
         self._progress = progress
         self._weights = weights
         self._highest = 0.0
+        self._beside: dict[str, float] = {}  # what is done of parts beside the others
+        self._place = 0.0  # what is done of these
         self._lock = threading.Lock()
 
     def part(self, name: str, steps: int | Mapping[str, float] | None = None) -> Progress:
@@ -44,24 +46,50 @@ class WeightedProgress:
         `steps`: about how many it has of equal weight, or their weights, which sum to 1; None: it
         reports the share of all of it, whatever the step.
         """
-        before = self._weight_before(name)
-        weight = self._weights[name] / sum(self._weights.values())
         done: dict[str, float] = {}
 
         def report(step: str, share: float) -> None:
             with self._lock:
                 done[step] = max(share, done.get(step, 0.0))
-                self._report(step, before + weight * min(_share_of(done, step, steps), 1.0))
+                part = self._weights[name] * min(_share_of(done, step, steps), 1.0)
+                self._place = self._weight_before(name) + part
+                self._report(step)
 
         return report
 
+    def part_beside(self, name: str) -> Progress:
+        """The progress callback of a part done beside the others; it reports the share of it.
+
+        >>> log = []
+        >>> weights = {"read": 1, "search": 1, "compile": 2}
+        >>> whole = WeightedProgress(lambda step, done: log.append(done), weights)
+        >>> compile, search = whole.part_beside("compile"), whole.part("search")
+        >>> compile("a file", 0.5)
+        >>> search("left", 1.0)
+        >>> compile("all", 1.0)
+        >>> log
+        [0.25, 0.75, 1.0]
+        """
+
+        def report(step: str, share: float) -> None:
+            with self._lock:
+                self._beside[name] = share
+                self._report(step)
+
+        return report
+
+    def reweigh(self, weights: Mapping[str, float]) -> None:
+        """Sets the weights of the parts anew, once more is known of the work."""
+        self._weights = weights
+
     def _weight_before(self, name: str) -> float:
         names = list(self._weights)
-        earlier = names[: names.index(name)]
-        return sum(self._weights[one] for one in earlier) / sum(self._weights.values())
+        return sum(self._weights[one] for one in names[: names.index(name)])
 
-    def _report(self, step: str, share: float) -> None:
-        self._highest = max(self._highest, share)
+    def _report(self, step: str) -> None:
+        beside = sum(self._weights[name] * share for name, share in self._beside.items())
+        share = (self._place + beside) / sum(self._weights.values())
+        self._highest = min(max(self._highest, share), 1.0)
         self._progress(step, self._highest)
 
 

@@ -19,7 +19,7 @@ from command_pages import command_pages
 from header_pages import header_pages
 from name_pages import name_pages
 from setting_pages import setting_pages
-from site_pages import INDEX, ROOT, copied_pages, index_page
+from site_pages import ROOT, copied_pages, first_pages
 
 HERE = Path(__file__).parent
 PICTURES = "docs/pictures"
@@ -29,11 +29,12 @@ def write_source(folder: Path) -> None:
     """Puts all pages of the site into an empty folder, as Sphinx reads them."""
     made = {**command_pages(), **name_pages(), **setting_pages(), **header_pages()}
     copied = copied_pages()
-    for name, text in {**copied, **made, INDEX: index_page(copied, list(made))}.items():
+    for name, text in {**copied, **made, **first_pages(copied, list(made))}.items():
         page = folder / name
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(text, encoding="utf-8")
     shutil.copyfile(HERE / "conf.py", folder / "conf.py")
+    shutil.copytree(HERE / "static", folder / "static")
     for picture in sorted((ROOT / PICTURES).glob("*")):
         (folder / PICTURES).mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, folder / PICTURES / picture.name)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The repository's own pages as pages of the site, in the same folders, and the first page.
 
-docs/README.md lists the pages by section. On the site it is the first page, and its sections are
-the table of contents: a page that it does not list, and no listed page's list, is a warning.
+docs/README.md lists the pages by section. On the site what it has before them is the first page,
+its sections are a page of their own and the table of contents: a page that it does not list, and no
+listed page's list, is a warning.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 INDEX = "index.md"
+ALL = "all-pages.md"  # the list of all pages
 CONTENTS = "docs/README.md"
 # Beside docs/: what pages lead to.
 OTHERS = ("*.md", "examples/*/README.md", "recorder/**/*.md", "target/README.md")
@@ -63,15 +65,18 @@ def with_links(name: str, text: str, names: Sequence[str]) -> str:
     return _outside_fences(text, lambda part: _LINK.sub(mapped, part))
 
 
-def index_page(copied: Mapping[str, str], made: Sequence[str]) -> str:
-    """The first page: docs/README.md, and its sections as the table of contents."""
+def first_pages(copied: Mapping[str, str], made: Sequence[str]) -> dict[str, str]:
+    """The first page with the table of contents, and the list of all pages, from docs/README.md."""
     text = (ROOT / CONTENTS).read_text(encoding="utf-8")
     page = with_links(CONTENTS, text, list(copied))
+    before, mark, lists = page.partition("## Start\n")
     trees = [
         _tree(title, _listed(body, copied) + (list(made) if title == REFERENCE else []))
         for title, body in _SECTION.findall(page)
     ]
-    return "\n".join([page, *trees])
+    more = f"[All pages]({ALL}) · {{ref}}`search <search>`\n"
+    first = "\n".join([before, more, _tree("", [ALL]), *trees])
+    return {INDEX: first, ALL: f"# All pages\n\n{mark}{lists}"}
 
 
 def _listed(section: str, copied: Mapping[str, str]) -> list[str]:
@@ -84,7 +89,8 @@ def _tree(title: str, names: Sequence[str]) -> str:
     if not names:
         return ""
     lines = [name.removesuffix(".md") for name in names]
-    return "\n".join(["```{toctree}", f":caption: {title}", ":hidden:", "", *lines, "```", ""])
+    caption = [f":caption: {title}"] if title else []
+    return "\n".join(["```{toctree}", *caption, ":hidden:", "", *lines, "```", ""])
 
 
 def _from(page: str, target: str) -> str:

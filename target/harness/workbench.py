@@ -29,6 +29,7 @@ class Build:
 
     optimisation: str = "O2"
     safety: int = 1  # HFIT_SAFETY
+    checks_words: bool = True  # HFIT_CHECKS_WORDS
     frees_by_size: bool = False  # by free_sized
     has_marks: bool = False  # of loops, in debug information; the code is the same
     linked_with: tuple[str, ...] = ()  # options of the linker
@@ -41,7 +42,7 @@ class Build:
     @property
     def compares_accesses(self) -> bool:
         """True if the host counts the same code: it has safety level 1 and calls free."""
-        return self.safety == 1 and not self.frees_by_size
+        return self.safety == 1 and self.checks_words and not self.frees_by_size
 
 
 class Workbench:
@@ -62,7 +63,7 @@ class Workbench:
         self, board: Board, build: Build, source: str, options: Sequence[str] = ()
     ) -> Path:
         """The object of a source that depends on nothing but these."""
-        chosen = (build.optimisation, build.safety, build.has_marks)
+        chosen = (build.optimisation, build.safety, build.checks_words, build.has_marks)
         key = repr((board.name, *chosen, source, *options))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
         made = self.folder / f"{Path(source).stem}-{digest}.o"
@@ -81,7 +82,8 @@ class Workbench:
         run(
             [
                 *(f"{board.tools}gcc", *board.flags, f"-{build.optimisation}", *_C_FLAGS),
-                *(f"-DHFIT_SAFETY={build.safety}", *marks, *options),
+                *(f"-DHFIT_SAFETY={build.safety}", f"-DHFIT_CHECKS_WORDS={build.checks_words:d}"),
+                *(*marks, *options),
                 *(f"-I{folder}" for folder in includes),
                 *("-c", here / source, "-o", made.name),
             ],

@@ -43,7 +43,8 @@ def test_needs_that_grow_say_when_the_margin_is_eaten():
 
 def test_equal_needs_are_certain_to_run():
     prospect = find_prospect([1000.0] * 8, 0, 1200)
-    assert (prospect.chance, prospect.interval) == (0.0, (0.0, 0.0))
+    assert prospect.chance == 0.0
+    assert prospect.interval == pytest.approx((0.0, 1 - 0.05 ** (1 / 8)))
 
 
 def test_a_need_is_the_searched_one_or_reckoned_from_the_peak():
@@ -67,4 +68,16 @@ def test_a_check_prints_it_under_the_table(tmp_path):
         for part in check_parts(check_recordings(files[:3], plan_file()))
         if isinstance(part, Line)
     ]
-    assert any(line.startswith("All 3 run. So few allow a chance of up to 63") for line in text)
+    assert any(
+        line.startswith("All 3 that differ run. So few allow a chance of up to 63") for line in text
+    )
+
+
+def test_recordings_that_ask_for_the_same_count_once(tmp_path):
+    """Eight files of one content are one run: not enough for a chance, nor for a bound."""
+    files = [recording(tmp_path / f"run{i}.heap", blocks([2000, 300])) for i in range(8)]
+    prospect = check_recordings(files, plan_file()).prospect
+    assert (prospect.runs, prospect.chance) == (1, None)
+    assert prospect.highest_chance == pytest.approx(0.95)
+    other = recording(tmp_path / "other.heap", blocks([2000, 301]))
+    assert check_recordings([*files, other], plan_file()).prospect.runs == 2

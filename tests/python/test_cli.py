@@ -285,3 +285,17 @@ def test_a_reader_that_goes_away_is_no_failure_of_ours():
     command = f"{sys.executable} -m heapfit allocators tlsf --json | true"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("asked", ["allocators", "allocators --json", "--help"])
+def test_a_reader_that_leaves_ends_it_as_it_ends_other_programs(asked):
+    from_it, to_it = os.pipe()
+    os.close(from_it)
+    done = subprocess.run(
+        [sys.executable, "-m", "heapfit", *asked.split()],
+        stdout=to_it,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(to_it)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
+from heapfit.forecast.extremes import Gumbel, find_chance_interval, find_level_interval, fit_gumbel
 
 LAW = Gumbel(1000.0, 50.0)
 
@@ -37,11 +37,20 @@ def test_a_level_far_below_is_certain():
     assert LAW.chance(1e9, 10) == 0.0
 
 
-def test_the_interval_holds_the_true_level():
-    true = LAW.level(480, 0.1)
-    held = 0
-    for seed in range(60):
-        low, high = bootstrap_interval(draw(seed, 48), lambda law: law.level(480, 0.1), seed)
-        assert low < high
-        held += low <= true <= high
-    assert held >= 45  # 54 expected; the bootstrap of 48 values is somewhat narrow
+def test_an_interval_of_equal_values_rests_on_their_number():
+    assert find_level_interval([7.0] * 48, 480, 0.01) == (7.0, 7.0)
+    rare = 0.05 ** (1 / 8)
+    assert find_chance_interval([7.0] * 8, 9) == pytest.approx((0.0, 1 - rare))
+    assert find_chance_interval([7.0] * 8, 6) == pytest.approx((rare, 1.0))
+
+
+def test_an_interval_moves_and_grows_with_its_values():
+    maxima = draw(1, 48)
+    low, high = find_level_interval(maxima, 480, 0.1)
+    scaled = find_level_interval(3 * maxima + 500, 480, 0.1)
+    assert scaled == pytest.approx((3 * low + 500, 3 * high + 500))
+    wide = find_level_interval(maxima, 480, 0.1, widening=1.5)
+    assert wide[1] - wide[0] == pytest.approx(1.5 * (high - low))
+    assert find_chance_interval(maxima, 1300) == pytest.approx(
+        find_chance_interval(3 * maxima + 500, 4400)
+    )

@@ -24,6 +24,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan_file import load_plan
 from heapfit.report.sections.longer import make_longer_part
 from heapfit.trace.loaded import load_trace
 
@@ -138,6 +139,21 @@ def test_a_horizon_is_a_row_and_says_what_to_set_where_the_heap_is_too_small(
     assert fitted.answer.size.region_with(margin - 0.1) < needed
     assert needed <= fitted.answer.size.region_with(margin)
     assert shown.microseconds > 0
+
+
+def test_a_horizon_raises_the_region_of_answer_plan_and_code(tmp_path, capsys):
+    source = write_load("steady", STANDARD, 1, tmp_path / "steady.parquet").path
+    horizon = parse_horizon("40x")
+    fitted = fit([source], tmp_path / "out", FitOptions(horizon=horizon, code=True))
+    size, asked = fitted.answer.size, fitted.longer.rows[-1]
+    assert asked.needed.region <= size.region < asked.needed.region * 1.002
+    assert asked.chance <= 0.01 < fitted.longer.rows[0].chance + 0.01
+    assert size.margin > fit([source], tmp_path / "as long").answer.size.margin
+    assert load_plan(tmp_path / "out/plan.toml").region == fitted.plan_file.region
+    assert fitted.answer.kept is not None or fitted.plan_file.region == size.region
+    told = " ".join(" ".join(printed(fitted, capsys)).split())
+    assert f"The margin of {size.margin:g} % is enough for 40x." in told
+    assert {row.size.margin for row in fitted.references if row.size} == {size.margin}
 
 
 def test_what_grows_and_a_job_of_one_run_get_no_number_but_a_reason(tmp_path, capsys):

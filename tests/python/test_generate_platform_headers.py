@@ -158,7 +158,14 @@ def write_kernel_names(header: Path) -> int:
     return len(macros) + len(inline)
 
 
-@pytest.mark.parametrize("platform", ["freertos", "zephyr", "esp-idf"])
+DRAINS = {
+    "freertos": ["sinks/freertos_task.c"],
+    "zephyr": ["sinks/zephyr_thread.c", "-DHFIT_DRAINED=app_heap_recorder"],
+    "esp-idf": ["sinks/freertos_task.c", "sinks/esp_idf_console.c", "-DESP_PLATFORM"],
+}
+
+
+@pytest.mark.parametrize("platform", DRAINS)
 def test_heap_and_recorder_compile_beside_the_names_of_real_kernels(
     tmp_path: Path, platform: str
 ) -> None:
@@ -173,7 +180,7 @@ def test_heap_and_recorder_compile_beside_the_names_of_real_kernels(
     subprocess.run([*command, *heap], cwd=code, check=True)
     beside = ["record.c", "sinks/characters.c", "sinks/debugger_ring.c", "sinks/memory.c"]
     beside += [str(path.relative_to(code)) for path in code.rglob("*_hfit.c")]
-    config = ["-DCONFIG_APP_HEAP_DRAIN", "-DCONFIG_APP_HEAP_K_MALLOC"]
+    config = [*DRAINS[platform], "-DCONFIG_APP_HEAP_K_MALLOC"]
     config += ["-includestdlib.h", "-includekernel_names.h"]
     subprocess.run([*command, *config, *beside], cwd=code, check=True)
 

@@ -21,7 +21,7 @@ from heapfit.cli.main import CommandGroup
 ROOT = Path(__file__).parents[2]
 NAMES = list(CommandGroup().declared)
 EXAMPLES = [one for declared in CommandGroup().declared.values() for one in declared.EXAMPLES]
-NOT_RUN = ("heapfit verify ",)  # which needs a firmware: it is parsed
+NOT_RUN = ("heapfit verify ", "heapfit run ")  # which need a program of the user: they are parsed
 # One of a command's two examples runs, the other one the next day; all of them in `make test-long`.
 TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % 2
 ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"

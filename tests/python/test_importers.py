@@ -80,6 +80,20 @@ def test_packets_become_allocations_freed_by_the_queue_asked_for(tmp_path):
     assert (trace.info.kind, trace.info.queue) == ("packets", "fill-drain:2")
 
 
+def test_a_queue_that_the_events_do_not_come_from_is_an_error(tmp_path):
+    options = ImportOptions(queue="fill-drain:2")
+    heap, capture = tmp_path / "a.heap", tmp_path / "a.pcap"
+    heap.write_text("a 1 8\nf 1\n")
+    with pytest.raises(HeapfitError, match=r"a\.heap: is no capture of packets: leave out --queue"):
+        open_any(heap, options, tmp_path)
+    assert not (tmp_path / "a.parquet").exists()
+    capture.write_bytes(pcap([ethernet(ipv4(60))]))
+    stored = open_any(capture, ImportOptions(queue="fifo:9"), tmp_path).path
+    assert open_any(stored, ImportOptions(queue="fifo:9"), tmp_path).info.queue == "fifo:9"
+    with pytest.raises(HeapfitError, match="was imported by --queue fifo:9, not fill-drain:2"):
+        open_any(stored, options, tmp_path)
+
+
 def test_the_header_becomes_the_traces_information(tmp_path):
     info = import_file(put(tmp_path, SAMPLES["text"]), tmp_path / "o.parquet", OPTIONS).info
     assert (info.program, info.pointer_bits, info.kind, info.events) == ("echo", 32, "heap", 4)

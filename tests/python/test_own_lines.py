@@ -12,6 +12,7 @@ from own_process import run_alone
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, OwnLines, import_file
 from heapfit.importers.own_lines import guess_own_lines
+from heapfit.trace.stored import Trace
 
 # An allocation of 124 bytes and its free, as people print them.
 HOME_MADE = {
@@ -98,7 +99,9 @@ def test_every_field_of_a_line_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("own", "told"),
     [
-        (OwnLines("{size} bytes"), "it needs {address}"),
+        (OwnLines("{size} bytes", free="f {address}"), "it needs {address}, as the other lines"),
+        (OwnLines("a {size}", free="f {any}"), "it needs {size}"),
+        (OwnLines("a {size}", resize="r {size}"), "it needs {old}, the size before"),
         (OwnLines("at {address}"), "it needs {size}"),
         (OwnLines("a {address} {size}", resize="r {address} {size}"), "it needs {old}"),
         (OwnLines("a {bytes} {address}"), '"bytes" is none of address, size'),
@@ -113,6 +116,47 @@ def test_a_description_that_cannot_be_read_is_refused(tmp_path, own, told):
     with pytest.raises(HeapfitError, match=r"^line ") as refused:
         read(put(tmp_path, "a 1 2"), own)
     assert told in str(refused.value)
+
+
+# Two blocks of 24 B with one of 100 B between them; then one of the two is freed, and 40 B come.
+WITHOUT_ADDRESSES = ("malloc(24)", "malloc(100)", "malloc(24)", "free(24)", "malloc(20)")
+
+
+@pytest.mark.parametrize(("is_newest", "freed"), [(False, 0), (True, 2)])
+def test_without_addresses_a_free_means_one_block_of_its_size(tmp_path, is_newest, freed):
+    path = put(tmp_path, *WITHOUT_ADDRESSES, "realloc 100 -> 200", "free(7)", "realloc 0 -> 8")
+    own = OwnLines("malloc({size})", "free({size})", "realloc {old} -> {size}", is_newest)
+    rows = [row[:3] for row in read(path, own)]
+    assert rows[3:6] == [(4, freed, 0), (0, 3, 20), (3, 1, 200)]
+    assert rows[6:] == [(0, 4, 8)]  # nothing of 7 B was live
+
+
+def stored_frees(path: Path) -> list[int]:
+    batches = Trace.open(path).batches(("op", "object"))
+    rows = (row for one in batches for row in zip(one["op"], one["object"], strict=True))
+    return [int(block) for op, block in rows if op == 4]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "needs", "freed"),
+    [
+        ((24, 24, -24, 48), "128 B if the oldest was, 96 B if the newest was", [0]),
+        (
+            (100, 24, 8, 24, -100, -24, 132),
+            "200 B if the oldest was, 312 B if the newest was",
+            [0, 3],
+        ),
+    ],
+)
+def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, needs, freed):
+    calls = (f"malloc({size})" if size > 0 else f"free({-size})" for size in sizes)
+    path, output = put(tmp_path, "hello", *calls), tmp_path / "o.parquet"
+    suggested = run_alone("import", path, "-o", output)
+    command = shlex.split(suggested.told.splitlines()[-1])
+    assert command[-4:] == ["--line", "malloc({size}", "--free", "free({size}"]
+    ran = run_alone(*command[1:], "-o", output)
+    assert f"heap_4 needs {needs}" in " ".join(ran.told.split())
+    assert stored_frees(output) == freed  # of the reading that needs more
 
 
 @pytest.mark.parametrize(

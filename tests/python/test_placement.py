@@ -12,7 +12,6 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
-    blocks_of,
     class_lifetimes,
     classes_of_sizes,
     size_class_bits,
@@ -39,6 +38,7 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace

@@ -129,3 +129,10 @@ def test_a_generated_heap_has_calls_with_sizes_alone(tmp_path: Path, safety: int
     program = [str(tmp_path / "main.c"), *map(str, objects), "-o", str(tmp_path / "main")]
     subprocess.run(["gcc", "-m32", *STRICT[2:], f"-I{code}", *program], check=True)
     subprocess.run([tmp_path / "main"], check=True, timeout=300)
+
+
+def test_a_load_beyond_its_limit_is_told_with_the_limit(tmp_path) -> None:
+    rows = "".join(f"alloc,{number},1000000\n" for number in range(5))
+    (tmp_path / "large.csv").write_text(f"op,object,size\n{rows}")
+    done = heapfit("compare", "large.csv", "sized:alignment=4", "good_fit", folder=tmp_path)
+    assert "4 MiB at 4, 8 MiB at 8" in " ".join(done.stdout.split())

@@ -178,7 +178,7 @@ def test_few_packets_get_buffers_for_a_segment_and_a_window_of_whole_ones(tmp_pa
     assert alone.memory < whole.memory
 
 
-@pytest.mark.parametrize("system", ["lwip", "zephyr", "openthread"])
+@pytest.mark.parametrize("system", ["lwip", "zephyr", "nimble", "openthread"])
 def test_larger_buffers_are_never_more(tmp_path, system):
     draw = random.Random(3)
     events, live = [], []
@@ -201,6 +201,28 @@ def test_defines_pass_a_compiler(burst, tmp_path, system):
     source = tmp_path / "options.c"
     source.write_text(as_text(replace(found, source="a */ b.pcap")) + f"\nint sum = {names};\n")
     subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
+
+
+@pytest.mark.parametrize("system", ["nimble", "zephyr-bluetooth"])
+def test_settings_pass_what_their_stack_checks(burst, tmp_path, system):
+    text = as_text(settings_for(system, burst, options()))
+    text = text.replace("# ", "// ").replace("CONFIG_", "#define CONFIG_").replace("=", " ")
+    source = tmp_path / "settings.c"
+    source.write_text(f'{text}\n#include "{Path(__file__).parent}/stack_checks.h"\nint made;\n')
+    subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
+
+
+def test_nimbles_blocks_have_their_headers_inside(burst):
+    """10 packets of 1,500 B and 5 of 40 B: in 292 B the first block holds 268 less 8, later 276."""
+    found = settings_for("nimble", burst, options(admission=0.65))
+    by_size = {choice.buffer_size: choice.count for choice in found.choices}
+    assert by_size[292] == 10 * (1 + -(-(1500 + 8 - 268) // 276))
+
+
+def test_a_bluetooth_buffer_holds_the_largest_packet_whole(burst):
+    found = values(settings_for("zephyr-bluetooth", burst, options(admission=0.999)))
+    assert found["BT_BUF_ACL_RX_SIZE"] == 1504
+    assert found["BT_BUF_ACL_RX_COUNT_EXTRA"] >= 14
 
 
 def test_kconfig_lines_are_comments_or_assignments(burst):
@@ -236,7 +258,11 @@ def test_every_assumption_has_a_source():
         ("lwip", {"assume": {"pbuf": 3}}, "lwip has no assumption named 'pbuf'"),
         ("lwip", {"assume": {"mtu": 2**21}}, "mtu=2097152 is out of range"),
         ("openthread", {"assume": {"metadata": 300}}, "leaves no room in a buffer of 256"),
-        ("mbed", {}, "'mbed' must be one of lwip, zephyr, openthread, freertos"),
+        (
+            "mbed",
+            {},
+            "'mbed' must be one of lwip, zephyr, zephyr-bluetooth, nimble, openthread, freertos",
+        ),
         ("lwip", {"admission": 1.0}, "admission: 1 must be above 0 and below 1"),
     ],
 )

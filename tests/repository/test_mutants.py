@@ -8,7 +8,7 @@ import pytest
 
 import mutation
 from mutants.core_judge import allocators_of
-from mutants.draw import POPULATIONS, changed_lines, in_drawn_order, on_changed_lines
+from mutants.draw import POPULATIONS, ages_of_lines, changed_lines, in_drawn_order, on_changed_lines
 from mutants.engine_judge import judging_files
 from mutants.equivalents import Equivalent, equivalents
 from mutants.faults import mutants_of
@@ -106,6 +106,20 @@ def test_a_draw_is_told_by_its_seed_and_changes_where_the_source_does() -> None:
     assert order != in_drawn_order(before, 2)
     more = before + mutants_of("b.c", C_SOURCE)
     assert [one for one in in_drawn_order(more, 1) if one.file == "a.c"] == order
+
+
+def test_new_lines_are_drawn_more_often_than_old_ones(root: Path) -> None:
+    year = 365 * 86_400
+    ages = {"a.c": [year if number < 6 else 0 for number in range(9)]}
+    mutants = mutants_of("a.c", C_SOURCE)
+    first = [in_drawn_order(mutants, seed, ages)[0].line for seed in range(400)]
+    new = sum(one.line >= 7 for one in mutants)
+    expected = 400 * 4 * new / (4 * new + len(mutants) - new)
+    assert 0 < new < len(mutants)
+    assert abs(sum(line >= 7 for line in first) - expected) < 40
+    lines = ages_of_lines(root, ["core/allocators.def"])["core/allocators.def"]
+    assert len(lines) == len((root / "core/allocators.def").read_text().splitlines())
+    assert max(lines) > 0
 
 
 @pytest.mark.parametrize("population", POPULATIONS.values(), ids=lambda one: one.name)

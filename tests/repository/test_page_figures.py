@@ -137,6 +137,17 @@ def test_the_readme_tells_of_peers_what_their_page_does() -> None:
     assert f"on {plain} without fitting" in page("README.md")
 
 
+def test_the_readme_says_what_heapfit_is_worth_in_its_first_hundred_words() -> None:
+    begin = " ".join(page("README.md").replace("*", "").split()[:110])
+    (row,) = (row for row in TABLES.read_result("tailored").rows if row[0] == "median")
+    heap_4 = re.search(r"heap_4 .*? median of ([\d.]+)", page("docs/peers.md"))
+    assert heap_4
+    worth = "on {} recorded programs its allocator needs {:.2f} times"
+    assert worth.format(27, float(row[1])) in begin
+    assert f"heap_4 {float(heap_4[1]):.2f} (medians)" in begin
+    assert "make demo" in begin
+
+
 def test_the_readme_tells_the_medians_of_the_page_of_peers() -> None:
     peers, readme = page("docs/peers.md"), page("README.md")
     espressif, _, dlmalloc, _, plain, _ = re.findall(r"[\d.]+", peers.split("| median |")[1])[:6]

@@ -4,6 +4,7 @@
 All pages are read once, with warnings as errors; of HTML, the longer part, some are written.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -69,6 +70,18 @@ def test_pages_open_without_a_network(built: Path) -> None:
     }
     assert len(fetched) > 5
     assert [one for one in fetched if re.match(r"(?:\w+:)?//", one)] == []
+    texts = json.loads(
+        (html / "_static/texts.js").read_text("utf-8")[len("const pageTexts = ") : -2]
+    )
+    assert "a small server as devices have them" in texts["docs/tutorial"]
+    assert "SPDX" not in texts["docs/tutorial"]
+
+
+def test_the_first_page_has_three_doors_before_the_list_of_pages(built: Path) -> None:
+    first = (built / "source/index.md").read_text()
+    assert "| I have firmware | I have a Linux program | I compare allocators |" in first
+    assert "\n- [" not in first
+    assert "\n## Guides\n" in (built / "source/all-pages.md").read_text()
 
 
 def test_a_link_to_what_is_no_page_becomes_its_name() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.comparison.incumbents.families.freertos import heap_4
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.trial import runs_from_file
@@ -25,7 +26,6 @@ from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
-from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan, save_plan
@@ -100,7 +100,8 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
         (1, 1, True),
         (1, 2, True),
     ]
-    assert result["most_refused"] == pytest.approx(refusal_bound(0, 2))
+    assert (result["looks"], result["distinct"]) == (1, 2)
+    assert result["most_refused"] == pytest.approx(bound_failures(0, 2, share_risk(1, 5)))
     assert (tmp_path / "verified/run-2.parquet").is_file()
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
     changed_addresses_are_found(tmp_path)
@@ -142,6 +143,7 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     assert (second.is_passed, second.plan.region) == (True, 40_000)
     assert fitted_from == [["run-1.parquet"]]
     assert (done.is_settled, done.refused, second.runs[0].run) == (True, (), 2)
+    assert done.looks == 1  # the first round had no last runs
 
 
 def test_a_build_that_fails_is_told_by_its_last_line(tmp_path):
@@ -260,7 +262,40 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
 
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 0, SimpleNamespace()).matching_runs == 2
+    assert loop.Round(SimpleNamespace(), runs, 4, SimpleNamespace()).matching_runs == 2
+
+
+def test_equal_runs_and_earlier_looks_raise_the_bound():
+    def most_refused(distinct, looks, refused=()):
+        rounds = (SimpleNamespace(distinct=distinct),)
+        return loop.Verification(rounds, refused, 30, looks, None).most_refused
+
+    assert most_refused(30, 1) == pytest.approx(1 - 0.025 ** (1 / 30))
+    assert most_refused(2, 1) == pytest.approx(1 - 0.025 ** (1 / 2))  # 29 of 30 are equal
+    assert most_refused(30, 4) == most_refused(30, 5) == pytest.approx(1 - 0.003125 ** (1 / 30))
+    assert most_refused(30, 1) < most_refused(30, 2) < most_refused(30, 2, (7,))
+    assert most_refused(2, 1, (7, 8, 9)) == most_refused(0, 1) == 1.0
+    assert most_refused(30, 1, None) is None
+
+
+@pytest.mark.parametrize(("seen", "distinct"), [((), 2), (("first",), 1), (("first", "last"), 0)])
+def test_runs_that_the_plan_has_seen_or_that_repeat_do_not_count(monkeypatch, seen, distinct):
+    running = loop._Loop(None, None, loop.VerifyOptions(times=4), [], 0, RunProgress(print, 1))
+    running.firmware = SimpleNamespace(make=lambda *_: None)
+    plan = SimpleNamespace(
+        region=8, trained_on=SimpleNamespace(has_seen=lambda content: content in seen)
+    )
+    monkeypatch.setattr(loop, "load_plan", lambda _: plan)
+    monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
+    monkeypatch.setattr(loop, "content_hash", str)
+    monkeypatch.setattr(loop, "raise_region", lambda plan, _: plan)
+    contents = iter(["first", "first", "first", "last"])
+    monkeypatch.setattr(
+        loop._Loop,
+        "_record_fresh_run",
+        lambda *_: SimpleNamespace(trace=next(contents), is_passed=True),
+    )
+    assert running.round(Path("plan.toml")).distinct == distinct
 
 
 class Sizes:
@@ -289,11 +324,12 @@ def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, is_
         fitted, None, loop.VerifyOptions(times=3), [], 0, RunProgress(ignore_progress, 1)
     )
     monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
-    done = SimpleNamespace(plan=plan, raised=plan)
+    done = SimpleNamespace(plan=plan, raised=plan, distinct=2)
     measured = running.measure_survival(MeasuredPairs(today, (16_000,)), done, now)
     assert measured.is_kept == is_kept
     assert len(fitted.built) <= 8 and len(now.built) <= 8
     survival = measured.survival
+    assert survival.most_refused == pytest.approx(1 - 0.025 ** (1 / 2))  # each heap's half
     assert 20_000 <= survival.now <= 20_100 and least <= survival.fitted <= least + 100
     assert f"{'Keep' if is_kept else 'Replace'} heap_4. Over the same 3 fresh runs" in (
         measured.sentence()

@@ -45,6 +45,15 @@
 #define HFIT_SAFETY 1
 #endif
 
+/* At safety level 1, 0: the metadata that a call is about to change are trusted. Every address that
+ * is not a live block's is still refused, for half the price or less; but a word that the program
+ * damaged, by writing beyond a block or after its free, may lead a call out of the region, and the
+ * hook is not told. address_first_fit, good_fit and tailored leave these checks out, all other
+ * heaps make them (docs/decisions/0040). */
+#ifndef HFIT_CHECKS_WORDS
+#define HFIT_CHECKS_WORDS 1
+#endif
+
 /* At safety level 3: how many freed blocks wait, 1 to 4096. A request that there is no room for
  * lets them go, so that they take no room of their own. */
 #ifndef HFIT_QUARANTINE

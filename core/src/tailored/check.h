@@ -191,7 +191,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         return false;
     }
     return counts.has_top && footprint <= chunks_end(heap) &&
-           (HFIT_SAFETY < 1 || load_word(heap, TALLY) == footprint + counts.used) &&
+           (!CHECKS_WORDS || load_word(heap, TALLY) == footprint + counts.used) &&
            index_check(heap, plan, counts.free);
 }
 

@@ -24,7 +24,7 @@
 #include "src/tailored/index.h"
 
 static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
-    if (HFIT_SAFETY >= 1) {
+    if (CHECKS_WORDS) {
         store_word(heap, TALLY, load_word(heap, TALLY) + added);
     }
 }
@@ -169,7 +169,7 @@ static INLINE_FOR_SPEED bool take(hfit_heap *heap, const hfit_plan *plan, uint32
             return false;
         }
     }
-    if (HFIT_SAFETY >= 1 && !is_takeable(heap, plan, &found, size)) {
+    if (CHECKS_WORDS && !is_takeable(heap, plan, &found, size)) {
         return false;
     }
     at->start = granule_of(plan, found.offset);
@@ -190,8 +190,8 @@ static INLINE_FOR_SPEED bool find_place(const hfit_heap *heap, const hfit_plan *
         return false;
     }
     return (look_around(heap, plan, at) &&
-            (HFIT_SAFETY < 1 || (is_in_place(heap, plan, at->end, at->to) &&
-                                 is_in_place(heap, plan, at->from, at->start)))) ||
+            (!CHECKS_WORDS || (is_in_place(heap, plan, at->end, at->to) &&
+                               is_in_place(heap, plan, at->from, at->start)))) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, block);
 }
 

@@ -168,10 +168,10 @@ static inline bool headers_find(const hfit_heap *heap, const hfit_plan *plan, pl
 static INLINE_FOR_SPEED bool headers_look_around(const hfit_heap *heap, const hfit_plan *plan,
                                                  place *at) {
     const uint32_t next = load_header(heap, plan, at->end);
-    const uint32_t end = HFIT_SAFETY >= 1 ? chunks_end(heap) >> granule_shift(plan) : 0;
+    const uint32_t end = CHECKS_WORDS ? chunks_end(heap) >> granule_shift(plan) : 0;
     at->to = at->end + ((next & CHUNK_FREE) != 0 ? free_size(next) : 0);
     at->from = at->start;
-    if (HFIT_SAFETY >= 1 &&
+    if (CHECKS_WORDS &&
         !((next & CHUNK_FREE) != 0 ? is_free_headed(heap, plan, at->end, next, end - at->end)
                                    : is_header_sound(plan, next, end - at->end))) {
         return false;
@@ -181,9 +181,9 @@ static INLINE_FOR_SPEED bool headers_look_around(const hfit_heap *heap, const hf
     }
     const uint32_t footer = load_word(heap, footer_before(plan, at->start));
     at->from = at->start - free_size(footer);
-    return HFIT_SAFETY < 1 || (free_size(footer) <= at->start - load_word(heap, CHUNKS_FIRST) &&
-                               load_header(heap, plan, at->from) == footer &&
-                               is_free_headed(heap, plan, at->from, footer, at->start - at->from));
+    return !CHECKS_WORDS || (free_size(footer) <= at->start - load_word(heap, CHUNKS_FIRST) &&
+                             load_header(heap, plan, at->from) == footer &&
+                             is_free_headed(heap, plan, at->from, footer, at->start - at->from));
 }
 
 /* True if every header from `first` on fits what lies before it, up to the end's. */

@@ -65,7 +65,7 @@ static inline uint32_t links_end(const hfit_heap *heap) {
 
 /* The same for a walk, which asks only where anything is checked. */
 static FORCE_INLINE uint32_t walk_end(const hfit_heap *heap) {
-    return HFIT_SAFETY >= 1 ? links_end(heap) : 0;
+    return CHECKS_WORDS ? links_end(heap) : 0;
 }
 
 /* True if chunks of this size have a list of their own. */
@@ -147,7 +147,7 @@ static FORCE_INLINE bool may_be_entry(const hfit_heap *heap, const hfit_plan *pl
 /* A damaged head is not written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert(hfit_heap *heap, uint32_t head, uint32_t entry) {
     uint32_t first = load_link(heap, head);
-    if (HFIT_SAFETY >= 1 && !does_link_hold(heap, head, first, links_end(heap))) {
+    if (CHECKS_WORDS && !does_link_hold(heap, head, first, links_end(heap))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         first = NO_OFFSET;
     }
@@ -160,7 +160,7 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t granul
     const uint32_t class = class_of(plan, size);
     const uint32_t map = map_of(plan, class, above);
     const uint32_t word = word_of(plan, class, above);
-    if (!is_alone(plan, size) && (HFIT_SAFETY >= 1 || has_headers(plan) || has_pairs(plan))) {
+    if (!is_alone(plan, size) && (CHECKS_WORDS || has_headers(plan) || has_pairs(plan))) {
         store_field(heap, entry, FREE_SIZE, coded(size));
     }
     if (is_alone(plan, size) || is_good_fit(plan)) {
@@ -211,7 +211,7 @@ static inline bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uin
 
 /* What the entry of a list of several sizes says of its size; 0 if it is none. */
 static inline uint32_t listed_at(const hfit_heap *heap, const hfit_plan *plan, uint32_t entry) {
-    return HFIT_SAFETY < 1 || may_be_entry(heap, plan, entry) ? size_at(heap, entry) : 0;
+    return !CHECKS_WORDS || may_be_entry(heap, plan, entry) ? size_at(heap, entry) : 0;
 }
 
 /* The first chunk in the lists behind `class`, which are all large enough. */

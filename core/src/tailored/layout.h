@@ -118,7 +118,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     store_word(heap, CHUNKS_END, end << granule_shift(plan));
     store_word(heap, CHUNKS_FIRST, first);
     store_word(heap, FOOTPRINT, footprint);
-    if (HFIT_SAFETY >= 1) {
+    if (CHECKS_WORDS) {
         store_word(heap, TALLY, footprint);
     }
     store_word(heap, TOP, first);

@@ -37,6 +37,7 @@
 
 #include "src/size.h"
 #include "src/region.h"
+#include "src/tiling/coded.h"
 #include "src/tailored/heap.h"
 
 enum {
@@ -132,7 +133,7 @@ static FORCE_INLINE void note_skip(hfit_heap *heap, uint32_t map, uint32_t mark,
     const uint32_t behind = next >> 5;
     if (behind > first) {
         store_word(heap, map + first * 4, skip_of(behind - first));
-        if (HFIT_SAFETY >= 1) {
+        if (CHECKS_WORDS) {
             store_word(heap, map + behind * 4 - 4, skip_of(behind - first));
         }
     }
@@ -168,7 +169,7 @@ static inline uint32_t previous_mark(const hfit_heap *heap, uint32_t map, uint32
         if (is_skip(word)) {
             const uint32_t words = skipped(word);
             /* More only where it was overwritten. */
-            number -= HFIT_SAFETY < 1 || words <= number ? words : number;
+            number -= !CHECKS_WORDS || words <= number ? words : number;
             word = load_word(heap, map + number * 4);
         }
     }
@@ -213,11 +214,12 @@ static inline uint32_t free_start(const hfit_heap *heap, uint32_t end) {
         return end - 2;
     }
     const uint32_t before = previous_mark(heap, map, end - 2);
-    const bool is_inside = HFIT_SAFETY < 1 || before - 2 < end; /* not where marks were lost */
+    const bool is_inside = !CHECKS_WORDS || before - 2 < end; /* not where marks were lost */
     return is_inside && marks_around(heap, before) == LONG_BEGINS ? before - 1 : end - 2;
 }
 
-/* A chunk of two words has no room for its size: there, the last is a link, and so even. */
+/* A chunk of two words has no room for its size: there, the last is a link, and so even,
+ * or odd where it is coded. */
 static FORCE_INLINE bool has_room(const hfit_plan *plan, uint32_t size) {
     return plan->alignment > 4 || size > 2;
 }
@@ -226,20 +228,21 @@ static FORCE_INLINE bool has_room(const hfit_plan *plan, uint32_t size) {
 static inline void note_free(hfit_heap *heap, const hfit_plan *plan, uint32_t start, uint32_t end) {
     HFIT_ASSERT(start < end && end - start >= LEAST_MAPPED);
     const uint32_t size = end - start;
-    if (HFIT_SAFETY >= 1) {
+    if (CHECKS_WORDS) {
         note_skip(heap, map_base(heap), start + 1, end - 2);
         return;
     }
     if (has_room(plan, size)) {
-        store_field(heap, entry_of(plan, start), FREE_SIZE, size);
+        store_field(heap, entry_of(plan, start), FREE_SIZE, coded(size));
     }
-    store_field(heap, entry_of(plan, end), 0, plan->alignment > 4 ? size : size << 1 | (size > 2));
+    store_field(heap, entry_of(plan, end), 0,
+                plan->alignment > 4 ? size : size << 1 | ((size > 2) != IS_CODED));
 }
 
 static FORCE_INLINE uint32_t noted_end(const hfit_heap *heap, const hfit_plan *plan,
                                        uint32_t chunk) {
     const uint32_t run = plan->alignment > 4 ? 0 : run_from(heap, chunk);
-    return chunk + (run > 2 ? run - 1 : load_field(heap, entry_of(plan, chunk), FREE_SIZE));
+    return chunk + (run > 2 ? run - 1 : coded(load_field(heap, entry_of(plan, chunk), FREE_SIZE)));
 }
 
 static FORCE_INLINE uint32_t noted_start(const hfit_heap *heap, const hfit_plan *plan,
@@ -248,7 +251,7 @@ static FORCE_INLINE uint32_t noted_start(const hfit_heap *heap, const hfit_plan 
     if (plan->alignment > 4) {
         return end - footer;
     }
-    return end - ((footer & 1) != 0 ? footer >> 1 : 2);
+    return end - ((footer & 1) != IS_CODED ? footer >> 1 : 2);
 }
 
 /* The granule behind the chunk at `granule`. */
@@ -259,7 +262,7 @@ static inline uint32_t map_end(const hfit_heap *heap, const hfit_plan *plan, uin
     if (!*is_free) {
         return next_mark(heap, map, granule);
     }
-    return HFIT_SAFETY < 1 ? noted_end(heap, plan, granule) : free_end(heap, granule);
+    return !CHECKS_WORDS ? noted_end(heap, plan, granule) : free_end(heap, granule);
 }
 
 /* True if a free chunk of `size` granules begins at `chunk`, any granule of the chunks; at level 0
@@ -269,7 +272,7 @@ static FORCE_INLINE bool is_free_mapped(const hfit_heap *heap, const hfit_plan *
     if ((marks_around(heap, chunk) & 14) != 12) {
         return false;
     }
-    if (HFIT_SAFETY < 1) {
+    if (!CHECKS_WORDS) {
         return noted_end(heap, plan, chunk) == chunk + size;
     }
     return free_end(heap, chunk) == chunk + size &&
@@ -355,9 +358,9 @@ static FORCE_INLINE void map_look_around(const hfit_heap *heap, const hfit_plan 
     const uint32_t map = map_base(heap);
     at->to = at->end;
     if (is_marked(heap, map, at->end + 1)) {
-        at->to = HFIT_SAFETY < 1 ? noted_end(heap, plan, at->end) : free_end(heap, at->end);
+        at->to = !CHECKS_WORDS ? noted_end(heap, plan, at->end) : free_end(heap, at->end);
     }
-    if (HFIT_SAFETY < 1) {
+    if (!CHECKS_WORDS) {
         const bool is_after_free = is_marked(heap, map, at->start - 1);
         at->from = is_after_free ? noted_start(heap, plan, at->start) : at->start;
     } else if (at->from != at->start) {
@@ -407,7 +410,7 @@ static bool is_skip_noted(const hfit_heap *heap, uint32_t mark, uint32_t next) {
     const uint32_t behind = next >> 5;
     const uint32_t skip = skip_of(behind - first);
     return behind <= first || (load_word(heap, map + first * 4) == skip &&
-                               (HFIT_SAFETY < 1 || load_word(heap, map + behind * 4 - 4) == skip));
+                               (!CHECKS_WORDS || load_word(heap, map + behind * 4 - 4) == skip));
 }
 
 /* As map_end, and nothing is believed but marks: UINT32_MAX if what was noted differs. */
@@ -420,9 +423,9 @@ static uint32_t checked_end(const hfit_heap *heap, const hfit_plan *plan, uint32
         return run == 1 && is_skip_noted(heap, chunk, next) ? next : UINT32_MAX;
     }
     const uint32_t next = run > 2 ? chunk + run - 1 : scan_for_mark(heap, chunk + 1, end) + 2;
-    const bool is_noted = HFIT_SAFETY < 1 ? noted_end(heap, plan, chunk) == next &&
-                                                noted_start(heap, plan, next) == chunk
-                                          : is_skip_noted(heap, chunk + 1, next - 2);
+    const bool is_noted = !CHECKS_WORDS ? noted_end(heap, plan, chunk) == next &&
+                                              noted_start(heap, plan, next) == chunk
+                                        : is_skip_noted(heap, chunk + 1, next - 2);
     return next <= end && is_marked(heap, map_base(heap), next - 1) && is_noted ? next : UINT32_MAX;
 }
 

@@ -18,7 +18,7 @@
 #include "src/tiling/address_first_fit_check.h"
 
 static inline void add_to_tally(hfit_heap *heap, uint32_t added) {
-    if (HFIT_SAFETY >= 1) {
+    if (CHECKS_WORDS) {
         store_word(heap, TALLY, load_word(heap, TALLY) + added);
     }
 }
@@ -48,18 +48,18 @@ static FORCE_INLINE uint32_t take(hfit_heap *heap, const hfit_plan *plan, const 
     return end;
 }
 
-/* From safety level 1 on false where a walk over free chunks ends: a link leads nowhere or, which
+/* Where words are checked false where a walk over free chunks ends: a link leads nowhere or, which
  * is told, not on to a word before `end`. Below, HEAD ends it. */
 static FORCE_INLINE bool leads_on(const hfit_heap *heap, uint32_t previous, uint32_t chunk,
                                   uint32_t end) {
-    return HFIT_SAFETY < 1 || (chunk > previous && is_word_below(chunk, end - NEXT)) ||
+    return !CHECKS_WORDS || (chunk > previous && is_word_below(chunk, end - NEXT)) ||
            (chunk != NO_OFFSET && refuse(heap, HFIT_MISUSE_DAMAGED, heap));
 }
 
-/* From safety level 1 on false, which is told, if the chunk that is to serve is not a free one. */
+/* Where words are checked false, which is told, if the chunk that is to serve is not a free one. */
 static FORCE_INLINE bool is_found_sound(const hfit_heap *heap, const hfit_plan *plan,
                                         uint32_t chunk, uint32_t end) {
-    return HFIT_SAFETY < 1 ||
+    return !CHECKS_WORDS ||
            (is_chunk_offset(plan, chunk, end) && is_free_sound(heap, plan, chunk, end)) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, heap);
 }
@@ -70,7 +70,7 @@ static FORCE_INLINE void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *pl
     uint32_t previous;
     uint32_t free;
     uint32_t chunk = HEAD;
-    const uint32_t end = HFIT_SAFETY >= 1 ? load_word(heap, CHUNKS_END) : 0;
+    const uint32_t end = CHECKS_WORDS ? load_word(heap, CHUNKS_END) : 0;
     if (!chunk_for(plan, size, &needed)) {
         return NULL;
     }
@@ -186,7 +186,7 @@ static FORCE_INLINE void *heap_resize(hfit_heap *heap, const hfit_plan *plan, vo
     if (block == NULL) {
         return heap_alloc(heap, plan, size);
     }
-    if (!find_used(heap, plan, block, &chunk)) {
+    if (!find_changeable(heap, plan, block, &chunk)) {
         return NULL;
     }
     return resize_chunk(heap, plan, &chunk, size);
@@ -249,7 +249,8 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     used_chunk chunk;
-    return block != NULL && find_used(heap, plan, block, &chunk) ? chunk.size - HEADER_SIZE : 0;
+    return block != NULL && find_changeable(heap, plan, block, &chunk) ? chunk.size - HEADER_SIZE
+                                                                       : 0;
 }
 
 static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor,

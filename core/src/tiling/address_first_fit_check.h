@@ -50,7 +50,7 @@ static FORCE_INLINE bool is_apart(const hfit_heap *heap, const used_chunk *chunk
         chunk->beside.next - 1 < next - 1) {
         return false;
     }
-    if (next == end || next == chunk->beside.next) {
+    if (!CHECKS_WORDS || next == end || next == chunk->beside.next) {
         return true;
     }
     const uint32_t word = load_word(heap, next);
@@ -67,11 +67,13 @@ static FORCE_INLINE bool are_neighbours_sound(const hfit_heap *heap, const hfit_
             is_free_sound(heap, plan, beside->next, end));
 }
 
-/* Without checks it is so short that each caller has its own copy. */
-#if HFIT_SAFETY >= 1
+/* Where words are checked all share one copy; else `free` has its own, and the others one. */
+#if CHECKS_WORDS
 #define FIND_USED CALL_FOR_SIZE
+#define FIND_CHANGEABLE FORCE_INLINE
 #else
 #define FIND_USED FORCE_INLINE
+#define FIND_CHANGEABLE CALL_FOR_SIZE
 #endif
 
 /* Stores the chunk that `block` is the payload of. From safety level 1 on false, told as misuse, if
@@ -91,7 +93,7 @@ static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, co
         return refuse(heap, is_free ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN, block);
     }
     find_neighbours(heap, chunk->offset, &chunk->beside);
-    if (HFIT_SAFETY >= 1 && !are_neighbours_sound(heap, plan, chunk, end)) {
+    if (CHECKS_WORDS && !are_neighbours_sound(heap, plan, chunk, end)) {
         return refuse(heap, HFIT_MISUSE_DAMAGED, block);
     }
     if (HFIT_SAFETY >= 1 &&
@@ -99,6 +101,12 @@ static FIND_USED bool find_used(const hfit_heap *heap, const hfit_plan *plan, co
         return refuse(heap, HFIT_MISUSE_FOREIGN, block);
     }
     return true;
+}
+
+/* The same, for all but free to call. */
+static FIND_CHANGEABLE bool find_changeable(const hfit_heap *heap, const hfit_plan *plan,
+                                            const void *block, used_chunk *chunk) {
+    return find_used(heap, plan, block, chunk);
 }
 
 /* True if chunks tile the heap, and the list has just the free ones, which do not touch. Reads
@@ -123,8 +131,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
         free = is_free ? next_free(heap, chunk) : free;
         used_count += !is_free;
     }
-    return free == NO_OFFSET &&
-           (HFIT_SAFETY < 1 || load_word(heap, TALLY) == footprint + used_count);
+    return free == NO_OFFSET && (!CHECKS_WORDS || load_word(heap, TALLY) == footprint + used_count);
 }
 
 #endif

@@ -126,8 +126,8 @@ static FORCE_INLINE void find_neighbours(const hfit_heap *heap, uint32_t offset,
     do {
         found->previous = found->next;
         found->next = load_link(heap, found->previous + NEXT); /* shorter here than a field */
-    } while (HFIT_SAFETY < 1 ? found->next - 1 < offset        /* NO_OFFSET wraps */
-                             : found->next > found->previous && is_word_below(found->next, offset));
+    } while (!CHECKS_WORDS ? found->next - 1 < offset          /* NO_OFFSET wraps */
+                           : found->next > found->previous && is_word_below(found->next, offset));
 }
 
 #endif

@@ -42,7 +42,7 @@ static inline void clear_after_free(hfit_heap *heap, uint32_t chunk) {
 }
 
 /* The top begins at `chunk` now, where a used one of `size` bytes began. */
-static inline void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t size, uint32_t top) {
+static FORCE_INLINE void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t size, uint32_t top) {
     if (top > load_word(heap, FOOTPRINT)) {
         store_word(heap, FOOTPRINT, top);
     }
@@ -80,7 +80,7 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
     if ((word & CHUNK_FREE) == 0) {
         store_word(heap, next, word | AFTER_FREE);
     } else {
-        if (HFIT_SAFETY < 1 || (header & AFTER_FREE) != 0) {
+        if (!CHECKS_WORDS || (header & AFTER_FREE) != 0) {
             index_remove(heap, next);
         } else if (!take_out(heap, next, word)) {
             return false;
@@ -129,7 +129,7 @@ static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
         return cut_top(heap, needed, end);
     }
     const uint32_t found_size = free_size(found.word);
-    if ((HFIT_SAFETY >= 1 && found_size < needed) || !take_out(heap, found.offset, found.word)) {
+    if ((CHECKS_WORDS && found_size < needed) || !take_out_here(heap, found.offset, found.word)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         return NULL;
     }
@@ -154,7 +154,7 @@ static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *pl
         return 0;
     }
     const bool is_free = release(heap, plan, chunk.offset, chunk.header);
-    if (HFIT_SAFETY >= 1 && !is_free) {
+    if (CHECKS_WORDS && !is_free) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return 0;
     }
@@ -184,7 +184,7 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
         const bool is_free = release(heap, plan, chunk + needed, left);
-        if (HFIT_SAFETY >= 1 && !is_free) {
+        if (CHECKS_WORDS && !is_free) {
             store_word(heap, chunk, header);
         }
     }

@@ -37,29 +37,34 @@ static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, 
     return find_links(heap, chunk, word, top, &links);
 }
 
-#if HFIT_SAFETY >= 1
 /* Takes a free chunk, whose header stands as this word, out of its list. False, and nothing
  * changed, if it is none. */
-static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
+static FORCE_INLINE bool take_out_here(hfit_heap *heap, uint32_t chunk, uint32_t word) {
     list_links links;
+    if (!CHECKS_WORDS) {
+        index_remove(heap, chunk);
+        return true;
+    }
     if (!find_links(heap, chunk, word, load_word(heap, TOP), &links)) {
         return false;
     }
     remove_linked(heap, &links);
     return true;
 }
-#else
-static FORCE_INLINE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
-    (void)word;
-    index_remove(heap, chunk);
-    return true;
+
+#if CHECKS_WORDS
+/* The same, for all but alloc to call. */
+static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
+    return take_out_here(heap, chunk, word);
 }
+#else
+#define take_out take_out_here
 #endif
 
 /* True if a free chunk with this header's word as its last one may lie before `chunk`. */
 static FORCE_INLINE bool is_previous(const hfit_heap *heap, uint32_t chunk, uint32_t word) {
     const uint32_t previous = chunk - free_size(word);
-    return HFIT_SAFETY < 1 || (is_word_below(previous, chunk) && load_word(heap, previous) == word);
+    return !CHECKS_WORDS || (is_word_below(previous, chunk) && load_word(heap, previous) == word);
 }
 
 /* True but at safety level 2; there, if a walk over the chunks comes by `chunk`. */
@@ -98,9 +103,10 @@ static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *p
             return false;
         }
         *misuse = HFIT_MISUSE_DAMAGED;
-        if ((word & CHUNK_FREE) == 0
-                ? chunk_size(word) > top - next
-                : (chunk->header & AFTER_FREE) != 0 && !is_free_sound(heap, next, word, top)) {
+        if (CHECKS_WORDS &&
+            ((word & CHUNK_FREE) == 0
+                 ? chunk_size(word) > top - next
+                 : (chunk->header & AFTER_FREE) != 0 && !is_free_sound(heap, next, word, top))) {
             return false;
         }
     }
@@ -135,7 +141,7 @@ static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan
     if (!find_used(heap, plan, block, chunk)) {
         return false;
     }
-    if (HFIT_SAFETY < 1) {
+    if (!CHECKS_WORDS) {
         return true;
     }
     const uint32_t top = load_word(heap, TOP);
@@ -208,7 +214,7 @@ static bool are_chunks_sound(const hfit_heap *heap, const hfit_plan *plan, uint3
             return false;
         }
         *free_count += is_free;
-        used += HFIT_SAFETY >= 1 && !is_free;
+        used += CHECKS_WORDS && !is_free;
         after_free = is_free;
         chunk += size;
     }

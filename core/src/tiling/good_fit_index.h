@@ -63,7 +63,7 @@ static inline void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t
                                 uint32_t size) {
     const uint32_t bin = bin_of(plan, size);
     uint32_t first = load_link(heap, 4 * bin);
-    if (HFIT_SAFETY >= 1 &&
+    if (CHECKS_WORDS &&
         !does_link_hold(heap, 4 * bin, first, load_word(heap, TOP) - LINK_PREVIOUS)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         first = NO_OFFSET;
@@ -102,7 +102,7 @@ typedef struct found_chunk {
  * word before `top`: that is for the caller to judge, as any damage is. */
 static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint32_t top,
                                      found_chunk *found) {
-    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(link, top - LINK_NEXT);
+    const bool is_inside = !CHECKS_WORDS || is_word_below(link, top - LINK_NEXT);
     found->offset = link;
     found->word = is_inside ? load_word(heap, link) : 0;
 }
@@ -111,7 +111,7 @@ static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint3
  * class. `size` is less than the heap's end. */
 static FORCE_INLINE void index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                     found_chunk *found) {
-    const uint32_t top = HFIT_SAFETY >= 1 ? load_word(heap, TOP) : 0;
+    const uint32_t top = CHECKS_WORDS ? load_word(heap, TOP) : 0;
     uint32_t bin = bin_of(plan, size);
     uint32_t link = load_link(heap, 4 * bin);
     for (uint32_t left = PROBES; left > 0 && link != NO_OFFSET; left--) {

@@ -42,7 +42,7 @@ enum { ONE_USED = 1 << 24 }; /* in the first map */
 
 /* There are so many more used chunks, a negative number likewise. */
 static FORCE_INLINE void count_used(hfit_heap *heap, uint32_t more) {
-    if (HFIT_SAFETY >= 1) {
+    if (CHECKS_WORDS) {
         store_word(heap, MAPS, load_word(heap, MAPS) + more * ONE_USED);
     }
 }

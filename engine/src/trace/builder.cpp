@@ -177,6 +177,9 @@ void TraceBuilder::append(const Request &request, ObjectId object) {
     columns_.time.push_back(advance(request.time));
     columns_.thread.push_back(request.thread);
     columns_.site.push_back(request.site);
+    if (tells_needs_) {
+        columns_.needs.push_back(request.op == Op::free ? std::uint8_t{0} : request.needs);
+    }
     events_++;
 }
 

@@ -10,7 +10,7 @@ namespace heapfit {
 namespace {
 
 constexpr std::array<const char *, CsvLines::column_count> column_names = {
-    "op", "object", "size", "alignment", "time", "thread", "site"};
+    "op", "object", "size", "alignment", "time", "thread", "site", "needs"};
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -86,8 +86,9 @@ void CsvLines::read_columns(std::uint64_t number) {
     for (const std::string &field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), field);
         if (found == column_names.end()) {
-            refuse_line(number, "column " + quoted(field) +
-                                    " is none of op, object, size, alignment, time, thread, site");
+            refuse_line(number,
+                        "column " + quoted(field) +
+                            " is none of op, object, size, alignment, time, thread, site, needs");
         }
         const auto column = static_cast<Column>(found - column_names.begin());
         if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
@@ -120,6 +121,9 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     if (columns_.empty()) {
         fields_.resize(count);
         read_columns(number);
+        if (std::find(columns_.begin(), columns_.end(), needs) != columns_.end()) {
+            builder.tell_needs();
+        }
         return;
     }
     if (count != columns_.size()) {
@@ -137,6 +141,7 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     request.time = number_in<std::uint64_t>(time, number);
     request.thread = number_in<std::uint32_t>(thread, number);
     request.site = number_in<std::uint32_t>(site, number);
+    request.needs = number_in<std::uint8_t>(needs, number);
     builder.add(request, number);
 }
 

@@ -175,9 +175,14 @@ std::optional<std::size_t> dialect_of(std::string_view line) {
 
 } // namespace
 
-HeapLogTrace::HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own)
+HeapLogTrace::HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own, Equal freed)
     : heap_(on_unknown) {
-    std::ranges::transform(own, std::back_inserter(own_texts_), to_pattern);
+    const bool by_size = !has_addresses(own);
+    if (by_size) {
+        pairs_.emplace(freed);
+    }
+    std::ranges::transform(own, std::back_inserter(own_texts_),
+                           [by_size](const OwnLine &line) { return to_pattern(line, by_size); });
     for (std::size_t i = 0; i < own.size(); i++) {
         own_.push_back({own_texts_[i], own[i].op, Meaning::call, true});
     }
@@ -292,7 +297,12 @@ std::string HeapLogTrace::join_halves(std::string_view line) {
     return joined;
 }
 
-void HeapLogTrace::apply(const HeapCall &call, std::uint64_t number) {
+void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
+    if (pairs_) {
+        call.old = call.op == Op::resize && call.old != 0 ? pairs_->release(call.old) : 0;
+        call.address =
+            call.op == Op::free ? pairs_->release(call.size) : pairs_->allocate(call.size);
+    }
     Request request;
     request.op = call.op;
     request.id = call.address;

@@ -44,6 +44,7 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
         call.address = value;
         return;
     case 'O':
+    case 'W':
         call.old = value;
         return;
     case 'L':
@@ -81,6 +82,7 @@ int base_of(char letter, std::string_view line) {
     case 'M':
         return 10;
     case 'U':
+    case 'W':
     case 'K':
     case 'C':
         return line.starts_with("0x") || line.starts_with("0X") ? 16 : 10;
@@ -232,20 +234,22 @@ char letter_of(std::string_view name) {
     return found->letter;
 }
 
-void check_letters(const std::string &letters, Op op) {
+// What a call needs: its address, or in a log of sizes alone its size, and of a resize the old one.
+void check_letters(const std::string &letters, Op op, bool by_size) {
     const auto has = [&letters](char letter) { return letters.find(letter) != letters.npos; };
-    if (!has('A')) {
-        throw Error("it needs {address}");
+    if (!by_size && !has('A')) {
+        throw Error("it needs {address}, as the other lines have");
     }
-    if (op != Op::free && !has('U') && !has('H')) {
+    if ((by_size || op != Op::free) && !has('U') && !has('H')) {
         throw Error("it needs {size}");
     }
-    if (op == Op::resize && !has('O')) {
-        throw Error("it needs {old}, the block before");
+    if (op == Op::resize && !has('O') && !has('W')) {
+        throw Error(by_size ? "it needs {old}, the size before"
+                            : "it needs {old}, the block before");
     }
 }
 
-std::string pattern_of(std::string_view line, Op op) {
+std::string pattern_of(std::string_view line, Op op, bool by_size) {
     std::string text;
     std::string letters;
     bool is_behind_field = true; // or at the beginning, where {any} would be no place to begin at
@@ -258,6 +262,9 @@ std::string pattern_of(std::string_view line, Op op) {
             continue;
         }
         letters += letter_of(line.substr(1, end - 1));
+        if (by_size && letters.back() == 'O') {
+            letters.back() = 'W';
+        }
         if (is_behind_field && (letters.size() > 1 || letters == "X")) {
             throw Error("words have to stand before " + std::string(line.substr(0, end + 1)));
         }
@@ -268,15 +275,20 @@ std::string pattern_of(std::string_view line, Op op) {
     if (text.size() == 2 * letters.size() || text.starts_with("%%")) {
         throw Error("it has no words, or begins with %");
     }
-    check_letters(letters, op);
+    check_letters(letters, op, by_size);
     return text;
 }
 
 } // namespace
 
-std::string to_pattern(const OwnLine &line) {
+bool has_addresses(const std::vector<OwnLine> &lines) {
+    return std::ranges::any_of(
+        lines, [](const OwnLine &line) { return line.text.find("{address}") != line.text.npos; });
+}
+
+std::string to_pattern(const OwnLine &line, bool by_size) {
     try {
-        return pattern_of(line.text, line.op);
+        return pattern_of(line.text, line.op, by_size);
     } catch (const Error &error) {
         throw Error("line " + quoted(line.text) + ": " + error.what());
     }

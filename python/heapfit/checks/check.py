@@ -34,6 +34,7 @@ from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
+from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.profile import profile_trace
@@ -100,6 +101,7 @@ class CheckedRecording:
     changes: Changes | None  # None: nothing has failed
     notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
+    content: str = ""  # the hash of its requests; "" of a single recording
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,12 +146,14 @@ class Check(Tabular):
 
     @property
     def prospect(self) -> Prospect:
-        """What these recordings say of the next one."""
+        """What these recordings say of the next one; those that ask for the same count once."""
+        distinct = {one.content: one for one in reversed(self.recordings)}
+        apart = [one for one in self.recordings if distinct[one.content] is one]
         needs = [
             estimate_need(self.plan, one.run.peak, one.needed.r_safe if one.needed else None)
-            for one in self.recordings
+            for one in apart
         ]
-        failed = sum(one.run.refusal is not None for one in self.recordings)
+        failed = sum(one.run.refusal is not None for one in apart)
         return find_prospect(needs, failed, self.plan.region or 0)
 
     @property
@@ -185,7 +189,7 @@ def check_recordings(
             opened.enter_context(open_trace(source, options.importing, work.part(i)))
             for i, source in enumerate(options.base)
         ]
-        request = _CheckRequest(plan, options, _highest(bases, work))
+        request = _CheckRequest(plan, options, _highest(bases, work), len(sources) > 1)
         named = list(zip(sources, _names(sources), strict=True))
         if sweep is not None and len(named) > 1:
             checked = sweep.run("check", [_job(*one, request) for one in named], progress)
@@ -252,6 +256,7 @@ class _CheckRequest:
     plan: PlanFile
     options: CheckOptions
     highest: tuple[Trace, int] | None  # of the base, and its peak
+    is_one_of_several: bool  # then those that ask for the same are told apart
 
     @cached_property
     def base(self) -> Base | None:
@@ -298,6 +303,7 @@ def _check_recording(
         refusals=count_refusals(loaded, plan, options.programs)
         if loaded and run.refusal and not plan.plan.sites
         else None,
+        content=content_hash(trace) if request.is_one_of_several else "",
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.design.placement.class_lifetimes import blocks_of
 from heapfit.importers.source_lines import SourcePlace, places_in
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 
 Name: TypeAlias = int | str  # the largest size of a class in bytes, or a call site
@@ -78,7 +78,7 @@ NOTHING = LiveBytes(0, 0.0)
 def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     """The holdings of a recording; call sites by function where a program knows them."""
     blocks = blocks_of(loaded)
-    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    is_there = blocks.are_live_at(blocks.peak)
     at_peak = blocks.sizes * is_there
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
     sizes: dict[Name, LiveBytes] = dict(

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit.checks.margin import peak_of_plan
-from heapfit.forecast.extremes import bootstrap_interval, fit_gumbel
+from heapfit.comparison.failure_share import bound_failures
+from heapfit.forecast.extremes import find_chance_interval, fit_gumbel
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
 FEWEST_RUNS = 8  # of which a chance or a trend is said
 _CLEAR = 0.01  # p below which the needs have a trend
-_SURE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +37,25 @@ class MarginEnd:
 class Prospect:
     """What the recordings say of the next one."""
 
-    runs: int
+    runs: int  # that differ
     failed: int
     highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
     chance: float | None  # that the next runs out; None: too few, or a trend
-    interval: tuple[float, float] | None  # of the chance, 90 %
+    interval: tuple[float, float] | None  # holds the chance 9 times of 10
     margin_end: MarginEnd | None  # None: too few, or no trend
 
 
 def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
     """The prospect from the bytes that recordings need, in their order, of which some failed."""
     runs = len(needs)
-    bound = None if failed or not runs else 1 - (1 - _SURE) ** (1 / runs)
+    bound = None if failed or not runs else bound_failures(0, runs)
     if runs < FEWEST_RUNS:
         return Prospect(runs, failed, bound, None, None, None)
     end = _find_margin_end(needs, region)
     if end is not None:
         return Prospect(runs, failed, bound, None, None, end)
     chance = fit_gumbel(needs).chance(region, 1)
-    interval = bootstrap_interval(needs, lambda law: law.chance(region, 1))
-    return Prospect(runs, failed, bound, chance, interval, None)
+    return Prospect(runs, failed, bound, chance, find_chance_interval(needs, region), None)
 
 
 def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:

@@ -20,7 +20,7 @@ from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import Export, Kind
 
 
 class PointerBits(StrEnum):
@@ -79,6 +79,11 @@ def _make_parser(
         return value
 
     return parse_within
+
+
+def make_share_parser() -> Callable[[object], float]:
+    """A parser of shares of one: 0.8 or 80%."""
+    return _make_parser(parse_share, 0.0, 1.0)
 
 
 def show_in_help(option: OptionInfo) -> OptionInfo:
@@ -149,17 +154,17 @@ LINE = typer.Option(
 QUEUE = typer.Option(
     "--queue",
     help="When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US.",
+    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
+    "settings none].",
     rich_help_panel=IMPORTING,
 )
-Queue: TypeAlias = Annotated[str, QUEUE]
-QueueOfCapture: TypeAlias = Annotated[str | None, QUEUE]
+Queue: TypeAlias = Annotated[str | None, QUEUE]
 Admission: TypeAlias = Annotated[
     float,
     typer.Option(
         "--admission",
         metavar="SHARE",
-        parser=_make_parser(parse_share, 0.0, 1.0),
+        parser=make_share_parser(),
         help="Share of requests to serve: 0.999 or 99.9%.",
     ),
 ]
@@ -317,6 +322,14 @@ Programs: TypeAlias = Annotated[
         "--program",
         help="The recorded program or its library, to name functions of call sites.",
         **take_file(Kind.PROGRAM),
+    ),
+]
+ExportOption: TypeAlias = Annotated[
+    Export | None,
+    typer.Option(
+        "--export",
+        help="Print the result in another tool's format instead: > FILE keeps it "
+        "(docs/exports.md).",
     ),
 ]
 Everything: TypeAlias = Annotated[

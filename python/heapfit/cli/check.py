@@ -17,10 +17,13 @@ from heapfit.cli.arguments import (
 from heapfit.cli.commands.fitting import CheckCommand
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown
+from heapfit.cli.printing.memories import joint_parts
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.memories.joint import check_jointly
+from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.sweep import Sweep
 
@@ -38,6 +41,9 @@ def run(command: CheckCommand) -> None:
         importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
     )
     plan = _read_plan(command.plan, command.heap)
+    if plan.memories is not None:
+        _check_memories(command, plan.memories, options)
+        return
     with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
         check = check_recordings(command.sources, plan, options, progress, sweep)
     if command.markdown is not None:
@@ -51,8 +57,23 @@ def run(command: CheckCommand) -> None:
         raise typer.Exit(_FAILED)
 
 
+def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOptions) -> None:
+    """A check of several memories: whether all is served."""
+    given = (command.base, command.measure, command.strict, command.report, command.markdown)
+    if any(given):
+        raise typer.BadParameter("a plan of several memories takes recordings and --json alone")
+    joint = check_jointly(plan, command.sources, options.importing)
+    print_result(joint_parts(joint), command.as_json)
+    if joint.refusal is not None:
+        raise typer.Exit(_FAILED)
+
+
 def _read_plan(plan: Path | None, heap: str | None) -> PlanFile:
     """The plan of a file, or of a heap and its size; a usage error without exactly one of them."""
     if (plan is None) == (heap is None):
         raise typer.BadParameter("give --plan or --heap, one of the two")
-    return parse_heap_size(heap) if heap is not None else load_plan(plan or Path())
+    return (
+        parse_heap_size(heap)
+        if heap is not None
+        else load_plan(plan or Path(), takes_memories=True)
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit generate`: writes a plan as a folder of plain C, for C, C++ or Rust."""
+"""`heapfit generate`: writes a plan as a folder of plain C, or the recorder for firmware."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heapfit.cli.commands.fitting import GenerateCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
-from heapfit.generate import generate
+from heapfit.generate import generate, write_recorder
 from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
@@ -23,12 +23,25 @@ CODE = "The C code"
 
 
 def run(command: GenerateCommand) -> None:
-    plan_file = load_plan(command.plan)
+    if command.plan is None:
+        print_result(_parts(None, _write_recorder(command), []), command.as_json)
+    else:
+        _run_of_plan(command, command.plan)
+
+
+def _write_recorder(command: GenerateCommand) -> list[Path]:
+    if not command.records or command.output is None:
+        raise typer.BadParameter("give PLAN; or --record and -o, for the recorder without a heap")
+    return write_recorder(command.output)
+
+
+def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
+    plan_file = load_plan(plan, takes_memories=True)
     if plan_file.heap:
-        line = Line(f"{command.plan}: {describe_own_heap(plan_file)}.", is_copied=True)
-        print_result([Fields({"plan": command.plan, "files": []}), line], command.as_json)
+        line = Line(f"{plan}: {describe_own_heap(plan_file)}.", is_copied=True)
+        print_result([Fields({"plan": plan, "files": []}), line], command.as_json)
         return
-    folder = command.output or command.plan.parent / "code"
+    folder = command.output or plan.parent / "code"
     if command.prove:
         _require_sources(command.amalgamate)
         require_provers()
@@ -48,9 +61,7 @@ def run(command: GenerateCommand) -> None:
     paths = generate(plan_file, folder, command.prefix, command.language, options)
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
-    print_result(
-        chain(_parts(command.plan, paths, warnings), _proof_parts(proofs)), command.as_json
-    )
+    print_result(chain(_parts(plan, paths, warnings), _proof_parts(proofs)), command.as_json)
 
 
 def _require_sources(amalgamate: bool) -> None:
@@ -73,7 +84,7 @@ def _proof_parts(proofs: Sequence[Proof]) -> Iterator[Part]:
         yield Line(f"{proof.proven} of {proof.goals} goals proven")
 
 
-def _parts(plan: Path, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
+def _parts(plan: Path | None, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
     yield Fields({"plan": plan, "files": paths, "warnings": warnings})
     for path in paths:
         yield Line(str(path), is_copied=True)

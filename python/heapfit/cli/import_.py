@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from heapfit.checks.equal_frees import settle_equal_frees
 from heapfit.cli.commands.recordings import ImportCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
-from heapfit.importers import OwnLines, import_file
+from heapfit.importers import ImportOptions, OwnLines, import_file
 from heapfit.importers.many import Import, import_files
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
@@ -34,33 +35,35 @@ def run(command: ImportCommand) -> None:
         target = command.output or Path(f"{source_name(command.files[0])}.parquet")
         with progress_bar() as progress:
             trace = import_file(command.files[0], target, options, progress)
-        print_result(_one_trace_parts(command.files[0], trace), command.as_json)
+        print_result(_one_trace_parts(_finish(command.files[0], trace, options)), command.as_json)
         return
     folder = command.output or Path()
     named = zip(command.files, distinct_source_names(command.files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
     with progress_bar() as progress, Sweep(command.workers) as sweep:
         traces = import_files(imports, sweep, progress)
-    print_result(_trace_parts(command.files, traces), command.as_json)
+    done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
+    print_result(_trace_parts(done), command.as_json)
 
 
-def _one_trace_parts(source: Path, trace: Trace) -> Iterator[Part]:
-    notes = _list_notes(source, trace)
+def _one_trace_parts(done: tuple[Trace, Sequence[str]]) -> Iterator[Part]:
+    trace, notes = done
     yield Fields(_fields(trace, notes))
     yield _line(trace)
     yield from map(Note, notes)
 
 
-def _trace_parts(sources: Sequence[Path], traces: Sequence[Trace]) -> Iterator[Part]:
-    notes = list(map(_list_notes, sources, traces))
-    yield Fields({"traces": list(map(_fields, traces, notes))})
-    for trace, of_trace in zip(traces, notes, strict=True):
+def _trace_parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> Iterator[Part]:
+    yield Fields({"traces": [_fields(*one) for one in done]})
+    for trace, of_trace in done:
         yield _line(trace)
         yield from (Note(f"{trace.path}: {note}") for note in of_trace)
 
 
-def _list_notes(source: Path, trace: Trace) -> tuple[str, ...]:
-    return (*trace.info.notes, *check_recorded_order(source, trace))
+def _finish(source: Path, trace: Trace, options: ImportOptions) -> tuple[Trace, Sequence[str]]:
+    """The stored trace, and all that is to be said of it."""
+    trace, of_pairs = settle_equal_frees(source, trace, options)
+    return trace, (*trace.info.notes, *of_pairs, *check_recorded_order(source, trace))
 
 
 def _fields(trace: Trace, notes: Sequence[str]) -> dict[str, object]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -327,6 +328,8 @@ def _run(written: Sequence[Path]) -> None:
     except OSError as error:  # of the result's own output: all others come as HeapfitError
         console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            _end_by_closed_pipe()
         if ended.code == _INTERRUPTED:
             console.fail(
                 f"interrupted; {_describe_written([path for path in written if path.exists()])}"
@@ -334,6 +337,12 @@ def _run(written: Sequence[Path]) -> None:
         raise
     finally:
         _drop_unread_output()
+
+
+def _end_by_closed_pipe() -> None:
+    """Ends as other programs do whose reader has left (`heapfit ... | head`): by SIGPIPE."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
 
 
 def _fail(messages: Sequence[str]) -> None:

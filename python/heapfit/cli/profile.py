@@ -18,11 +18,13 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import step_bar
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_share
+from heapfit.trace.exports.samples import holdings_by_size
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
 from heapfit.trace.series import Series, write_series
 from heapfit.trace.stored import TraceInfo
@@ -42,11 +44,16 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 
 def run(command: ProfileCommand) -> None:
+    require_export(command.export, command.as_json)
     importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
     with (
         step_bar() as progress,
         open_trace(command.source, importing, progress, keep_oversized=True) as trace,
     ):
+        if command.export is not None:
+            holdings = holdings_by_size(load_trace(trace, progress=progress))
+            print_export(holdings, command.export)
+            return
         profile = profile_trace(trace, progress)
         kind = find_kind(trace, profile)
         frequent = _frequent_sizes(profile)

@@ -16,6 +16,7 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
+from heapfit.importers.processes import describe_ending
 from heapfit.importers.record import ProgramRecording, record
 from heapfit.importers.target_log import (
     Emulation,
@@ -115,7 +116,7 @@ def _parts(recording: ProgramRecording) -> Iterator[Part]:
     yield Fields({"others": recording.others, "replaced": recording.replaced})
     yield Fields({"children": [one.path for one in children], "unseen": recording.unseen})
     yield Fields({"survivors": [asdict(one) for one in recording.survivors]})
-    ending = _describe_ending(recording.status)
+    ending = describe_ending(recording.status)
     if trace is not None:
         yield Line(
             f"{trace.path}: {trace.info.events:,} events of {trace.info.program}, which {ending}",
@@ -167,17 +168,3 @@ def _filter_notes(recording: ProgramRecording) -> Iterator[str]:
             "Killed after it had confined itself, probably by its own seccomp filter: the recorder "
             "makes no system call after that. What came before is kept."
         )
-
-
-def _describe_ending(status: int) -> str:
-    """How the program ended.
-
-    >>> _describe_ending(0), _describe_ending(-11)
-    ('ended with status 0', 'was killed by SIGSEGV')
-    """
-    if status >= 0:
-        return f"ended with status {status}"
-    try:
-        return f"was killed by {signal.Signals(-status).name}"
-    except ValueError:  # a real-time signal has no name
-        return f"was killed by signal {-status}"

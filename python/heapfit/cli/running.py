@@ -3,9 +3,18 @@
 
 from __future__ import annotations
 
+import sys
+
+import typer
+
 from heapfit import _engine
 from heapfit.cli.arguments import PointerBits
 from heapfit.importers import ImportOptions
+from heapfit.trace.exports import export_holdings
+from heapfit.trace.exports.samples import Holdings
+from heapfit.trace.kinds import Export
+
+_TEXTS = (Export.FOLDED, Export.PROMETHEUS)
 
 
 def import_options(
@@ -19,3 +28,17 @@ def import_options(
         _engine.QueueModel(queue)
     bits = int(pointer_bits) if pointer_bits else None
     return ImportOptions(drop_unknown, queue, bits)
+
+
+def require_export(export: Export | None, as_json: bool) -> None:
+    """A usage error if an export cannot be printed: beside JSON, or bytes on a terminal."""
+    if export is not None and as_json:
+        raise typer.BadParameter("give --export or --json, one of the two")
+    if export is not None and export not in _TEXTS and sys.stdout.isatty():
+        raise typer.BadParameter(f"--export {export} is binary (send it to a file by > FILE)")
+
+
+def print_export(holdings: Holdings, export: Export) -> None:
+    """Prints the holdings in another tool's format, whole or not at all."""
+    content = export_holdings(holdings, export)
+    sys.stdout.buffer.write(content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit settings`: what users of lwIP, Zephyr, OpenThread and FreeRTOS set by hand."""
+"""`heapfit settings`: what users of embedded systems set by hand."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class System(StrEnum):
 
     LWIP = "lwip"
     ZEPHYR = "zephyr"
+    ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
+    NIMBLE = "nimble"
     OPENTHREAD = "openthread"
     FREERTOS = "freertos"
 

@@ -5,38 +5,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
 
 from heapfit.cli.commands.recordings import SitesCommand
-from heapfit.cli.printing.parts import Column, Line, Part, Table, print_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.cli.running import print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
-from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_with_tags
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
+from heapfit.trace.kinds import View
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.views import Holder, find_holders, view_blocks
 
 
 def run(command: SitesCommand) -> None:
+    require_export(command.export, command.as_json)
     plan = None if command.plan_file is None else load_plan(command.plan_file).plan
     with (
         step_bar() as progress,
         open_trace(command.source, progress=progress) as trace,
     ):
-        sites = call_sites(load_trace(trace, progress=progress))
-        chains = trace.chains
-    if not sites:
-        raise HeapfitError(
-            f"{command.source}: no call sites are recorded (`heapfit record` keeps them)"
-        )
-    callers = {one.site: chains.get(one.site, (one.site,)) for one in sites}
+        loaded = load_trace(trace, progress=progress)
+        view = command.view or View.PEAK
+        if view is View.TASKS and command.export is None:
+            print_result(_task_parts(loaded), command.as_json)
+            return
+        callers = _find_callers(loaded, command.programs or [])
+        holdings = holdings_by_site(loaded, view, callers.frames())
+    if command.export is not None:
+        print_export(holdings, command.export)
+    elif command.view is not None:
+        print_result(_view_parts(holdings, callers), command.as_json)
+    else:
+        if plan is not None:
+            plan = replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
+        print_result(_parts(call_sites(loaded), callers, plan), command.as_json)
+
+
+def _find_callers(loaded: LoadedTrace, programs: Sequence[Path]) -> _Callers:
+    sites = np.unique(loaded.sites).tolist()
+    callers = {site: loaded.trace.chains.get(site, (site,)) for site in sites}
     known = {caller for chain in callers.values() for caller in chain}
-    places = places_in(command.programs or [], known)
-    if plan is not None:
-        plan = replace(plan, sites=sites_with_tags(plan.sites, chains))
-    print_result(_parts(sites, _Callers(callers, places), plan), command.as_json)
+    return _Callers(callers, places_in(programs, known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,16 @@ class _Callers:
         """The source place of the direct caller."""
         return self.places.get(self.chains[site][0])
 
+    def frames(self) -> dict[int, Frame]:
+        """The frame of each caller whose function is known."""
+        frames = {}
+        for caller, place in self.places.items():
+            file, _, line = (place.line or place.file).rpartition(":")
+            number = int(line) if file and line.isdecimal() else 0
+            name = place.function or f"{place.file}+{place.address:#x}"
+            frames[caller] = Frame(name, file if number else place.file, number)
+        return frames
+
     def outer_places(self, site: int) -> list[SourcePlace | None]:
         """The source places of the callers above the direct one; None where unknown."""
         return [self.places.get(caller) for caller in self.chains[site][1:]]
@@ -61,6 +88,54 @@ def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> I
     others = sum(callers.place(one.site) is None for one in sites)
     if callers.places and others:
         yield Line(f"{others} in other files: give these with --program, too.")
+
+
+_HELD: tuple[Column[Holder], ...] = (
+    Column("blocks", "blocks"),
+    Column("size", "bytes"),
+    Column("least", "least"),
+    Column("most", "most"),
+)
+_MEANINGS = {
+    View.PEAK: "live at the peak",
+    View.HELD: "still held at the end",
+    View.LATER: "born after the first tenth, and still held at the end",
+    View.TEMPORARY: "freed or resized by the next call of the task that asked for them",
+}
+
+
+def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
+    """The sites that hold anything in a view."""
+    held = [one.holder for one in holdings.samples if one.holder.blocks]
+    columns: list[Column[Holder]] = [
+        Column("site", "site", lambda one: f"{one.key:08x}"),
+        *_HELD,
+        Column("requests", "of requests"),
+        Column(
+            "place",
+            "where" if callers.places else "",
+            lambda one: callers.place(one.key),
+            lambda one: _chain(callers, one.key),
+        ),
+        Column("callers", value=lambda one: callers.outer_places(one.key)),
+    ]
+    blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
+    yield Fields({"view": holdings.viewed.view, "blocks": blocks, "size": size})
+    yield Table(columns, held, "sites")
+    yield Line(f"{blocks:,} blocks of {size:,} B, {_MEANINGS[holdings.viewed.view]}.")
+
+
+def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
+    """What each task holds at the peak, and how it is at the end."""
+    viewed = view_blocks(loaded, View.TASKS)
+    columns: list[Column[Holder]] = [
+        Column("task", "task", lambda one: one.key),
+        *_HELD,
+        Column("requests", "of requests"),
+    ]
+    yield Fields({"view": View.TASKS})
+    yield Table(columns, find_holders(viewed, viewed.tasks), "tasks")
+    yield Line("Blocks live at the peak, by the task or thread that asked for them.")
 
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:

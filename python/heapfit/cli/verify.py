@@ -27,7 +27,14 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.loop import FreshRun, Round, Verification, VerifyOptions, verify
+from heapfit.fitting.verify.loop import (
+    MOST_ROUNDS,
+    FreshRun,
+    Round,
+    Verification,
+    VerifyOptions,
+    verify,
+)
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
 from heapfit.plan.quantities import format_share
@@ -70,7 +77,8 @@ def _parts(result: Verification) -> Iterator[Part]:
         yield Group("now", _pair_parts(result.pairs))
     yield Fields({"settled": result.is_settled, "plan": result.plan})
     yield Fields({"refused": result.refused, "times": result.times})
-    yield Fields({"most_refused": result.most_refused})
+    yield Fields({"most_refused": result.most_refused, "looks": result.looks})
+    yield Fields({"distinct": result.rounds[-1].distinct})
     columns: list[Column[tuple[int, Round, FreshRun]]] = [
         Column("round", "round", value=lambda one: one[0]),
         Column("region", "region", value=lambda one: one[1].plan.region),
@@ -84,10 +92,11 @@ def _parts(result: Verification) -> Iterator[Part]:
     rows = [(number, done, run) for number, done in numbered for run in done.runs]
     yield Table(columns, rows, "runs")
     for number, done in enumerate(result.rounds, 1):
-        if done.equal:
+        if done.distinct < len(done.runs):
             yield Note(
-                f"{done.equal} of the runs of round {number} repeat the requests of another. An "
-                "emulator repeats equal input; equal runs count once"
+                f"{len(done.runs) - done.distinct} of the runs of round {number} repeat the "
+                "requests of another, or of one that the plan was made from. An emulator repeats "
+                "equal input; equal runs count once"
             )
 
 
@@ -116,6 +125,7 @@ def _answer(result: Verification) -> Iterator[str]:
         what = last.plan.setting or "the heap"
         yield f"Set {what} to {size}: {times} fresh runs passed without the recorder."
         yield f"At most {share} of all runs run out of memory (95 % confidence)."
+        yield from _describe_bound(result)
     elif result.refused is None:
         failed = sum(not run.is_passed for run in last.runs)
         yield f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."
@@ -124,8 +134,17 @@ def _answer(result: Verification) -> Iterator[str]:
         failed = len(result.refused)
         yield f"No plan passed: {failed} of {times} runs without the recorder failed."
         yield f"That heap had {size}; at most {share} of all runs run out of memory."
+        yield from _describe_bound(result)
     yield from _describe_placements(last)
     yield f"plan  {result.plan}"
+
+
+def _describe_bound(result: Verification) -> Iterator[str]:
+    """What the share rests on: how many runs count, and how often they were looked at."""
+    counted = result.rounds[-1].distinct
+    yield f"It counts {counted} runs, as many as differ among {result.times} recorded ones; which"
+    again = f" This was look {result.looks} of {MOST_ROUNDS}." if result.looks > 1 else ""
+    yield f"of the last runs equal each other is unknown.{again}"
 
 
 def _describe_placements(last: Round) -> Iterator[str]:

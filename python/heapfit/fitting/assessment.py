@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit.comparison.work import Work
 from heapfit.fitting.holdout import HoldoutResult, check_holdout
-from heapfit.fitting.longer_runs import LongerRunsOfFit, forecast_longer_runs
+from heapfit.fitting.longer_runs import LongerRunsOfFit, find_margin_for, forecast_longer_runs
 from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
-from heapfit.fitting.selection import Selection
+from heapfit.fitting.selection import Selection, decide_again
 from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.fitting.workload import Request
 from heapfit.progress import WeightedProgress
@@ -29,16 +29,35 @@ class Assessment:
     work: Work  # that selection and assessment took
 
 
+def extend_to_horizon(selection: Selection, request: Request) -> tuple[Selection, Request]:
+    """Both with the margin for the horizon that is asked for, where that is known and more.
+
+    A margin that is given stands, and so does the fitted plan.
+    """
+    options = request.options
+    if options.horizon is None or options.margin is not None:
+        return selection, request
+    margin = find_margin_for(selection, _find_kinds(selection, request), options.horizon)
+    if margin is None:
+        return selection, request
+    options = replace(options, margin=margin)
+    return decide_again(selection, options), replace(request, options=options)
+
+
+def _find_kinds(selection: Selection, request: Request) -> FitKinds:
+    return find_kinds(
+        [(one.trace, one.read.profile) for one in selection.workload.recordings],
+        selection.choice.shown.trace,
+        selection.choice.answer.size,
+        request.options.programs,
+    )
+
+
 def assess(selection: Selection, request: Request, progress: WeightedProgress) -> Assessment:
     """Assesses a selection, which does not change."""
     choice = selection.choice
     recordings = selection.workload.recordings
-    kinds = find_kinds(
-        [(one.trace, one.read.profile) for one in recordings],
-        choice.shown.trace,
-        choice.answer.size,
-        request.options.programs,
-    )
+    kinds = _find_kinds(selection, request)
     suggesting = progress.part("suggest")
     suggestions, suggested = suggest_next_recordings(choice, request.options, suggesting)
     referring = progress.part("reference", steps=2)

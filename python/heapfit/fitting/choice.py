@@ -44,7 +44,7 @@ from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis.
-_WORK_FOR_ONE = {"make plans": 45, "compare": 53, "prefer": 1}
+_WORK_FOR_ONE = {"make plans": 50, "compare": 40, "prefer": 10}
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
 _SEARCHED_AGAIN = 3  # candidates, about
 

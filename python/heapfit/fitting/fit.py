@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
-from heapfit.fitting.assessment import assess
+from heapfit.fitting.assessment import assess, extend_to_horizon
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
 from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
@@ -28,22 +28,35 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import distinct_source_names, source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
-# folder of its code; None where there is none.
-WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | None]], None]
+# folder of its code; None where there is none. The share of the page that is done goes last.
+WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | None], Progress], None]
 
-# The share of the time of each stage, between what was measured on lwip-echo, redis, lua, gcc and a
-# million events, on one core and on two; on several recordings `choose` takes more.
-WORK = {
-    "import": 9,
-    "read": 1,
-    "now": 1,
-    "choose": 41,
-    "suggest": 1,
-    "reference": 6,
-    "hold": 10,
-    "write": 31,
-}
 _WRITE = "write plan, code and report"
+_BYTES_AN_EVENT = 5  # of a source, about: before it is read
+
+
+def weigh_parts(events: int, runs: int) -> dict[str, float]:
+    """The parts of a fit with about the seconds of each, measured on recordings of 5,000 to 250,000
+    events: all grow with the events but the compilers, which make the code beside them.
+    """
+    size = min(events / 100_000, 10.0 * runs)
+    return {
+        "import": 0.01 + 0.05 * size,
+        "read": 0.01 + 0.05 * size,
+        "now": 0.05 + 0.2 * size,
+        "choose": 0.2 + 1.5 * size + 0.5 * (runs - 1) * (1 + size),
+        "suggest": 0.01,
+        "reference": 0.1 + 0.3 * size,
+        "hold": 0.1 + 0.1 * size,
+        "write": 0.2 + 1.1 * size,
+        "code": 2.2,
+    }
+
+
+def weigh_sources(sources: Sequence[Path]) -> dict[str, float]:
+    """The parts by the sizes of files, before they are read; a missing file counts as empty."""
+    sizes = [path.stat().st_size for path in sources if path.is_file()]
+    return weigh_parts(sum(sizes) // _BYTES_AN_EVENT, len(sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +82,25 @@ def fit(
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
-    whole, write_page = WeightedProgress(progress, WORK), resources.write_page
+    whole, write_page = WeightedProgress(progress, weigh_sources(sources)), resources.write_page
     with stage_results(folder) as staging:
         request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
-        selection, has_page = _select(sources, request, whole), write_page is not None
+        selection, request = _select(sources, request, whole)
+        has_page = write_page is not None
         paths = place_parts(
             staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
         )
-        writing = whole.part("write")
+        writing, coding = whole.part("write"), whole.part_beside("code")
+        if paths.code is None:
+            coding(_WRITE, 1.0)
         plan_file = plan_to_write(selection.choice, request.options)
-        with start_writing_code(plan_file, paths, request.threads) as wait_for_code:
+        with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
             fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
-            writing(_WRITE, 0.0)
             if write_page is not None and paths.report is not None:
-                write_page(paths.report, fitted, selection.choice.shown, wait_for_code)
+                shown = selection.choice.shown
+                write_page(paths.report, fitted, shown, wait_for_code, writing)
         writing(_WRITE, 1.0)
+        coding(_WRITE, 1.0)
     return fitted
 
 
@@ -98,18 +115,23 @@ def fit_in_memory(
 
     Its paths are those that all will have in the place's folder.
     """
-    selection = _select(sources, request, progress)
+    selection, request = _select(sources, request, progress)
     return make_result(assess(selection, request, progress), request, has_page=has_page)
 
 
-def _select(sources: Sequence[Path], request: Request, progress: WeightedProgress) -> Selection:
+def _select(
+    sources: Sequence[Path], request: Request, progress: WeightedProgress
+) -> tuple[Selection, Request]:
+    """The selection, and the request with the margin that a horizon asks for."""
     incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
     if incumbent is not None and options.objective != LARGEST:
         raise HeapfitError(f"--now {options.now}: needs --objective max")
     importing, reading = progress.part("import"), progress.part("read", steps=2)
     workload = read_workload(sources, request, importing, reading)
-    return select_plan(workload, request, incumbent, progress)
+    events = sum(one.trace.info.events for one in workload.recordings)
+    progress.reweigh(weigh_parts(events, len(workload.recordings)))
+    return extend_to_horizon(select_plan(workload, request, incumbent, progress), request)
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
@@ -139,8 +161,7 @@ def write(
     """Writes plan, code and page into an existing folder; `shown` is the run they show."""
     has_code, has_page = fitted.paths.code is not None, write_page is not None
     paths = place_parts(folder, (), has_code=has_code, has_page=has_page)
-    progress(_WRITE, 0.0)
-    with start_writing_code(fitted.plan_file, paths, usable_cores()) as wait_for_code:
+    with start_writing_code(fitted.plan_file, paths, usable_cores(), progress) as wait_for_code:
         if write_page is not None and paths.report is not None:
-            write_page(paths.report, fitted, shown, wait_for_code)
+            write_page(paths.report, fitted, shown, wait_for_code, ignore_progress)
     progress(_WRITE, 1.0)

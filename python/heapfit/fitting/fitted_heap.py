@@ -23,7 +23,7 @@ from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.choice import compute_size
-from heapfit.fitting.fit import WORK, WritePage, fit_in_memory, write
+from heapfit.fitting.fit import WritePage, fit_in_memory, weigh_sources, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
@@ -194,7 +194,7 @@ def fit_heap(
     home, lock = claim_folder()
     try:
         request = Request(Place(home, home), options or FitOptions())
-        whole, has_page = WeightedProgress(progress, WORK), write_page is not None
+        whole, has_page = WeightedProgress(progress, weigh_sources(paths)), write_page is not None
         found = fit_in_memory(paths, request, whole, has_page=has_page)
     except BaseException:
         drop(home, lock)

@@ -12,6 +12,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.folder import require_replaceable as require_our_code
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import PlanFile, require_our_entry, save_plan
+from heapfit.progress import Progress
 from heapfit.sweep.threads import run_beside_body
 
 _PLAN, _CODE, _PAGE = "plan.toml", "code", "report.html"
@@ -50,7 +51,7 @@ def _require_ours(entry: Path) -> None:
 
 
 def start_writing_code(
-    plan_file: PlanFile, paths: FitPaths, threads: int
+    plan_file: PlanFile, paths: FitPaths, threads: int, progress: Progress
 ) -> AbstractContextManager[Callable[[], Path | None]]:
     """Writes plan and code while the body runs, as compilers that weigh the code are processes of
     their own; gives what waits for the code's folder.
@@ -60,7 +61,8 @@ def start_writing_code(
         save_plan(paths.plan, plan_file)
         if paths.code is None:
             return None
-        generate(plan_file, paths.code, options=GenerateOptions(counts=True, threads=threads))
+        options = GenerateOptions(counts=True, threads=threads, progress=progress)
+        generate(plan_file, paths.code, options=options)
         return paths.code
 
     return run_beside_body(threads, write)

@@ -83,6 +83,15 @@ def forecast_longer_runs(
     return LongerRunsOfFit(tuple(rows), None, expected.basis, events)
 
 
+def find_margin_for(selection: Selection, kinds: FitKinds, horizon: Horizon) -> float | None:
+    """The margin that a run of this length needs; None if it is not known, or is there already."""
+    longer, size = forecast_longer_runs(selection, kinds, horizon), selection.choice.answer.size
+    needed = longer.rows[-1].needed if longer.rows else None
+    if needed is None or needed.region <= size.region:
+        return None
+    return size.margin_to(needed.region)
+
+
 def _expect(selection: Selection, kinds: FitKinds) -> _Expected:
     shown = kinds.shown
     if shown.is_growing:

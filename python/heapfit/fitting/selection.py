@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one
+from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, make_answer
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
     Baselines,
@@ -19,6 +19,7 @@ from heapfit.fitting.incumbent import (
     measure_baselines,
 )
 from heapfit.fitting.joint_choice import choose_for_several
+from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, WeightedProgress
 from heapfit.sweep import Sweep
@@ -32,7 +33,8 @@ class Selection:
 
     workload: Workload
     searched: tuple[LoadedTrace, ...]  # each recording, or its excerpt
-    choice: Choice
+    fitted: Choice  # the plan, whatever heap there is
+    choice: Choice  # its answer is for the heap there is, where that is kept
     profile: Profile  # of the whole recording that is shown
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     baselines: Baselines
@@ -60,18 +62,34 @@ def select_plan(
     baselines = measure_baselines(workload, searched, request, named, progress.part("now"))
     systems = baselines.needs
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
-    today = None
-    if baselines.needs and (excerpts is None or baselines.is_known):
-        recordings, options = workload.recordings, request.options
-        today = compare_baselines(baselines, recordings, searched, choice, options)
-    if today is not None:
-        choice = keep_incumbent(choice, today, request.options)
-    if excerpts is None:
-        profile, info = choice.shown.profile, None
-    else:
-        info = replace(excerpts.info, is_kept=choice.answer.kept is not None)
-        profile = excerpts.profile
-    return Selection(workload, searched, choice, profile, info, baselines, today)
+    profile, info = choice.shown.profile, None
+    if excerpts is not None:
+        profile, info = excerpts.profile, excerpts.info
+    found = Selection(workload, searched, choice, choice, profile, info, baselines, None)
+    return _decide(found, request.options)
+
+
+def decide_again(selection: Selection, options: FitOptions) -> Selection:
+    """The selection as the margin of these options makes it; the fitted plan stays."""
+    fitted = selection.fitted
+    answer = make_answer(fitted.winner.r_safe or 0, fitted.winner.known, options)
+    size = answer.size
+    plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
+    fitted = replace(fitted, answer=answer, plan_file=plan_file)
+    return _decide(replace(selection, fitted=fitted), options)
+
+
+def _decide(selection: Selection, options: FitOptions) -> Selection:
+    """Between the fitted plan and the heap there is."""
+    baselines, fitted, excerpt = selection.baselines, selection.fitted, selection.excerpt
+    if not baselines.needs or not (excerpt is None or baselines.is_known):
+        return replace(selection, choice=fitted)
+    recordings = selection.workload.recordings
+    today = compare_baselines(baselines, recordings, selection.searched, fitted, options)
+    choice = fitted if today is None else keep_incumbent(fitted, today, options)
+    if excerpt is not None:
+        excerpt = replace(excerpt, is_kept=choice.answer.kept is not None)
+    return replace(selection, choice=choice, excerpt=excerpt, today=today)
 
 
 def _choose(

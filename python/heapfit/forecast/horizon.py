@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import ReplayedRun, measure_extents
-from heapfit.forecast.extremes import Gumbel, bootstrap_interval, fit_gumbel
+from heapfit.forecast.extremes import Gumbel, find_level_interval, fit_gumbel
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
@@ -99,10 +99,7 @@ class LongerRuns:
                 f"record {times / MOST_TIMES:,.1f} times as long",
             )
         windows = times * self.windows
-
-        low, high = bootstrap_interval(
-            self.maxima, lambda law: law.widen(self.widening).level(windows, chance)
-        )
+        low, high = find_level_interval(self.maxima, windows, chance, self.widening)
         region = self.law.level(windows, chance)
         return Forecast(self._round(region), self._round(low), self._round(high))
 
@@ -123,7 +120,7 @@ class LongerRuns:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """A region, and the interval in which it lies 9 times of 10 if the windows are resampled."""
+    """A region, and the interval that holds the true one 9 times of 10 (docs/chances.md)."""
 
     region: int
     low: int

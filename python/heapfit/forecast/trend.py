@@ -21,6 +21,7 @@ Values: TypeAlias = NDArray[Any] | Sequence[float]
 NORMAL_95 = 1.96  # deviations that a normal value lies within, 19 times of 20
 _MOST_CORRELATION = 0.95  # of neighbours; above it nothing is told from a trend
 _FEWEST = 4  # values of which a trend is computed
+_BIASES_OF_LINE = 3  # a line takes out more than a mean (docs/chances.md)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,12 @@ def find_trend(values: Values) -> Trend:
     slopes = np.sort(rises / (later - earlier))
     slope = float(np.median(slopes))
     score = float(np.sign(rises).sum())
-    deviation = sqrt(_kendall_variance(series) * find_dependence(series, slope))
-    if deviation == 0:
+    variance = _kendall_variance(series)
+    if variance == 0:
         return Trend(slope, slope, slope, 1.0)
-    z = max(0.0, abs(score) - 1) / deviation
-    low, high = _interval(slopes, NORMAL_95 * deviation)
+    z = max(0.0, abs(score) - 1) / sqrt(variance * find_dependence(series, slope))
+    spread = NORMAL_95 * sqrt(variance * find_dependence(series, slope, _BIASES_OF_LINE))
+    low, high = _interval(slopes, spread)
     return Trend(slope, low, high, erfc(z / sqrt(2)))
 
 
@@ -63,12 +65,13 @@ def rank_correlation(values: Values) -> float:
     return _correlation(ranks(series[:-1]), ranks(series[1:]))
 
 
-def find_dependence(values: Values, slope: float = 0.0) -> float:
+def find_dependence(values: Values, slope: float = 0.0, biases: int = 1) -> float:
     """How many neighbours say what one alone would: n / n* of Hamed and Rao, 1 if independent.
 
     With the autocorrelation of a process of first order: that of neighbouring ranks without the
-    trend, its bias (1 + 3 r) / n added. Each lag's own correlation, as in the paper, calls 6 of 100
-    series of 48 values with a correlation of 0.7 a trend at p below 0.002; this calls 1.
+    trend, its bias (1 + 3 r) / n added, so many times. Each lag's own correlation, as in the
+    paper, calls 6 of 100 series of 48 values with a correlation of 0.7 a trend at p below 0.002;
+    this calls 1.
     """
     series = np.asarray(values, np.float64)
     n = len(series)
@@ -78,7 +81,7 @@ def find_dependence(values: Values, slope: float = 0.0) -> float:
     if total == 0:
         return 1.0
     found = float(rank[:-1] @ rank[1:]) / total
-    neighbours = min(max(0.0, found + (1 + 3 * found) / n), _MOST_CORRELATION)
+    neighbours = min(max(0.0, found + biases * (1 + 3 * found) / n), _MOST_CORRELATION)
     lags = np.arange(1, n)
     weights = (n - lags) * (n - lags - 1.0) * (n - lags - 2.0)
     return 1 + 2 / (n * (n - 1.0) * (n - 2.0)) * float(weights @ neighbours**lags)

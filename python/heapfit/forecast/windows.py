@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.profile import Counts, Profile
+from heapfit.trace.views import STARTUP
 
-STARTUP = 10  # the first tenth of a recording is its start-up
 _RELEASED = 0.5  # of the median of live bytes: what ends below it was shut down
 _WORKING = 0.7  # of the median: the shutdown begins when it is last left
 

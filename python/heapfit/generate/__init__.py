@@ -19,10 +19,16 @@ from pathlib import Path
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
-from heapfit.generate.core_files import collect_core_files, licence, recorder_texts
+from heapfit.generate.core_files import (
+    collect_core_files,
+    copy_recorder,
+    licence,
+    recorder_texts,
+)
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
@@ -48,7 +54,7 @@ from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
 from heapfit.plan.targets import Platform
 
-__all__ = ["GenerateOptions", "generate"]
+__all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
 
 def generate(
@@ -71,6 +77,9 @@ def generate(
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_language(language)
     chosen = options or DEFAULT_OPTIONS
+    if plan_file.memories is not None:
+        require_plain(plan_file.name, target_language, chosen)
+        return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
@@ -84,7 +93,7 @@ def generate(
     with stage_code_folder(folder) as staging:
         _write(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        measured = _measure(staging, design, chosen.threads)
+        measured = _measure(staging, design, chosen)
         # After the heap alone was measured: these may need headers that are not here.
         _write(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
@@ -96,10 +105,26 @@ def generate(
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-def _measure(staging: Path, design: HeapDesign, threads: int) -> list[CodeSize]:
+def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
+    """Writes the heap's C alone, for a region that the program passes; nothing is measured."""
+    require_whole_blocks(plan_file)
+    options = GenerateOptions(is_given=True)
+    design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
+    _write(folder, _source_texts(design))
+    return design
+
+
+def write_recorder(folder: Path) -> list[Path]:
+    """Writes the recorder of firmware, for the heap that it has, and returns its files, sorted."""
+    with stage_code_folder(folder) as staging:
+        copy_recorder(staging)
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> list[CodeSize]:
     """The code sizes of the staged heap; its header gets the bounds of its calls."""
     header = staging / header_name(design)
-    with link_images(staging, header, threads) as images:
+    with link_images(staging, header, options.threads, options.progress) as images:
         measured = measure_code_sizes(staging, images)
         bounds = call_bounds(staging, header, images)
     header.write_text(header_text(design, bounds), "utf-8", newline="")

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from shutil import copytree
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -62,8 +63,19 @@ def sink_texts() -> dict[str, str]:
     return {f"sinks/{path.name}": _read(path) for path in sinks}
 
 
+def copy_recorder(folder: Path) -> None:
+    """Copies the whole recorder, with its adapters and build files, and the licence."""
+    copytree(_recorder_folder(), folder, dirs_exist_ok=True)
+    (folder / "LICENSE").write_text(licence(), "utf-8")
+
+
 def _recorder_folder() -> Path:
     return Path(_engine.__file__).parent / "recorder"
+
+
+def preload_folder() -> Path:
+    """The folder with the sources of what is preloaded into Linux programs."""
+    return Path(_engine.__file__).parent / "preload"
 
 
 def licence() -> str:

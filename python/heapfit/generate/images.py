@@ -11,7 +11,10 @@ from pathlib import Path
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN
 from heapfit.generate.worst_case.loop_marks import OPTIONS
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
+
+_IMAGES = ("plain", "marked", "own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,11 @@ class Images:
 
 
 @contextmanager
-def link_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Images]:
+def link_images(
+    folder: Path, header: Path, threads: int = 1, progress: Progress = ignore_progress
+) -> Iterator[Images]:
     """Links a folder's images outside of it; they exist until the context ends."""
+    counted = count_steps(progress, "compile the code", len(_IMAGES))
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
@@ -35,6 +41,8 @@ def link_images(folder: Path, header: Path, threads: int = 1) -> Iterator[Images
                 (OWN if name == "own" else CORTEX_M4).link(folder, header, image, *options)
             except FAILURES:
                 return None
+            finally:
+                counted(name, 1.0)
             return image
 
-        yield Images(*map_in_threads(threads, link, ("plain", "marked", "own")))
+        yield Images(*map_in_threads(threads, link, _IMAGES))

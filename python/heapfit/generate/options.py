@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class GenerateOptions:
     records: bool = False  # it records each call, and so counts
     # Is given the folder before it takes its place; may raise.
     inspect: Callable[[Path], None] | None = None
+    progress: Progress = ignore_progress  # of the compilers
 
 
 DEFAULT_OPTIONS = GenerateOptions()

@@ -95,6 +95,7 @@ FORMS = {
         {"library.properties": "arduino/library.properties.j2"},
         is_one_file=True,
     ),
+    Platform.GDB: PlatformForm("GDB", {"heap_gdb.py": "gdb/heap_gdb.py.j2"}),
 }
 
 

@@ -166,17 +166,17 @@ def design_from_plan_file(
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
-    _require_shipped(plan_file)
+    require_shipped(plan_file.plan, plan_file.name)
     region = _require_region(plan_file, engine_plan)
     name = make_identifier(Text(f"{prefix}_plan"), plan_file.name)
-    table = _table(engine_plan, name)
+    table = plan_table_of(engine_plan, name)
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
     holes = engine_plan.holes(1)
     counts = options.counts or options.records
     forms = (("counts", counts), ("given", options.is_given), ("records", options.records))
     named = [name for name, is_set in forms if is_set]
-    figures = [prefix, region, plan_file.base_alignment, _stamp_figures(table), *sites, *named]
+    figures = [prefix, region, plan_file.base_alignment, plan_figures(table), *sites, *named]
     digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
     return HeapDesign(
         prefix=prefix,
@@ -205,14 +205,13 @@ def _warning(plan_file: PlanFile) -> Text:
     return Text(pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits) or "")
 
 
-def _require_shipped(plan_file: PlanFile) -> None:
+def require_shipped(plan: Plan | None, name: str) -> None:
     """HeapfitError for a baseline, which is for comparison and has no code to generate."""
     shipped = [info.name for info in _engine.allocators() if info.ships]
-    plan: Plan | None = plan_file.plan
     while plan is not None:
         if plan.allocator not in shipped:
             raise HeapfitError(
-                f"plan {printable(plan_file.name)}: {plan.allocator} is a baseline for comparison "
+                f"plan {printable(name)}: {plan.allocator} is a baseline for comparison "
                 f"and is not shipped (choose one of {', '.join(shipped)})"
             )
         plan = plan.shared
@@ -249,7 +248,8 @@ def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
     return region
 
 
-def _table(plan: _engine.Plan, name: Text) -> PlanTable:
+def plan_table_of(plan: _engine.Plan, name: Text) -> PlanTable:
+    """The struct of a plan, and of the plans inside it."""
     kinds = {tunable.name: tunable.kind for tunable in _tunables(plan.allocator)}
     takes_pools = "pools" in kinds.values()
     scalars = tuple(
@@ -266,7 +266,7 @@ def _table(plan: _engine.Plan, name: Text) -> PlanTable:
         takes_pools=takes_pools,
         pools=tuple(PoolEntry(*row) for row in plan.pool_rows),
         index=_index(plan),
-        shared=None if plan.shared is None else _table(plan.shared, Text(f"{name}_shared")),
+        shared=None if plan.shared is None else plan_table_of(plan.shared, Text(f"{name}_shared")),
     )
 
 
@@ -287,7 +287,8 @@ def _struct(allocator: str, takes_pools: bool, has_scalars: bool) -> Text:
     return Text(f"hfit_{core_word(allocator)}_plan" if has_scalars else "hfit_plan")
 
 
-def _stamp_figures(table: PlanTable) -> list[object]:
+def plan_figures(table: PlanTable) -> list[object]:
+    """What tells two chains of plan structs apart."""
     return [
         [
             each.allocator,

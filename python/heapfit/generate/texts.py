@@ -110,16 +110,17 @@ def readme_text(
 
 
 def _fill(template: str, design: HeapDesign, **more: object) -> str:
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            design=design,
-            upper=Text(design.prefix.upper()),
-            allocators=allocators_of(design),
-            **more,
-        )
-    )
+    figures = {
+        "design": design,
+        "upper": Text(design.prefix.upper()),
+        "allocators": allocators_of(design),
+    }
+    return fill_template(template, figures | more)
+
+
+def fill_template(template: str, figures: Mapping[str, object]) -> str:
+    """A template filled with numbers and checked names."""
+    return _environment().get_template(template).render(figures)
 
 
 def allocators_of(design: HeapDesign) -> list[Text]:

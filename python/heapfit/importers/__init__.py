@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import FORMATS, FRAMES, STORED_MAGIC, Format, format_of
+from heapfit.importers.formats import FORMATS, FRAMES, PACKETS, STORED_MAGIC, Format, format_of
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.scratch import scratch_folder
@@ -72,7 +72,9 @@ def open_any(
     """
     with ByteStream(source) as stream:
         if stream.head.startswith(STORED_MAGIC):
-            return Trace.open(source)
+            trace = Trace.open(source)
+            _check_queue(source, options.queue, trace.info.queue)
+            return trace
         output = folder / f"{name or source_name(source)}.parquet"
         return _import(stream, output, options, progress)
 
@@ -101,8 +103,22 @@ def open_trace(
 
 
 def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
-    incoming = format_of(stream, options.own_lines).open(stream, options)
+    form = format_of(stream, options.own_lines)
+    is_capture = form.name == PACKETS
+    _check_queue(stream.path, options.queue, options.queue if is_capture else "")
+    incoming = form.open(stream, options)
     return _store(incoming, stream, output, options, progress)
+
+
+def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
+    """HeapfitError where a queue model is given that the source's events do not come from."""
+    if queue is None or queue == used:
+        return
+    if not used:
+        raise HeapfitError(f"{source}: is no capture of packets: leave out --queue {queue}")
+    raise HeapfitError(
+        f"{source}: was imported by --queue {used}, not {queue} (import the capture again)"
+    )
 
 
 def _store(

@@ -84,7 +84,9 @@ def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
     own = options.own_lines
     if own is None:
         return _read_late(_engine.HeapLogTrace)(stream, options)
-    return ReaderSource(_engine.HeapLogTrace(own.line, own.free, own.resize), stream, options)
+    return ReaderSource(
+        _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest), stream, options
+    )
 
 
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
@@ -96,6 +98,7 @@ def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, Import
     return lambda stream, options: ReaderSource(reader(True), stream, options)
 
 
+PACKETS = "packets"
 FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
@@ -115,7 +118,7 @@ FORMATS = (
         _is_wire,
         _read_late(_engine.WireTrace),
     ),
-    Format("packets", "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
+    Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
         "heaptrack",

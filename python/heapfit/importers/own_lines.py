@@ -2,7 +2,8 @@
 """Which lines of a log in no known form look like calls, and the description that would read them.
 
 A line's shape is its text with numbers left out. Allocations have a shape with an address and one
-more number; frees one whose addresses those allocations gave.
+more number; frees one whose addresses those allocations gave. In a log without addresses words tell
+them, and frees have the sizes of those allocations.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,9 @@ from heapfit.importers.source import OwnLines
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.])\d+(?![\w.])")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
 _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
+_TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
+_SERVED = re.compile(r"(?i)alloc|\bnew\b|\bget\b")
+_FREED = re.compile(r"(?i)free|\bdel|release")
 _SHOWN = 3  # lines
 _MOST_LINES = 5_000
 _LONGEST = 400  # characters of a line that is looked at
@@ -79,15 +84,54 @@ def guess_own_lines(head: bytes) -> Guess | None:
             shapes[line.shape].append(line)
     served = max(filter(_has_size, shapes.values()), key=_likeness, default=None)
     if served is None:
-        return None
+        return _guess_by_sizes(lines)
     freed = max(
         (group for group in shapes.values() if group is not served and _are_frees(group, served)),
         key=len,
         default=None,
     )
     own = OwnLines(_describe_allocation(served[0]), _describe_free(freed[0]) if freed else "")
-    shown = [*served[:2], *(freed[:1] if freed else served[2:3])]
-    return Guess(tuple(line.text.strip() for line in shown[:_SHOWN]), own)
+    return Guess(_show(served, freed or []), own)
+
+
+def _show(served: list[_Line], freed: list[_Line]) -> tuple[str, ...]:
+    shown = [*served[:2], *(freed[:1] or served[2:3])]
+    return tuple(line.text.strip() for line in shown[:_SHOWN])
+
+
+def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
+    """Of a log without addresses: without frees it would tell nothing, so both must be there."""
+    shapes: dict[str, list[_Line]] = defaultdict(list)
+    for line in lines:
+        if line.numbers and (_SERVED.search(line.text) or _FREED.search(line.text)):
+            shapes[line.shape].append(line)
+    freed = [group for group in shapes.values() if _FREED.search(group[0].text)]
+    served = [group for group in shapes.values() if group not in freed]
+    if not (served and freed):
+        return None
+    most, least = max(served, key=len), max(freed, key=len)
+    if not {_size(line) for line in least} <= {_size(line) for line in most}:
+        return None
+    return Guess(_show(most, least), OwnLines(_describe_size(most[0]), _describe_size(least[0])))
+
+
+def _size_place(line: _Line, among: Sequence[int]) -> int:
+    """Which of some numbers of a line is the size: one beside a word that says so, or the first."""
+    near = (
+        i
+        for i in among
+        if _TOLD_SIZE.search(line.text[: line.numbers[i].start()])
+        or _TOLD_SIZE.match(line.text[line.numbers[i].end() :])
+    )
+    return next(near, among[0])
+
+
+def _size(line: _Line) -> str:
+    return line.numbers[_size_place(line, range(len(line.numbers)))][0]
+
+
+def _describe_size(line: _Line) -> str:
+    return line.describe({_size_place(line, range(len(line.numbers))): "{size}"})
 
 
 def _has_size(group: list[_Line]) -> bool:
@@ -95,7 +139,7 @@ def _has_size(group: list[_Line]) -> bool:
 
 
 def _likeness(group: list[_Line]) -> tuple[bool, int]:
-    return bool(re.search(r"(?i)alloc|new|\bget\b", group[0].text)), len(group)
+    return bool(_SERVED.search(group[0].text)), len(group)
 
 
 def _addresses(group: list[_Line]) -> set[str]:
@@ -109,15 +153,8 @@ def _are_frees(group: list[_Line], served: list[_Line]) -> bool:
 def _describe_allocation(line: _Line) -> str:
     address = line.address or 0
     others = [i for i in range(len(line.numbers)) if i != address]
-    told = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
-    near = [
-        i
-        for i in others
-        if told.search(line.text[: line.numbers[i].start()])
-        or told.match(line.text[line.numbers[i].end() :])
-    ]
-    behind_or_before = [i for i in others if abs(i - address) == 1]
-    size = next(iter([*near, *reversed(behind_or_before), *others]))
+    beside = [i for i in reversed(others) if abs(i - address) == 1]
+    size = _size_place(line, [*beside, *others])
     return line.describe({address: "{address}", size: "{size}"})
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.executable import Executable, read_executable
+from heapfit.importers.processes import pad_path
 from heapfit.importers.unseen_heaps import explain_obstacle
 from heapfit.outputs.scratch import scratch_folder
 
@@ -35,10 +36,10 @@ def _library_of(executable: Executable) -> Path:
     return LIBRARY if executable.bits == _OWN_BITS else LIBRARY_32
 
 
-def recorder_settings(folder: Path, depth: int = 1) -> dict[str, str]:
+def recorder_settings(place: str, depth: int = 1) -> dict[str, str]:
     """The variables that set where the library records, and how many callers of each request."""
     return {
-        "HEAPFIT_RECORD": str(folder),
+        "HEAPFIT_RECORD": place,
         **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
     }
 
@@ -56,7 +57,7 @@ def environment(folder: Path, program: str | None = None, depth: int = 1) -> dic
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
-    return {"LD_PRELOAD": str(library), **recorder_settings(folder, depth)}
+    return {"LD_PRELOAD": str(library), **recorder_settings(str(folder), depth)}
 
 
 def find_program(name: str) -> Path:
@@ -103,7 +104,13 @@ def _explain_missing_library(executable: Executable) -> str | None:
     )
 
 
-def preload_path(library: Path, stack: ExitStack) -> Path:
+def preload_first(library: Path, stack: ExitStack) -> dict[str, str]:
+    """The variable that loads a library before the others that are preloaded already."""
+    path = pad_path(_preload_path(library, stack))
+    return {"LD_PRELOAD": ":".join(filter(None, [path, os.environ.get("LD_PRELOAD", "")]))}
+
+
+def _preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+_PATH_LENGTH = 255  # of paths in the environment, where they are not longer
 _PROC = Path("/proc")
 _FIRST_LOOK = 0.004  # seconds; each later one comes half as late again
 _LONGEST_WAIT = 0.25  # seconds
@@ -68,18 +70,46 @@ def watch_process(process: int) -> Iterator[Watch]:
         looking.join()
 
 
+def pad_path(path: Path) -> str:
+    """An absolute path with so many slashes at its start that most paths are of one length.
+
+    Programs that copy their environment then ask for the same sizes wherever they are recorded.
+
+    >>> len(pad_path(Path("/tmp"))) == len(pad_path(Path("/tmp/folder")))
+    True
+    """
+    return f"{path}".rjust(_PATH_LENGTH, "/")
+
+
 def living_recorders(folder: Path) -> dict[int, str]:
     """Processes that still record into `folder`, and their names.
 
     They have a file of it mapped, or show it in their environment, which daemons overwrite.
     """
     path = os.fsencode(folder)
+    asked = os.fsencode(f"HEAPFIT_RECORD={pad_path(folder)}\0")
     numbers = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
     living = {}
     for process in numbers:
         entry = _PROC / str(process)
         with suppress(OSError):
-            is_asked = b"HEAPFIT_RECORD=" + path + b"\0" in (entry / "environ").read_bytes() + b"\0"
+            is_asked = asked in (entry / "environ").read_bytes() + b"\0"
             if is_asked or path + b"/" in (entry / "maps").read_bytes():
                 living[process] = (entry / "comm").read_text(errors="replace").strip()
     return living
+
+
+def describe_ending(status: int | None) -> str:
+    """How a program ended, by its exit status; None: it was ended, as it took too long.
+
+    >>> describe_ending(0), describe_ending(-11)
+    ('ended with status 0', 'was killed by SIGSEGV')
+    """
+    if status is None:
+        return "hung"
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"was killed by signal {-status}"

@@ -26,8 +26,13 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.importers import import_file
 from heapfit.importers.executable import read_executable
-from heapfit.importers.preload import find_program, library_for, preload_path, recorder_settings
-from heapfit.importers.processes import Watch, living_recorders, watch_process
+from heapfit.importers.preload import (
+    find_program,
+    library_for,
+    preload_first,
+    recorder_settings,
+)
+from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
 from heapfit.outputs.scratch import scratch_file
@@ -92,7 +97,7 @@ def record(
     program = find_program(command[0])
     _require_place(output)
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
-        environment = recorder_settings(raw.folder.resolve(), depth)
+        environment = recorder_settings(pad_path(raw.folder.resolve()), depth)
         library = _copy_library(library_for(program), raw.folder)
         watch, status = _run(command, library, environment, ending)
         raw.survivors = _find_survivors(raw.folder)
@@ -252,9 +257,7 @@ def _run(
     """Runs the program; the result is what was seen of it, and its exit status."""
     with ExitStack() as stack:
         stack.enter_context(_leave_interrupts())
-        preload = [str(preload_path(library, stack)), os.environ.get("LD_PRELOAD", "")]
-        loaded = {"LD_PRELOAD": ":".join(filter(None, preload))}
-        recorded = {**os.environ, **loaded, **environment}
+        recorded = {**os.environ, **preload_first(library, stack), **environment}
         try:
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:

@@ -23,6 +23,12 @@ class OwnLines:
     line: str  # of an allocation
     free: str = ""
     resize: str = ""
+    frees_newest: bool = False  # of equal blocks, where lines have no {address}
+
+    @property
+    def has_addresses(self) -> bool:
+        """Whether a free tells its block; else its size alone."""
+        return any("{address}" in line for line in (self.line, self.free, self.resize))
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
         else:
             shared = table.read_or_note(None, _read_shared, table, tunable.name, shared_left - 1)
     has_sites = known[allocator].takes_tags and table.has("sites")
-    sites = table.read_or_note({}, _read_sites, table) if has_sites else {}
+    sites = table.read_or_note({}, read_sites, table) if has_sites else {}
     table.finish()
     return Plan(allocator, scalars, pools, shared, sites)
 
@@ -113,11 +113,12 @@ def _read_shared(table: Table, key: str, shared_left: int) -> Plan | None:
     return read_plan(table.table(key), shared_left)
 
 
-def _read_sites(table: Table) -> dict[int, int]:
+def read_sites(table: Table, most: int = MOST_TAGS) -> dict[int, int]:
+    """The tags, 1 to `most`, of call sites in the table `sites`."""
     listed = table.table("sites")
     sites = {}
     for key in list(listed.keys()):
-        tag = listed.read_or_note(0, listed.whole, key, 1, MOST_TAGS)
+        tag = listed.read_or_note(0, listed.whole, key, 1, most)
         if _SITE.fullmatch(key):
             sites[int(key, 16)] = tag
         else:

@@ -18,6 +18,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
+from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
 
@@ -75,6 +76,7 @@ class PlanFile:
     margin: float | None = None  # percent of `region` beyond what these need; None: unknown
     heap: str = ""  # a system's own, as `fit --now` takes it, whose blocks `plan` places; "": none
     setting: str = ""  # of that heap: `region` and R are in its bytes
+    memories: MemoriesPlan | None = None  # several; `plan` and `region` are the first one's
 
     @property
     def runs(self) -> int:
@@ -127,8 +129,11 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def load_plan(path: Path | str) -> PlanFile:
-    """Reads a plan file; HeapfitError lists every fault: the file, the key and what to do."""
+def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
+    """Reads a plan file; HeapfitError lists every fault: the file, the key and what to do.
+
+    So is a plan of several memories, unless the caller takes one.
+    """
     path = Path(path)
     top = Table(path, _KIND, "", read_document(path, _KIND))
     schema = top.whole("schema", 0, _LARGEST_COUNT) if top.has("schema") else SCHEMA
@@ -145,12 +150,16 @@ def load_plan(path: Path | str) -> PlanFile:
     plan_file = _fill_alignment(top, plan_file)
     _check_region(top, plan_file)
     top.raise_collected()
+    if plan_file.memories is not None and not takes_memories:
+        raise HeapfitError(
+            f"{path}: is a plan of several memories (`heapfit check` and `generate` take those)"
+        )
     return plan_file
 
 
 def _document(plan_file: PlanFile) -> dict[str, Any]:
     found = {
-        "region": plan_file.region,
+        "region": None if plan_file.memories else plan_file.region,
         "peak": plan_file.peak,
         "margin": plan_file.margin,
         "r_safe": plan_file.r_safe,
@@ -166,8 +175,14 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
         "u_max": plan_file.u_max,
         "pointer_bits": plan_file.pointer_bits,
         **_training_table(plan_file.trained_on),
-        "plan": plan_table(plan_file.plan),
+        **_plan_tables(plan_file),
     }
+
+
+def _plan_tables(plan_file: PlanFile) -> dict[str, Any]:
+    if plan_file.memories is not None:
+        return memories_tables(plan_file.memories)
+    return {"plan": plan_table(plan_file.plan)}
 
 
 def _training_table(trained_on: TrainingRecord) -> dict[str, Any]:
@@ -194,13 +209,16 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
     def whole(key: str, lowest: int, highest: int) -> int | None:
         return top.read_or_note(None, top.whole, key, lowest, highest) if top.has(key) else None
 
+    memories = top.read_or_note(None, read_memories, top) if top.has("memories") else None
     trained_on = (
         top.read_or_note(BY_HAND, _read_training_record, top) if top.has("trained_on") else BY_HAND
     )
     return PlanFile(
         name=top.read_or_note("", _read_name, top) if top.has("name") else _name_of(path),
-        plan=top.read_or_note(Plan(""), _read_own_plan, top),
-        region=whole("region", 1, LARGEST_REGION),
+        plan=memories.memories[0].plan
+        if memories
+        else top.read_or_note(Plan(""), _read_own_plan, top),
+        region=memories.memories[0].size if memories else whole("region", 1, LARGEST_REGION),
         r_min=whole("r_min", 1, LARGEST_REGION),
         base_alignment=top.read_or_note(0, _read_base_alignment, top)
         if top.has("base_alignment")
@@ -214,6 +232,7 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
         margin=top.read_or_note(None, _read_margin, top) if top.has("margin") else None,
         heap=top.read_or_note("", top.text, "heap") if top.has("heap") else "",
         setting=top.read_or_note("", top.text, "setting") if top.has("setting") else "",
+        memories=memories,
     )
 
 

@@ -29,3 +29,4 @@ class Platform(StrEnum):
     CONAN = "conan"
     PLATFORMIO = "platformio"
     ARDUINO = "arduino"
+    GDB = "gdb"

@@ -219,6 +219,13 @@ class Table:
             self.reject(key, f"must be a list of at least one, not {show(value)}")
         return value
 
+    def is_empty(self, key: str) -> bool:
+        """True if the key is there with an empty list, which then counts as taken."""
+        is_so = self._entries.get(key) == []
+        if is_so:
+            self._take(key)
+        return is_so
+
     def _inside(self, where: str, entries: dict[str, Any]) -> Table:
         inside = Table(self._path, self._kind, where, entries)
         inside._errors = self._errors

@@ -74,15 +74,26 @@ def is_batched(traffic: Traffic, run: RunSettings) -> bool:
 
 
 def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
-    """True while the interval of the metric that decides is too wide."""
+    """True until the interval of the metric that decides is narrow enough after two rounds.
+
+    After one it may be by chance, as its values differ little: such intervals hold too seldom.
+    """
     if not seen:
         return True
     if run.half_width is None or len(seen) + run.replications > run.most_replications:
         return False
-    estimate = estimate_metric(seen, run.metric, run.confidence)
-    return estimate is not None and (
-        estimate.half_width is None or estimate.half_width > run.half_width
+    return not all(
+        _is_narrow(part, run, run.half_width) for part in (seen, seen[: -run.replications])
     )
+
+
+def _is_narrow(seen: list[Observation], run: RunSettings, half_width: float) -> bool:
+    if not seen:
+        return False
+    estimate = estimate_metric(seen, run.metric, run.confidence)
+    if estimate is None:
+        return True
+    return estimate.half_width is not None and estimate.half_width <= half_width
 
 
 def estimate_metric(seen: list[Observation], name: str, confidence: float) -> Estimate | None:

@@ -23,7 +23,7 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import SAMPLES, Profile, profile_of
-from heapfit.trace.stored import COLUMNS, REPLAYED, Columns, Trace, prefix_errors, write_trace
+from heapfit.trace.stored import REPLAYED, Columns, Trace, prefix_errors, write_trace
 
 Window: TypeAlias = tuple[int, int]  # first event, and that after the last
 
@@ -143,7 +143,7 @@ def _read_rows(
     """The columns of these rows, with other sizes and with objects renumbered."""
     numbers = _ObjectNumbers(len(rows))
     first = done = 0
-    for batch in trace.batches(tuple(COLUMNS)):
+    for batch in trace.batches(trace.columns):
         end = first + len(batch["op"])
         until = int(np.searchsorted(rows, end))
         picked = rows[done:until].astype(np.int64) - first

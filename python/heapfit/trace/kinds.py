@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of files that commands take."""
+"""Kinds of files that commands take and write, and views of a recording."""
 
 from enum import StrEnum
 
@@ -17,3 +17,22 @@ class Kind(StrEnum):
     PROGRAM = "a program"
     IMAGE = "a program for another processor"
     UNKNOWN = "unknown"  # which its reader tells more of
+
+
+class Export(StrEnum):
+    """Formats of other people's tools."""
+
+    FOLDED = "folded"  # stacks as lines: flame graphs, speedscope
+    PERFETTO = "perfetto"  # a trace for ui.perfetto.dev
+    PPROF = "pprof"  # a heap profile, gzipped
+    PROMETHEUS = "prometheus"  # counts as text
+
+
+class View(StrEnum):
+    """Views of a recording's blocks."""
+
+    PEAK = "peak"  # live at the peak
+    HELD = "held"  # live at the end
+    LATER = "later"  # born after the start-up, and live at the end
+    TEMPORARY = "temporary"  # gone with the next call of the task that asked for it
+    TASKS = "tasks"  # live at the peak, by the task that asked for it

@@ -62,7 +62,7 @@ class _Served:
     _gone: list[NDArray[np.uint32]] = field(default_factory=list)  # objects that never were
 
     def columns(self, trace: Trace) -> Iterator[Columns]:
-        for batch in trace.batches(tuple(COLUMNS)):
+        for batch in trace.batches(trace.columns):
             yield self._filter(batch)
 
     def notes(self) -> tuple[str, ...]:

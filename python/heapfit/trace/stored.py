@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,6 +42,7 @@ COLUMNS = {
     "thread": "uint32",
     "site": "uint32",
 }
+NEEDS = "needs"  # an eighth column, of traces whose source tells it: docs/trace-schema.md
 REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
@@ -89,6 +91,7 @@ class Trace(Tabular):
     info: TraceInfo
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
     origin: Origin | None = field(default=None, compare=False)  # None: a recording
+    has_needs: bool = field(default=False, compare=False)  # it has the column
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -101,12 +104,12 @@ class Trace(Tabular):
                     f"{path}: Parquet, but not a heapfit trace (`heapfit import` makes one)"
                 )
             info = _parse_info(metadata, path)
-            _require_table(file, info, path)
+            has_needs = _require_table(file, info, path)
             _require_bounded(file.metadata, path)
             with prefix_errors(path):
                 chains = parse_chains(stored.get(_CHAINS_KEY))
                 origin = parse_origin(stored.get(_ORIGIN_KEY))
-        return cls(path, info, chains, origin)
+        return cls(path, info, chains, origin, has_needs)
 
     def __str__(self) -> str:
         info = self.info
@@ -127,6 +130,17 @@ class Trace(Tabular):
         """True if commands hold it in memory; longer ones are read batch by batch, or rejected."""
         return self.info.events <= MOST_IN_MEMORY
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all its columns, in their order."""
+        return tuple(_kinds(self.has_needs))
+
+    def needs(self) -> NDArray[np.uint8]:
+        """What each event needs, a bit for each capability; 0 where nothing is told."""
+        if not self.has_needs:
+            return np.zeros(self.info.events, np.uint8)
+        return np.concatenate([batch[NEEDS] for batch in self._read((NEEDS,))])
+
     def to_arrow(self) -> pa.Table:
         """The whole table in memory, 29 bytes an event; docs/trace-schema.md has the columns."""
         return pa.concat_tables(self._tables())
@@ -135,8 +149,9 @@ class Trace(Tabular):
         return next(self._tables())
 
     def _tables(self) -> Iterator[pa.Table]:
-        for batch in self.batches(tuple(COLUMNS)):
-            yield pa.Table.from_arrays([_array(batch[name]) for name in COLUMNS], schema=_schema())
+        schema = _schema(self.has_needs)
+        for batch in self.batches(self.columns):
+            yield pa.Table.from_arrays([_array(batch[name]) for name in batch], schema=schema)
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""
@@ -219,18 +234,20 @@ def write_trace(
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
-    A batch may leave columns out: of these nothing is known, and 0 is stored. `info` may be a
+    A batch may leave columns out: of these nothing is known, and 0 is stored; but `needs`, which is
+    stored where the first batch has it. `info` may be a
     function, asked, as `chains` is, once all batches are read; events and largest_alignment are
     counted here.
     """
     check = TraceCheck()
     largest_alignment = 0
+    ahead, has_needs = _look_ahead(batches)
     with stage_file(path) as staging:
-        with _arrow_name(staging, "r+b") as name, _writer(name) as writer:
-            for columns in _check_batches(_row_groups(batches), check, path):
+        with _arrow_name(staging, "r+b") as name, _writer(name, has_needs) as writer:
+            for columns in _check_batches(_row_groups(ahead, has_needs), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
-                arrays = [_array(columns[name]) for name in COLUMNS]
-                table = pa.Table.from_arrays(arrays, schema=_schema())
+                arrays = [_array(values) for values in columns.values()]
+                table = pa.Table.from_arrays(arrays, schema=_schema(has_needs))
                 writer.write_table(table, row_group_size=_ROW_GROUP)
             counted = replace(
                 info() if callable(info) else info,
@@ -244,7 +261,16 @@ def write_trace(
             writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted, known, origin)
+    return Trace(path, counted, known, origin, has_needs)
+
+
+def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], bool]:
+    """The batches, and whether the first one tells what requests need."""
+    rest = iter(batches)
+    first = next(rest, None)
+    if first is None:
+        return iter(()), False
+    return chain([first], rest), NEEDS in first
 
 
 def _check_batches(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
@@ -291,9 +317,10 @@ def _first_line(error: Exception) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
-def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
-    """Rejects a table whose columns or length are not those of the metadata."""
-    if not file.schema_arrow.equals(_schema()):
+def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> bool:
+    """Rejects a table whose columns or length are not those of the metadata; True: has `needs`."""
+    has_needs = NEEDS in file.schema_arrow.names
+    if not file.schema_arrow.equals(_schema(has_needs)):
         raise HeapfitError(
             f"{path}: its columns are not those of a trace (import the source again)"
         )
@@ -302,6 +329,7 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> None:
             f"{path}: {file.metadata.num_rows} events where the metadata say {info.events} "
             "(import the source again)"
         )
+    return has_needs
 
 
 def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
@@ -364,9 +392,15 @@ def _metadata_of(info: TraceInfo) -> bytes:
     return json.dumps({"schema": SCHEMA_VERSION, **asdict(info)}).encode()
 
 
-def _schema() -> pa.Schema:
+def _kinds(has_needs: bool) -> dict[str, str]:
+    """The type of each column."""
+    return COLUMNS | ({NEEDS: "uint8"} if has_needs else {})
+
+
+def _schema(has_needs: bool) -> pa.Schema:
     return pa.schema(
-        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
+        pa.field(name, pa.type_for_alias(kind), nullable=False)
+        for name, kind in _kinds(has_needs).items()
     )
 
 
@@ -376,27 +410,29 @@ def _array(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
-def _writer(path: str) -> pq.ParquetWriter:
+def _writer(path: str, has_needs: bool) -> pq.ParquetWriter:
+    names = _kinds(has_needs)
     return pq.ParquetWriter(
         path,
-        _schema(),
-        compression={name: "lz4" if name in REPLAYED else "zstd" for name in COLUMNS},
-        use_dictionary=[name for name in COLUMNS if name not in _DELTA_COLUMNS],
+        _schema(has_needs),
+        compression={name: "lz4" if name in REPLAYED else "zstd" for name in names},
+        use_dictionary=[name for name in names if name not in _DELTA_COLUMNS],
         column_encoding=dict.fromkeys(_DELTA_COLUMNS, "DELTA_BINARY_PACKED"),
         write_page_checksum=True,
     )
 
 
-def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
+def _row_groups(batches: Iterable[Columns], has_needs: bool) -> Iterator[Columns]:
     """Regroups events into batches of at least a row group, but for the last."""
     waiting: list[Columns] = []
     events = 0
+    kinds = _kinds(has_needs)
 
     def join_waiting() -> Columns:
-        return {name: np.concatenate([batch[name] for batch in waiting]) for name in COLUMNS}
+        return {name: np.concatenate([batch[name] for batch in waiting]) for name in kinds}
 
     for batch in batches:
-        waiting.append(_all_columns(batch))
+        waiting.append(_all_columns(batch, kinds))
         events += len(batch["op"])
         if events >= _ROW_GROUP:
             yield join_waiting()
@@ -405,12 +441,12 @@ def _row_groups(batches: Iterable[Columns]) -> Iterator[Columns]:
         yield join_waiting()
 
 
-def _all_columns(given: Columns) -> Columns:
+def _all_columns(given: Columns, kinds: Mapping[str, str]) -> Columns:
     """Every column of a trace, with zeros for those that are missing."""
     count = len(given["op"])
     return {
         name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
-        for name, kind in COLUMNS.items()
+        for name, kind in kinds.items()
     }
 
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record.h"
+
 /* semihosting.c: a file heapfit.frames where the debugger or the emulator runs. Begins as {0}. The
  * processor stands still meanwhile, and without a debugger it faults. */
 typedef struct hfit_semihosting_sink {
@@ -52,5 +54,15 @@ typedef struct hfit_memory_sink {
 } hfit_memory_sink;
 
 bool hfit_record_to_memory(void *sink, const void *bytes, size_t size);
+
+/* esp_idf_console.c: ESP-IDF's console, which needs no context. What other tasks print in the
+ * middle of a frame damages it, and its events count as lost. */
+bool hfit_record_to_esp_idf_console(void *unused, const void *bytes, size_t size);
+
+/* freertos_task.c: a task that drains, each 5 ms, and about each second the frame that is not full
+ * yet. Call it once; before the scheduler starts is the best place. */
+void hfit_record_start_task(hfit_recorder *recorder, hfit_record_sink *sink, void *context);
+
+/* zephyr_thread.c: a thread of Zephyr's that starts by itself, and needs no call. */
 
 #endif

@@ -11,6 +11,8 @@ typedef long BaseType_t;
 typedef unsigned long UBaseType_t;
 
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define configSUPPORT_STATIC_ALLOCATION 1
+#define configTICK_RATE_HZ 1000
 #define configUSE_MALLOC_FAILED_HOOK 1
 #ifndef configHEAP_CLEAR_MEMORY_ON_FREE
 #define configHEAP_CLEAR_MEMORY_ON_FREE 0

@@ -31,6 +31,7 @@ struct Request {
     std::uint64_t time = 0;      // us since any origin
     std::uint32_t thread = 0;
     std::uint32_t site = 0;
+    std::uint8_t needs = 0; // bits of what its memory must offer
 };
 
 // The columns of the stored trace (docs/trace-schema.md), all of one length.
@@ -42,6 +43,7 @@ struct TraceColumns {
     std::vector<Tick> time;
     std::vector<std::uint32_t> thread;
     std::vector<std::uint32_t> site;
+    std::vector<std::uint8_t> needs; // empty where the source does not tell
 
     bool operator==(const TraceColumns &) const = default;
 };
@@ -58,6 +60,9 @@ class TraceBuilder {
     explicit TraceBuilder(OnUnknown on_unknown, std::string_view unit = "line");
 
     void add(const Request &request, std::uint64_t position);
+
+    // The source tells what requests need: from now on there is a column of it.
+    void tell_needs() { tells_needs_ = true; }
 
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);
@@ -93,6 +98,7 @@ class TraceBuilder {
     [[noreturn]] void refuse(const std::string &what) const;
 
     OnUnknown on_unknown_;
+    bool tells_needs_ = false;
     std::string unit_;
     std::uint64_t position_ = 0;
     LiveTable live_;

@@ -4,7 +4,8 @@
 //           resize (realloc), free
 //   object  the caller's id of the object (decimal, or 0x and hex); free to name another once freed
 //   size    bytes; ignored for free
-//   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0.
+//   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0;
+//   needs   bits of what the request needs (docs/trace-schema.md)
 // Fields may be quoted. Lines that begin with # tell name, source and pointer_bits.
 #pragma once
 
@@ -16,7 +17,7 @@ namespace heapfit {
 
 class CsvLines {
   public:
-    enum Column { op, object, size, alignment, time, thread, site, column_count };
+    enum Column { op, object, size, alignment, time, thread, site, needs, column_count };
 
     void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
     void finish() const;

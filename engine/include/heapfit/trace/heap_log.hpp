@@ -17,6 +17,7 @@
 #include "heapfit/trace/log_pattern.hpp"
 #include "heapfit/trace/node_table.hpp"
 #include "heapfit/trace/running_heap.hpp"
+#include "heapfit/trace/size_pairs.hpp"
 
 namespace heapfit {
 
@@ -27,9 +28,10 @@ class HeapLogTrace {
   public:
     explicit HeapLogTrace(OnUnknown on_unknown) : heap_(on_unknown) {}
 
-    // A log whose events are lines of the user's own alone. Throws Error, naming the line, where a
-    // description lacks a field that its call needs or cannot be read.
-    HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own);
+    // A log whose events are lines of the user's own alone; `freed`: which of equal blocks a free
+    // means where they have no addresses. Throws Error, naming the line, where a description lacks
+    // a field that its call needs or cannot be read.
+    HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own, Equal freed);
 
     void feed(std::string_view chunk);
 
@@ -48,7 +50,7 @@ class HeapLogTrace {
     void keep_half(std::string_view text);
     [[nodiscard]] std::string join_halves(std::string_view line);
     void take_whole(std::string_view line, std::uint64_t number);
-    void apply(const HeapCall &call, std::uint64_t number);
+    void apply(HeapCall call, std::uint64_t number);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
 
@@ -57,6 +59,7 @@ class HeapLogTrace {
     TraceHeader header_;
     std::vector<std::string> own_texts_; // which own_ looks at
     std::vector<LogPattern> own_;
+    std::optional<SizePairs> pairs_;            // of a log without addresses
     std::optional<std::size_t> dialect_;        // once an event was read
     std::map<std::string, std::string> halves_; // of calls, by thread and function
     std::uint64_t old_ = 0;                     // of a resize whose second line is to come

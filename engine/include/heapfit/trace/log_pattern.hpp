@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "heapfit/event.hpp"
 
@@ -34,9 +35,9 @@ struct HeapCall {
 };
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
-// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %K task, %C site:
-// decimal or behind 0x hexadecimal; %T time in us, %M in ms; %F the rest of a function's name; %X
-// any text up to what follows; %% a percent sign; a blank: one or more.
+// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %W old size, %K
+// task, %C site: decimal or behind 0x hexadecimal; %T time in us, %M in ms; %F the rest of a
+// function's name; %X any text up to what follows; %% a percent sign; a blank: one or more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
@@ -58,15 +59,19 @@ struct LogPattern {
 
 // A line as its user describes it: "Allocated {size} bytes at {address}". Fields are {address},
 // {size} ({size:x} where hexadecimal digits have no 0x), {old} of a resize, {task}, {site}, {time}
-// in microseconds ({time:ms}), and {any} for text that differs.
+// in microseconds ({time:ms}), and {any} for text that differs. In a log whose lines have no
+// {address} a free has {size}, and {old} is the size before.
 struct OwnLine {
     Op op;
     std::string text;
 };
 
-// The pattern's text of a line of the user's own. Throws Error, with the line, where it lacks a
-// field that its call needs, or cannot be found by words.
-[[nodiscard]] std::string to_pattern(const OwnLine &line);
+// Whether any of the lines tells an address.
+[[nodiscard]] bool has_addresses(const std::vector<OwnLine> &lines);
+
+// The pattern's text of a line of the user's own; `by_size`: of a log without addresses. Throws
+// Error, with the line, where it lacks a field that its call needs, or cannot be found by words.
+[[nodiscard]] std::string to_pattern(const OwnLine &line, bool by_size);
 
 // Takes the next call in a line, and all before it; false if there is none.
 [[nodiscard]] bool take_next_call(std::string_view &line, std::span<const LogPattern> patterns,

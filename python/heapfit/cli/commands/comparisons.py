@@ -33,7 +33,6 @@ from heapfit.cli.arguments import (
     take_size,
 )
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
-from heapfit.trace.kinds import STANDARD_QUEUE
 
 _LARGEST_STEP = 1 << 30  # bytes
 _PLUGIN_GROUP = "Plug-ins"
@@ -166,7 +165,7 @@ class CompareCommand:
     sram: SramFile = None
     report: ReportPage = None
     programs: Programs = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     workers: Workers = None
@@ -191,7 +190,7 @@ class BoundsCommand:
         Path | None,
         make_output_option("the packing as minimalloc's CSV with offsets, or .json [nowhere]"),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     as_json: AsJson = False
@@ -220,7 +219,7 @@ class AdversaryCommand:
     search: Search = 20
     seed: Seed = 1
     alignment: AlignmentOption = Alignment.BYTES_8
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     workers: Workers = None

@@ -32,7 +32,6 @@ from heapfit.cli.arguments import (
     Prefer,
     Programs,
     Queue,
-    QueueOfCapture,
     RegionOption,
     ReportPage,
     Seconds,
@@ -42,6 +41,7 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     make_output_option,
+    make_share_parser,
     take_file,
     take_percent,
     take_size,
@@ -51,11 +51,19 @@ from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.targets import Language, Platform
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
 
+_Margin: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--margin",
+        help="Percent to add for runs you did not record [measured: docs/margin.md].",
+        **take_percent(0, MOST_MARGIN),
+    ),
+]
 _Prefix: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -102,14 +110,7 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = None
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            "--margin",
-            help="Percent to add for runs you did not record [measured: docs/margin.md].",
-            **take_percent(0, MOST_MARGIN),
-        ),
-    ] = None
+    margin: _Margin = None
     prefer: Prefer = None
     alignment: AlignmentOption = Alignment.BYTES_8
     every: Everything = False
@@ -213,7 +214,7 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
-    queue: QueueOfCapture = None
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     call_sites: CallSites = False
@@ -293,7 +294,7 @@ class CheckCommand:
             **take_file(Kind.PROGRAM),
         ),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     workers: Workers = None
@@ -365,15 +366,48 @@ class VerifyCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Run a program of this machine on a plan's heap: out of memory where the device would be.
+
+    A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
+    ends with 0 and never runs out of memory, 3 otherwise; with --drill 3 if a run crashes or hangs.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit run plan.toml -- ./simulator --seconds 60",
+        "heapfit run plan.toml --drill -- ./test",
+    )
+
+    plan: PlanArgument
+    program: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+    ]
+    drill: Annotated[
+        bool,
+        typer.Option(
+            "--drill",
+            help="Run it again and again, each time out of memory at another request that this "
+            "heap could refuse, and list crashes and hangs.",
+        ),
+    ] = False
+    region: RegionOption = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, slots=True)
 class GenerateCommand:
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
 
     EXAMPLES: ClassVar = (
         "heapfit generate plan.toml",
-        "heapfit generate plan.toml --language c++ -o heap",
+        "heapfit generate --record -o recorder",
     )
 
-    plan: PlanArgument
+    plan: Annotated[
+        Path | None,
+        typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+    ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None
@@ -392,7 +426,10 @@ class GenerateCommand:
     ] = False
     records: Annotated[
         bool,
-        typer.Option("--record", help="The heap records each call, for another fit."),
+        typer.Option(
+            "--record",
+            help="The heap records each call. Without PLAN: the recorder for the heap you have.",
+        ),
     ] = False
     region: RegionOption = None
     is_region_given: Annotated[
@@ -422,4 +459,61 @@ class GenerateCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (FitCommand, CheckCommand, VerifyCommand, GenerateCommand)
+@dataclass(frozen=True, slots=True)
+class PlaceCommand:
+    """Divide requests among several memories: how small can internal RAM be?
+
+    The first memory is the one to be small. Requests that need what it offers always go there.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500",
+        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=288K:dma --share 0.9",
+    )
+
+    sources: Sources
+    memories: Annotated[
+        list[str],
+        typer.Option(
+            "--memory",
+            metavar="NAME=SIZE[:OFFERED,...]",
+            help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
+            "external, fast, retained, uncached, shared. A name of these offers it.",
+        ),
+    ]
+    needs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--needs",
+            metavar="OFFERED=SIZE",
+            help="Requests of at least so many bytes need this; dma=site:HEX: those of a call "
+            "site. It adds to what the recording tells.",
+        ),
+    ] = None
+    share: Annotated[
+        float,
+        typer.Option(
+            "--share",
+            parser=make_share_parser(),
+            metavar="SHARE",
+            help="Share of requests to serve in the first memory: 0.8 or 80%.",
+        ),
+    ] = 0.8
+    hot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hot",
+            metavar="HEX=ACCESSES",
+            help="Accesses of each request of a call site: --share then counts accesses.",
+        ),
+    ] = None
+    allocators: Allocators = None
+    margin: _Margin = None
+    programs: Programs = None
+    output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
+    report: ReportPage = None
+    everything: Everything = False
+    as_json: AsJson = False
+
+
+COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand, PlaceCommand)

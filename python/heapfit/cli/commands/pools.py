@@ -16,7 +16,7 @@ from heapfit.cli.arguments import (
     ClusterAddress,
     DropUnknown,
     PointerBitsOption,
-    QueueOfCapture,
+    Queue,
     ReportPage,
     Seed,
     Sources,
@@ -41,6 +41,8 @@ class System(StrEnum):
 
     LWIP = "lwip"
     ZEPHYR = "zephyr"
+    ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
+    NIMBLE = "nimble"
     OPENTHREAD = "openthread"
     FREERTOS = "freertos"
 
@@ -105,7 +107,7 @@ class SizeCommand:
         ),
     ] = None
     seed: Seed = 1
-    queue: QueueOfCapture = None
+    queue: Queue = None
     report: ReportPage = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
@@ -137,7 +139,7 @@ class SettingsCommand:
     sent: Annotated[bool, typer.Option("--sent", help="The packets are sent, not received.")] = (
         False
     )
-    queue: QueueOfCapture = None
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
     as_json: AsJson = False

@@ -17,6 +17,7 @@ from heapfit.cli.arguments import (
     SEED,
     AsJson,
     DropUnknown,
+    ExportOption,
     ImageOption,
     InstructionCount,
     Machine,
@@ -32,7 +33,7 @@ from heapfit.cli.arguments import (
     show_in_help,
     take_file,
 )
-from heapfit.trace.kinds import STANDARD_QUEUE, Kind
+from heapfit.trace.kinds import Kind, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class ImportCommand:
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
     workers: Workers = None
-    queue: Annotated[str, show_in_help(QUEUE)] = STANDARD_QUEUE
+    queue: Annotated[str | None, show_in_help(QUEUE)] = None
     drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
     line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
@@ -196,9 +197,10 @@ class ProfileCommand:
             "live bytes and blocks of each size over time, a Parquet file [nowhere]"
         ),
     ] = None
-    queue: Queue = STANDARD_QUEUE
+    queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
+    export: ExportOption = None
     as_json: AsJson = False
 
 
@@ -206,11 +208,21 @@ class ProfileCommand:
 class SitesCommand:
     """Show the call sites of a recording: their sizes, lifetimes and source lines."""
 
-    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --json")
+    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --view held")
 
     source: Source
     programs: Programs = None
     plan_file: PlanOption = None
+    view: Annotated[
+        View | None,
+        typer.Option(
+            "--view",
+            help="The blocks to show: live at the peak, held to the end, of these the later ones "
+            "(born after the first tenth), temporary (gone with their task's next call), or those "
+            "of the peak by task.",
+        ),
+    ] = None
+    export: ExportOption = None
     as_json: AsJson = False
 
 

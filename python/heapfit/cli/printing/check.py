@@ -133,11 +133,11 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
         low, high = map(format_share, prospect.interval)
         yield (
             f"By these {prospect.runs} recordings the next one runs out with a chance of "
-            f"{format_share(chance)} ({low} to {high})."
+            f"{format_share(chance)} (9 times of 10 it is {low} to {high})."
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
         yield (
-            f"All {prospect.runs} run. So few allow a chance of up to "
+            f"All {prospect.runs} that differ run. So few allow a chance of up to "
             f"{format_share(prospect.highest_chance)} that the next one does not; {FEWEST_RUNS} "
             "give an estimate."
         )
@@ -165,7 +165,7 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """Sentences on the findings of a recording."""
     if one.run.refusal is not None:
         site = None if one.refusals is None else one.refusals.first
-        yield from _describe_refusal(one.run.refusal, plan, site)
+        yield from describe_refusal(one.run.refusal, plan, site)
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
@@ -179,7 +179,7 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
             yield f"heap_5: {one.needed.regions}."
 
 
-def _describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
+def describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
     """Why a request ran out of memory: more than was planned, or a fragmented heap."""
     by = "" if site is None else f" by {site}"
     asked = f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live"

@@ -18,6 +18,10 @@ from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, 
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
+SIZED_LIMIT = (
+    "sized uses at most 1,048,575 times its alignment of a region: 4 MiB at 4, 8 MiB at 8. Both "
+    "links and the size of a free chunk of 8 B stand in its two words."
+)
 NEEDS_SIZE = "# sized deallocation: the program passes the size when it frees or resizes."
 IN_PIECES = "+ blocks in pieces: for callers that follow a block from piece to piece."
 
@@ -243,5 +247,8 @@ def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
         yield f"step above {unit}: R_safe is the smallest found; --exact tries every region."
     if any(row.r_safe_at_least is not None for row in rows):
         yield "R_safe >=: cannot win, so its region was not searched further."
-    if any(row.r_safe is None and row.r_safe_at_least is None for row in rows):
+    unserved = [row for row in rows if row.r_safe is None and row.r_safe_at_least is None]
+    if unserved:
         yield "R_safe -: none found; regions up to 4 GiB were tried."
+    if any(row.needs_size for row in unserved):
+        yield SIZED_LIMIT

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.cli.printing.ranking import inapplicable_parts
-from heapfit.design.robust.design import RobustDesigns, failure_bound, traces_for
+from heapfit.comparison.failure_share import bound_failures, count_runs_for
+from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_share
@@ -47,8 +48,8 @@ def _fields(designs: RobustDesigns) -> dict[str, object]:
         "u_max": designs.u_max,
         "base_alignment": designs.base_alignment,
         "margins_percent": MARGINS,
-        "failure_bound_if_none_failed": failure_bound(designs.recordings),
-        "traces_for_one_in_1000": traces_for(_ONE_IN),
+        "failure_bound_if_none_failed": _bound_failures(designs),
+        "traces_for_one_in_1000": count_runs_for(_ONE_IN),
     }
 
 
@@ -102,13 +103,17 @@ def _curves(designs: RobustDesigns) -> Iterator[Part]:
     yield Table(columns, designs.rows)
     yield Line(
         f"{designs.recordings} runs in {designs.folds} folds. Where none ran out of memory, "
-        f"{format_share(failure_bound(designs.recordings))} of all runs do at most (95 % "
-        "confidence, rule of three)."
+        f"{format_share(_bound_failures(designs))} of all runs do at most (95 % confidence)."
     )
     yield Line(
         "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
-        f"{traces_for(_ONE_IN):,} runs without a failure, as varied as runs in the field."
+        f"{count_runs_for(_ONE_IN):,} runs without a failure, as varied as runs in the field."
     )
+
+
+def _bound_failures(designs: RobustDesigns) -> float:
+    """The share of all runs that may fail where none has; equal recordings count once."""
+    return bound_failures(0, len(set(designs.contents)))
 
 
 def _run_out_column(index: int, traces: int) -> Column[RobustRow]:

@@ -211,13 +211,15 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
     for row in longer.rows:
         if row.reason:
             yield from paragraph(f"{row.name}: {row.reason}.", _INDENT)
-        elif row.is_asked and row.needed is not None and row.needed.region > fit.answer.size.region:
+        elif row.is_asked and row.needed is not None:
             yield from paragraph(_describe_horizon(fit, row.name, row.needed), _INDENT)
 
 
 def _describe_horizon(fit: Fit, name: str, needed: Forecast) -> str:
     """What to set for a horizon that was asked for."""
     size, kept = fit.answer.size, fit.answer.kept
+    if needed.region <= size.region:
+        return f"The margin of {size.margin:g} % is enough for {name}."
     region = needed.region if kept is None else kept.set_to(needed.region)
     return (
         f"For {name} set the heap to {region:,} B: --margin {size.margin_to(needed.region):g} "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.design.placement.class_lifetimes import blocks_of
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import may_be_tagged
 
@@ -35,7 +35,7 @@ def call_sites(loaded: LoadedTrace) -> tuple[CallSite, ...]:
     if len(loaded.sites) == 0:
         return ()
     site_of = np.where(may_be_tagged(loaded.events.ops()), loaded.sites, 0)[blocks.starts]
-    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    is_there = blocks.are_live_at(blocks.peak)
     lives = blocks.ends - blocks.starts
     sites = []
     for site in np.unique(site_of[site_of > 0]).tolist():

@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the blocks of each size class of `tailored` or `sized` live, and their age at the peak.
-
-A block that is resized ends there, and one of the new size begins:
-
-    event    0    1    2    3    4    5
-             a0 ======== r0 ======== f0      two blocks of three and two events
-                  a1 =================       never freed: it lives to the end
-"""
+"""How long blocks of each size class of `tailored` or `sized` live, and their age at the peak."""
 
 from __future__ import annotations
 
@@ -17,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_end
+from heapfit.trace.blocks import Blocks
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -78,33 +70,11 @@ def classes_of_sizes(sizes: NDArray[np.uint64], layout: Plan) -> Integers:
     return size_class_bits(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Every block of a trace, by the events in which it begins and ends; and the peak."""
-
-    sizes: NDArray[np.uint64]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    peak: int  # the event after which the live bytes are U_max
-
-
-def blocks_of(loaded: LoadedTrace) -> Blocks:
-    """Every block of a trace, and the peak."""
-    events = loaded.events
-    ops, objects, sizes = events.ops(), events.objects(), events.sizes()
-    order = np.argsort(objects, kind="stable")  # each object's events side by side
-    is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
-    ends = np.empty(len(ops), np.int64)
-    ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
-    starts = np.flatnonzero(~is_end(ops, sizes))
-    return Blocks(sizes[starts], starts, ends[starts], loaded.profile.u_max_event)
-
-
 def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
     """The lifetimes of the classes that a heap of this layout puts the blocks into."""
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     class_of = classes_of_sizes(distinct, layout)[which]
-    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    is_there = blocks.are_live_at(blocks.peak)
     weights = is_there * np.maximum(blocks.sizes, 1)
 
     def mean(values: NDArray[Any], weights: NDArray[Any]) -> tuple[float, ...]:

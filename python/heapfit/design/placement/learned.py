@@ -24,11 +24,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import ClassLifetimes, blocks_of, class_lifetimes
+from heapfit.design.placement.class_lifetimes import ClassLifetimes, class_lifetimes
 from heapfit.design.placement.remembered import CachedTrial, TrialCache
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import AnyTrial, LoadedTrace
 
 T = TypeVar("T")

@@ -26,14 +26,13 @@ from numpy.typing import NDArray
 
 from heapfit.design.placement.class_lifetimes import (
     CLASSES,
-    Blocks,
-    blocks_of,
     class_lifetimes,
     classes_of_sizes,
 )
 from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.blocks import Blocks, blocks_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import may_be_tagged
 
@@ -135,7 +134,7 @@ def _tags_by_class(blocks: Blocks, tags: NDArray[np.uint16], classes: int, layou
 def _guesses(blocks: Blocks, tags: NDArray[np.uint16]) -> Iterator[int]:
     """Sets of tags: the first of an order by mean life, and by the share live at the peak."""
     each = np.bincount(tags, minlength=MOST_TAGS + 1)
-    is_there = (blocks.starts <= blocks.peak) & (blocks.ends > blocks.peak)
+    is_there = blocks.are_live_at(blocks.peak)
     known = [tag for tag in np.flatnonzero(each).tolist() if tag]
     for values in (blocks.ends - blocks.starts, is_there):
         mean = np.bincount(tags, values, MOST_TAGS + 1) / np.maximum(each, 1)

@@ -13,7 +13,6 @@ thing that is trained, so plain allocators go through the same.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -249,24 +248,6 @@ def _answers_folder(kept: Path | None) -> Iterator[Path]:
         return
     with scratch_folder() as folder:
         yield Path(folder)
-
-
-def failure_bound(traces: int) -> float:
-    """The share of traces that may fail, at 95 %, if none of `traces` did (rule of three).
-
-    >>> round(failure_bound(16), 3), round(failure_bound(2995), 5)
-    (0.171, 0.001)
-    """
-    return float(1 - 0.05 ** (1 / traces)) if traces > 0 else 1.0
-
-
-def traces_for(share: float) -> int:
-    """The number of traces, none failing, that shows at 95 % a failing share of at most `share`.
-
-    >>> traces_for(0.001)
-    2995
-    """
-    return math.ceil(math.log(0.05) / math.log1p(-share))
 
 
 def _split_traces(

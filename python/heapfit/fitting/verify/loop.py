@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_recording
+from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions, heap_by_option
 from heapfit.fitting.verify.firmware import Firmware
@@ -26,7 +27,6 @@ from heapfit.fitting.verify.pairs import (
     raise_region,
 )
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
-from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.fitting.verify.survival import MOST_SIZES, Survival, find_surviving_size
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
@@ -56,7 +56,7 @@ class Round:
 
     plan: PlanFile
     runs: tuple[FreshRun, ...]
-    equal: int  # runs whose requests equal another's of the round: they are one run, not two
+    distinct: int  # runs whose requests no other run of the round has, nor the plan has seen
     raised: PlanFile  # with the region that these runs need, too, if they pass
 
     @property
@@ -77,6 +77,7 @@ class Verification:
     rounds: tuple[Round, ...]
     refused: tuple[int, ...] | None  # of the last runs, not recorded; None: there were none
     times: int  # how many last runs there are
+    looks: int  # rounds that had last runs
     plan: Path  # the last plan, stored
     pairs: MeasuredPairs | None = None  # of the last round, if settled, with an incumbent
 
@@ -87,8 +88,17 @@ class Verification:
 
     @property
     def most_refused(self) -> float | None:
-        """The share of all runs that may be refused, at most, with 95 % certainty."""
-        return None if self.refused is None else refusal_bound(len(self.refused), self.times)
+        """The share of all runs that may be refused, at most, with 95 % certainty.
+
+        All looks together are as certain. No one knows which of the last runs equal each other, as
+        they are not recorded: they count as many as differ among the recorded ones.
+        """
+        if self.refused is None:
+            return None
+        counted = self.rounds[-1].distinct
+        return bound_failures(
+            min(len(self.refused), counted), counted, share_risk(self.looks, MOST_ROUNDS)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +138,9 @@ class _Loop:
         code = self._write_code(plan)
         self.firmware.make(code, True, plan.region or 0)
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
-        hashes = [content_hash(run.trace) for run in runs]
-        done = Round(plan, tuple(runs), len(hashes) - len(set(hashes)), plan)
+        hashes = {content_hash(run.trace) for run in runs}
+        distinct = sum(not plan.trained_on.has_seen(one) for one in hashes)
+        done = Round(plan, tuple(runs), distinct, plan)
         if not done.is_passed:
             return done
         return replace(done, raised=raise_region(plan, [run.trace for run in runs]))
@@ -199,7 +210,7 @@ class _Loop:
         needed = find_surviving_size(lambda size: serves(now, None, heap.set_to(size)), low, region)
         fitted = find_surviving_size(serves_fitted, min(pairs.peaks), size)
         self._write_code(done.raised)
-        return replace(pairs, survival=Survival(needed, fitted, len(numbers)))
+        return replace(pairs, survival=Survival(needed, fitted, len(numbers), done.distinct))
 
     def _passes(self, number: int, firmware: Firmware | None = None) -> bool:
         is_passed = (firmware or self.firmware).passes(number)
@@ -261,7 +272,8 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
         rounds.append(loop.round(plan))
         refused = loop.run_unrecorded(rounds[-1])
     plan = loop.save_raised(rounds[-1], plan)
-    return Verification(tuple(rounds), refused, loop.options.times, plan)
+    looks = sum(done.is_passed for done in rounds)
+    return Verification(tuple(rounds), refused, loop.options.times, looks, plan)
 
 
 def _find_incumbent(

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from heapfit.comparison.failure_share import RISK, bound_failures
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED
-from heapfit.fitting.verify.refusals import refusal_bound
 from heapfit.plan.quantities import format_share
 
 MOST_SIZES = 8  # tried of each heap
@@ -27,6 +27,7 @@ class Survival:
     now: int | None  # of the incumbent heap; None: no size tried served
     fitted: int | None
     runs: int
+    distinct: int  # runs that count: as many as differed among the recorded ones
 
     @property
     def is_less(self) -> bool:
@@ -37,15 +38,15 @@ class Survival:
 
     @property
     def most_refused(self) -> float:
-        """The share of all runs that may be refused at these sizes, with 95 % certainty."""
-        return refusal_bound(0, self.runs)
+        """The share of all runs that may be refused at either size, with 95 % certainty of both."""
+        return bound_failures(0, self.distinct, RISK / 2)
 
     def describe(self, now: str, fitted: str) -> str:
         """The sizes and their interval as a sentence; the names are those of the heaps.
 
-        >>> Survival(20_480, 20_416, 10).describe("heap_4", "ours")
+        >>> Survival(20_480, 20_416, 10, 10).describe("heap_4", "ours")
         'Over the same 10 fresh runs heap_4 survives in 20,480 B and ours in 20,416 B (at most \
-25.9 % of all runs fail there, with 95 % confidence).'
+30.8 % of all runs fail there, with 95 % confidence).'
         """
         sizes = [
             f"{name} survives in {'no size tried' if size is None else f'{size:,} B'}"

@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.extremes import bootstrap_interval, fit_gumbel
+from heapfit.forecast.extremes import find_level_interval, fit_gumbel
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
@@ -37,6 +37,7 @@ _FULL_WINDOWS = 0.9  # share of windows that have a state
 _SHORTEST_CYCLE = 4  # states
 _TIMES = (1, 10)  # as long as the log
 _CHANCE = 0.1
+_SPREAD = (0.05, 0.95)  # quantiles of the lows around their line: the least may end it
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
@@ -187,11 +188,8 @@ def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
     law = fit_gumbel(-windows.lows)
     for times in _TIMES:
         count = times * len(windows)
-        low, high = bootstrap_interval(
-            -windows.lows,
-            lambda one, count=count: -one.level(count, _CHANCE),  # type: ignore[misc]
-        )
-        yield Reserve(times, -law.level(count, _CHANCE), low, high, law.chance(0, count))
+        low, high = find_level_interval(-windows.lows, count, _CHANCE)
+        yield Reserve(times, -law.level(count, _CHANCE), -high, -low, law.chance(0, count))
 
 
 def _outlook(
@@ -273,11 +271,13 @@ def _say_decline(view: _View, decline: Decline, lows: Numbers, is_block: bool) -
     width = 0.0 if view.windows is None else view.windows.width
     later = -ceil(len(lows) / 4)
     behind = (len(lows) - 1 - np.arange(len(lows))) * width
-    last = float(np.median(lows[later:] - decline.rate * behind[later:]))
+    last = lows - decline.rate * behind
     needed = max((one.failed or 0 for one in view.boot), default=0) if is_block else 0
-    left = max(0.0, last - needed)
-    latest = left / decline.low if decline.low > 0 else None
-    run_out = RunOut(left / decline.rate, left / decline.high, latest, needed, is_block)
+    levels = (np.median(last[later:]), *np.quantile(last, _SPREAD))
+    left, least, most = (max(0.0, float(level) - needed) for level in levels)
+    latest = max(left, most) / decline.low if decline.low > 0 else None
+    earliest = min(left, least) / decline.high
+    run_out = RunOut(left / decline.rate, earliest, latest, needed, is_block)
     finding = Finding.SHRINKS if is_block else Finding.FALLS
     return _outlook(view, finding, "", decline, run_out)
 

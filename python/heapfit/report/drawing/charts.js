@@ -407,7 +407,11 @@ class Drawing {
 
     fillData() {
         if (this.data.open) {
+            const isSaveFocused = document.activeElement === this.data.querySelector("button");
             this.data.replaceChildren(this.data.firstChild, ...this.tableOf());
+            if (isSaveFocused) {
+                this.data.querySelector("button").focus();
+            }
         }
     }
 
@@ -417,7 +421,7 @@ class Drawing {
         const {names} = this.figure.layout.yaxis;
         return this.figure.data.flatMap((one) => (one.x ?? []).map((x, i) =>
             [withoutMarks(one.name ?? ""), one.whole?.[i] ?? x,
-                names ? withoutMarks(names[one.y[i]]) : one.y[i]]));
+                names ? withoutMarks(names[Math.round(one.y[i])]) : one.y[i]]));
     }
 
     get headings() {
@@ -467,6 +471,25 @@ const approaching = new IntersectionObserver((entries) => {
         drawings.get(target.id).draw();
     }
 }, {rootMargin: NEAR});
+
+// Draws what is further away one by one, when the page has nothing else to do.
+function drawRest() {
+    const next = [...drawings.values()].find(({svg, place}) => !svg && place.clientWidth > 0);
+    if (next) {
+        next.draw();
+        requestIdleCallback(drawRest);
+    }
+}
+
+// Draws the charts of an opened fold that are not yet drawn as wide as they are.
+function drawIn(fold) {
+    for (const place of fold.querySelectorAll(".chart")) {
+        const drawing = drawings.get(place.id);
+        if (Number(drawing.svg?.getAttribute("width")) !== place.clientWidth) {
+            drawing.draw();
+        }
+    }
+}
 
 // Draws every chart that is near or was drawn, as wide as its place; all of them where they are to
 // be `widest` at most, as on paper.

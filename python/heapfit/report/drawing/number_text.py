@@ -39,6 +39,15 @@ def size(value: int | None) -> str:
     return NOT_FOUND if value is None else f"{value:,}{NO_BREAK}B"
 
 
+def change(value: int) -> str:
+    """A difference in bytes, with its sign.
+
+    >>> change(-48).replace(NO_BREAK, " ")
+    '−48 B'
+    """
+    return f"{'+' if value >= 0 else '−'}{abs(value):,}{NO_BREAK}B"
+
+
 def rough_size(value: int) -> str:
     """Bytes in KiB, MiB or GiB; empty below 1 KiB, where the exact figure is short enough.
 

@@ -40,6 +40,7 @@ function unfold() {
 }
 
 draw();
+addEventListener("load", () => requestIdleCallback(drawRest));
 let drawnWidth = innerWidth;
 addEventListener("resize", () => {
     if (innerWidth !== drawnWidth) {
@@ -72,7 +73,7 @@ for (const button of document.querySelectorAll("button[data-unpacks]")) {
     });
 }
 for (const fold of document.querySelectorAll("details:has(.chart)")) {
-    fold.addEventListener("toggle", () => draw()); // what is folded has no width to be drawn in
+    fold.addEventListener("toggle", () => drawIn(fold)); // folded, it has no width to be drawn in
 }
 addEventListener("hashchange", unfold);
 if (location.hash) {

@@ -99,6 +99,7 @@ def _environment(page: Path) -> jinja2.Environment:
         *("count", "size", "rough_size", "ratio", "rate", "percent"),
         "unbroken",
         "sentence",
+        "change",
     ):
         environment.filters[name] = getattr(number_text, name)
     return environment

@@ -167,7 +167,8 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
             PageFigure("margin", margin, "of the region, above that peak"),
             content.pointer_figure(infos),
         ),
-        is_failed=not check.holds,
+        badge="Holds" if check.holds else "Does not hold",
+        tone=content.HOLDS if check.holds else content.FAILED,
     )
 
 
@@ -210,8 +211,8 @@ def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
         RunGroup("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
     )
     caption = (
-        "The share of recordings that run out of memory in each region. Recorded: the plan was "
-        "made from them. Hold-out: it was not. Dashed: the plan's region."
+        "Each dot is a recording, at the bytes that it needs; left of the line, the plan's region, "
+        "it is served. Recorded: the plan was made from them. Hold-out: it was not."
     )
     return risk_of(groups, plan.region, caption)
 

@@ -164,8 +164,8 @@ def _risk(several: RobustDesignInput) -> Risk | None:
         RunGroup("hold-out runs", unseen),
     )
     caption = (
-        "The share of runs that run out of memory in each region. Recorded: in the plan made from "
-        "all. Hold-out: each run in a plan made without it. Dashed: the region to set, with its "
-        "margin."
+        "Each dot is a run, at the bytes that it needs; left of the line, the region to set with "
+        "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "
+        "plan made without it."
     )
     return risk_of(groups, None if heap is None else heap.region, caption)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from heapfit.fitting.result import Fit
 from heapfit.importers.site_names import site_names
+from heapfit.progress import Progress, ignore_progress
 from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
@@ -19,7 +20,16 @@ from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.candidates import candidates_of
-from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.report.sections.content import (
+    FAILED,
+    HOLDS,
+    UNSURE,
+    PageCommand,
+    PageContent,
+    PageFigure,
+    PageOpening,
+    PagePart,
+)
 from heapfit.report.sections.kind import kind_part
 from heapfit.report.sections.longer import make_longer_part
 from heapfit.report.sections.peak import peak_of
@@ -33,7 +43,11 @@ _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
 def write_report(
-    path: Path, fit: Fit, shown: LoadedTrace, code: Callable[[], Path | None] = lambda: None
+    path: Path,
+    fit: Fit,
+    shown: LoadedTrace,
+    code: Callable[[], Path | None] = lambda: None,
+    progress: Progress = ignore_progress,
 ) -> None:
     """Writes the report of `fit` to `path`; the file appears whole or not at all.
 
@@ -44,12 +58,17 @@ def write_report(
         folder = code()
         return "" if folder is None else zip_folder(folder)
 
-    rendering.write_page(path, render(fit, shown, zip_code))
+    rendering.write_page(path, render(fit, shown, zip_code, progress))
 
 
-def render(fit: Fit, shown: LoadedTrace, code: Callable[[], str] = lambda: "") -> str:
+def render(
+    fit: Fit,
+    shown: LoadedTrace,
+    code: Callable[[], str] = lambda: "",
+    progress: Progress = ignore_progress,
+) -> str:
     """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
-    gathered, packed = gather(fit, shown), code()
+    gathered, packed = gather(fit, shown, progress), code()
     page = content.render(_TEMPLATE, gathered, fit=fit, code=packed)
     if packed and len(page.encode()) > LARGEST_PAGE:
         return content.render(_TEMPLATE, gathered, fit=fit, code="")
@@ -64,12 +83,14 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
 
 
-def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
+def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> PageContent:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
     subjects = subjects_of(case)
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
-        heap_map = pack_map(map_of(shown, subjects), shown, case.sites) if subjects else None
+        heap_map = None
+        if subjects:
+            heap_map = pack_map(map_of(shown, subjects, progress=progress), shown, case.sites)
     return PageContent(
         opening=_describe_opening(fit, case.winner.alignment),
         heap_map=heap_map,
@@ -82,12 +103,14 @@ def gather(fit: Fit, shown: LoadedTrace) -> PageContent:
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, case.winner.replay_region),
         commands=_list_commands(fit),
+        own_links=(("choices", "Choices"),),
     )
 
 
 def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
     heap_size = fit.answer.size
+    tone, badge = _judge(fit)
     lead = [
         PageFigure("heap", size(heap_size.region)),
         PageFigure("allocator", kept.title if kept else winner.name),
@@ -105,9 +128,36 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
+        badge=badge,
+        tone=tone,
+        bytes_go=_divide_bytes(fit),
         trust=_list_trust(fit, alignment),
         warnings=_list_warnings(fit),
     )
+
+
+def _judge(fit: Fit) -> tuple[str, str]:
+    """The tone of the answer, and the answer in a few words."""
+    held = fit.holdout
+    if held.seen_refused:
+        return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if not fit.answer.is_enough:
+        return UNSURE, "Too few recordings"
+    if fit.kinds.growth:
+        return UNSURE, "Live bytes grow"
+    return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+
+
+def _divide_bytes(fit: Fit) -> tuple[PagePart, ...]:
+    """The region as peak, allocator and margin."""
+    heap_size = fit.answer.size
+    needed = heap_size.region_with(0)
+    parts = (
+        PagePart("peak", heap_size.peak, "--live"),
+        PagePart("allocator", needed - heap_size.peak, "--other-1"),
+        PagePart("margin", heap_size.region - needed, "--good"),
+    )
+    return tuple(part for part in parts if part.bytes > 0)
 
 
 def _count_kinds(fit: Fit) -> str:
@@ -153,9 +203,10 @@ def _draw_risk(fit: Fit) -> Risk | None:
         RunGroup("hold-out runs", () if unseen == seen else unseen),
     )
     caption = (
-        "The share of runs that run out of memory in each region. Hold-out: each recording in a "
-        "plan made without it. Dashed: the region to set, with its margin."
+        "Each dot is a run, at the bytes that it needs in this heap; left of the line it is served."
     )
+    if unseen and unseen != seen:
+        caption += " Hold-out: each recording in a plan made without it."
     return risk_of(groups, fit.answer.size.region, caption)
 
 

@@ -59,14 +59,43 @@
     const stateOf = (heap) => (chosen === null ? told.heaps[heap].own : told.heaps[heap].row[chosen]);
     const suffix = () => (chosen === null ? "" : `-${chosen}`);
 
-    // Offsets of the blocks that heap placed, in the state shown.
-    function placesOf(heap) {
-        const own = columns[`place-${heap}`];
-        if (chosen === null) {
-            return own;
+    // What is made once of a key, and kept.
+    function kept(store, key, make) {
+        if (!store.has(key)) {
+            store.set(key, make());
         }
-        return columns[`place-${heap}-${chosen}`].map((apart, i) => (own[i] ?? 0) + apart);
+        return store.get(key);
     }
+
+    // Offsets of the blocks that heap placed, in the state shown.
+    const places = new Map();
+    function placesOf(heap, state = chosen) {
+        const own = columns[`place-${heap}`];
+        return state === null ? own : kept(places, `${heap}-${state}`, () => {
+            const apart = columns[`place-${heap}-${state}`];
+            const found = new Uint32Array(apart.length);
+            for (let i = 0; i < found.length; i++) {
+                found[i] = (i < own.length ? own[i] : 0) + apart[i];
+            }
+            return found;
+        });
+    }
+
+    // Those of all states, one by one, when the page has nothing else to do.
+    function placeAll(state = 0) {
+        if (state < told.heaps[0].row.length) {
+            told.heaps.forEach((_, heap) => placesOf(heap, state));
+            requestIdleCallback(() => placeAll(state + 1));
+        }
+    }
+
+    // The blocks of each colour, by sizes or by sites.
+    const ofColours = new Map();
+    const blocksByColour = (kind) => kept(ofColours, kind, () => {
+        const found = COLOURS.map(() => []);
+        columns[kind].forEach((place, i) => found[told[kind].colours[place]].push(i));
+        return found;
+    });
 
     // The event at a place of the axis.
     function eventAt(x) {
@@ -108,6 +137,7 @@
         constructor(heap) {
             this.heap = heap;
             this.canvas = byId(`canvas-${heap}`);
+            this.pictures = new Map();
             this.cursor = null; // in CSS pixels of the canvas
             this.drag = null; // where a rectangle to zoom into was begun
             this.box = null; // of the blocks, in CSS pixels; asked for once a drawing, as asking is slow
@@ -185,7 +215,7 @@
             pen.fillStyle = this.colour("--paper");
             pen.fillRect(left, edge, width, this.y(0) - edge);
             const others = told.heaps.map((_, heap) => stateOf(heap).region);
-            const most = Math.max(...others);
+            const most = told.isDivided ? region : Math.max(...others);
             pen.fillStyle = this.colour("--saved");
             pen.fillRect(left, this.y(most), width, edge - this.y(most));
             if (most > region) {
@@ -212,16 +242,14 @@
                     return;
                 }
             }
-            const classes = told[byId("colour").value];
-            const ofBlock = columns[byId("colour").value];
             const edge = this.colour("--paper");
-            COLOURS.forEach((name, colour) => {
-                this.pen.fillStyle = this.colour(name);
-                this.places.forEach((place, i) => {
-                    if (classes.colours[ofBlock[i]] === colour) {
-                        this.drawBlock(i, place, last, edge);
+            blocksByColour(byId("colour").value).forEach((blocks, colour) => {
+                this.pen.fillStyle = this.colour(COLOURS[colour]);
+                for (const i of blocks) {
+                    if (i < this.places.length) {
+                        this.drawBlock(i, this.places[i], last, edge);
                     }
-                });
+                }
             });
         }
 
@@ -276,14 +304,10 @@
             return Math.round(x * devicePixelRatio) / devicePixelRatio;
         }
 
-        // Kept until another state or another scheme of colours is shown.
+        // Of each state and scheme of colours.
         pictureOf(width, height) {
             const key = `${suffix()} ${this.colour("--paper")}`;
-            if (this.pictureKey !== key) {
-                this.picture = this.newPicture(width, height);
-                this.pictureKey = key;
-            }
-            return this.picture;
+            return kept(this.pictures, key, () => this.newPicture(width, height));
         }
 
         newPicture(width, height) {
@@ -506,6 +530,18 @@
     const sizes = told.sizes.labels.map((label) => Number(label.replaceAll(",", "")));
     const drawAll = () => panels.forEach((panel) => panel.draw());
 
+    // Once a frame, however many steps of the slider come in it.
+    let isDue = false;
+    function drawSoon() {
+        if (!isDue) {
+            isDue = true;
+            requestAnimationFrame(() => {
+                isDue = false;
+                drawAll();
+            });
+        }
+    }
+
     function look(from, until, low, high) {
         const most = across(told.events);
         Object.assign(view, {
@@ -610,7 +646,8 @@
         on("axis", "change", showAxis);
         on("region", "input", () => {
             byId("own").checked = false;
-            showRegion();
+            tellRegion();
+            drawSoon();
         });
         on("own", "change", showRegion);
         on("whole", "click", whole);
@@ -640,6 +677,7 @@
         tellRegion();
         opening();
         document.getElementById("heap-map").dataset.isDrawn = "";
+        placeAll();
     }
 
     begin();

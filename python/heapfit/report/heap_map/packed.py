@@ -182,6 +182,7 @@ def _pack_window(
         "hasTimes": gaps is not None,
         "isEven": gaps is not None and _is_even(gaps[: _last_shown(heap_map)]),
         "height": _height(heap_map),
+        "isDivided": heap_map.is_divided,
         "heaps": [
             {
                 "name": heap.name,

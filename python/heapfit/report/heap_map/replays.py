@@ -26,6 +26,7 @@ from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.report.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.loaded import LoadedTrace
@@ -96,6 +97,7 @@ class HeapMap:
     lifetimes: _engine.Lifetimes  # of the trace that is shown
     events: int
     peak: int  # the event at which the most bytes are live
+    is_divided: bool = False  # each heap has a part of the blocks, in a memory of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,10 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
 
 
 def map_of(
-    shown: LoadedTrace, subjects: Sequence[ReplaySubject], also: Sequence[int] = ()
+    shown: LoadedTrace,
+    subjects: Sequence[ReplaySubject],
+    also: Sequence[int] = (),
+    progress: Progress = ignore_progress,
 ) -> HeapMap:
     """The map of one or more heaps in regions up to what they need, and in those of `also`."""
     needed = [one.region + one.shift for one in subjects]
@@ -147,7 +152,14 @@ def map_of(
     wanted = [
         (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
     ]
-    replays = map_in_threads(shown.threads, lambda one: _replay_subject(*one), wanted)
+    counted = count_steps(progress, "draw the heap map", len(wanted))
+
+    def replay(place: int) -> RegionReplay:
+        done = _replay_subject(*wanted[place])
+        counted(str(place), 1.0)
+        return done
+
+    replays = map_in_threads(shown.threads, replay, range(len(wanted)))
     return HeapMap(
         heaps=tuple(
             MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))

@@ -33,6 +33,18 @@ class PageFigure:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePart:
+    """A part of a sum, in bytes."""
+
+    name: str
+    bytes: int
+    colour: str  # a variable of page.css
+
+
+HOLDS, UNSURE, FAILED = "holds", "unsure", "failed"  # tones of an answer
+
+
+@dataclass(frozen=True, slots=True)
 class PageOpening:
     """The first part of a page: the answer, and the evidence for it."""
 
@@ -46,7 +58,9 @@ class PageOpening:
     define: str = ""  # a line to copy into the program
     trust: tuple[PageFigure, ...] = ()
     warnings: tuple[str, ...] = ()
-    is_failed: bool = False  # the answer is that something does not hold
+    badge: str = ""  # the answer in a few words, in its colour
+    tone: str = ""  # of the answer: HOLDS, UNSURE or FAILED; "": it has none
+    bytes_go: tuple[PagePart, ...] = ()  # the parts of the bytes that are set
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +99,12 @@ class PageContent:
     def links(self) -> list[tuple[str, str]]:
         """The anchor and name of each section that is on the page, in order."""
         sections: list[tuple[object, str, str]] = [
-            (self.heap_map, "heap-map", "Heap map"),
-            *((True, place, name) for place, name in self.own_links),
-            (self.kind, "kind", "Kind"),
+            (self.risk, "risk", "Will it hold?"),
             (self.longer, "longer", "Longer runs"),
+            *((True, place, name) for place, name in self.own_links),
+            (self.heap_map, "heap-map", "Heap map"),
+            (self.kind, "kind", "Kind"),
             (self.peak, "peak", self.peak.title),
-            (self.risk, "risk", "Size against risk"),
             (self.program.pool_charts, "pools", "Live blocks"),
             (self.candidates, "candidates", "Candidates"),
             (self.program, "program", "The program"),

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The risk by size: the share of runs that are out of memory in a region of each size."""
+"""Each run as a dot at the bytes that it needs, against the line of the region that is set."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Trace, level
+from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
+from heapfit.report.drawing.number_text import count
 
-_LEAST_RUNS = 2  # that make a curve
-_COLOURS = (ACCENT, OTHERS[0], OTHERS[2])
+_COLOURS = (ACCENT, OTHERS[2])
+_ROW = 64  # pixels of a group
+_STEPS = 40  # dots closer than so many parts of the scale stand above one another
+_APART = 0.13  # of a row, from one of these to the next
+_GAP = 0.7  # of the scale: what lies behind such a gap would squeeze all others
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,72 +28,117 @@ class RunGroup:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The risk chart, and its caption."""
+    """The chart of the runs, and its caption."""
 
     chart: Chart
     caption: str
 
     @property
     def charts(self) -> list[Chart]:
-        """The risk chart alone."""
+        """The chart of the runs alone."""
         return [self.chart]
 
 
 def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Risk | None:
-    """The risk chart with a curve for each group; None if there are too few runs.
+    """The chart with a row of dots for each group; None if no run's need is known.
 
     `region` is the one that is set, if there is one.
     """
     shown = [one for one in groups if one.needs]
     known = [need for one in shown for need in one.needs if need is not None]
-    if not known or sum(len(one.needs) for one in shown) < _LEAST_RUNS:
+    if not known:
         return None
-    marked = [region] if region is not None else []
-    low, high = min([*known, *marked]), max([*known, *marked])
-    air = max((high - low) // 8, 8)
+    marks = [*known, *([region] if region is not None else [])]
+    limit = find_limit(marks)
+    low, high = min(marks), max(one for one in marks if one <= limit)
+    air = max((high - low) // 6, 8)
     ends = (low - air, high + air)
-    data = [
-        _risk_curve(one, ends, _COLOURS[place % len(_COLOURS)]) for place, one in enumerate(shown)
-    ]
     chart = Chart(
         identity="chart-risk",
-        meaning="Share of the runs that run out of memory, over the size of the region.",
-        data=[*data, *map(_region_mark, marked)],
+        meaning="Each run at the bytes of heap that it needs, and the region that is set.",
+        data=[
+            dots
+            for row, group in enumerate(shown)
+            for dots in _draw_group(group, row, region, ends)
+        ],
         layout={
             "hovermode": "closest",
+            "showlegend": False,
             "xaxis": {
-                "title": {"text": "region, bytes"},
-                "tickformat": "~s",
+                "title": {"text": "bytes of heap that a run needs"},
+                "tickformat": ",d",
+                "nticks": 5,
                 "range": list(ends),
             },
             "yaxis": {
-                "title": {"text": "runs out of memory"},
-                "tickformat": ".0%",
-                "range": [0, 1.05],
+                "title": {"text": "group"},
+                "names": [one.name for one in shown],
+                "visible": False,
+                "range": [len(shown) - 0.5, -0.8],
             },
+            "shapes": [_draw_line(region)] if region is not None else [],
+            "annotations": [_describe_group(group, row, region) for row, group in enumerate(shown)],
         },
-        height=300,
+        height=80 + _ROW * len(shown),
     )
-    return Risk(chart, caption)
+    beyond = sum(need > limit for need in known)
+    more = f" At the right edge: {count(beyond)} beyond the scale." if beyond else ""
+    return Risk(chart, f"{caption}{more}")
 
 
-def _risk_curve(group: RunGroup, ends: tuple[int, int], colour: str) -> Trace:
-    """A curve of the share refused, which falls by one run where its need is reached."""
-    known = sorted(need for need in group.needs if need is not None)
+def find_limit(values: Sequence[int]) -> int:
+    """The largest value that is on the scale: those behind a wide gap would squeeze all others.
+
+    >>> find_limit([100, 104, 110]), find_limit([100, 104, 110, 900])
+    (110, 110)
+    """
+    ordered = sorted(set(values))
+    whole = ordered[-1] - ordered[0]
+    for below, above in pairwise(ordered[1:]):
+        if above - below > _GAP * whole:
+            return below
+    return ordered[-1]
+
+
+def _draw_group(
+    group: RunGroup, row: int, region: int | None, ends: tuple[int, int]
+) -> list[Trace]:
+    """The dots of a group: filled where the region serves the run, open where it does not."""
+    step = max((ends[1] - ends[0]) // _STEPS, 1)
+    heights = Counter[int]()
+    served: list[tuple[int, int, float]] = []
+    refused: list[tuple[int, int, float]] = []
+    for need in sorted(need for need in group.needs if need is not None):
+        place = min(need, ends[1])
+        y = row + 0.3 - _APART * min(heights[place // step], 5)
+        heights[place // step] += 1
+        (refused if region is not None and need > region else served).append((place, need, y))
+    colour = _COLOURS[row % len(_COLOURS)]
+    kinds = ((served, "circle", ""), (refused, "circle-open", ", out of memory"))
+    return [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": f"{group.name}{remark}",
+            "x": [place for place, _, _ in dots],
+            "y": [y for _, _, y in dots],
+            "whole": [need for _, need, _ in dots],
+            "text": [f"{count(need)} B" for _, need, _ in dots],
+            "marker": {"color": colour, "size": 11, "symbol": symbol},
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+        for dots, symbol, remark in kinds
+        if dots
+    ]
+
+
+def _draw_line(region: int) -> Layout:
+    line = {"color": "var(--ink)", "width": 2}
+    return {"x0": region, "line": line, "label": {"text": f"<b>{count(region)} B</b> set"}}
+
+
+def _describe_group(group: RunGroup, row: int, region: int | None) -> Layout:
     runs = len(group.needs)
-    x = [ends[0], *known, ends[1]]
-    shares = [1 - i / runs for i in range(len(known) + 1)]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": f"{group.name} ({runs})",
-        "x": x,
-        "y": [*shares, shares[-1]],
-        "line": {"shape": "hv", "color": colour, "width": 2},
-        "hovertemplate": f"%{{x:,d}} B: %{{y:.0%}} of {group.name} out of memory<extra></extra>",
-    }
-
-
-def _region_mark(region: int) -> Trace:
-    mark = level("set the heap to", [region, region], 0, color="var(--ink)", dash="dash")
-    return mark | {"y": [0, 1]}
+    served = sum(need is not None and region is not None and need <= region for need in group.needs)
+    text = f"{group.name}: {runs}" if region is None else f"{group.name}: {served} of {runs} served"
+    return {"place": 0.01, "y": row - 0.28, "xanchor": "left", "text": text, "bgcolor": "veil"}

@@ -27,12 +27,21 @@ from heapfit.sizing.settings import (
 from heapfit.sizing.systems.freertos import FREERTOS
 from heapfit.sizing.systems.lwip import LWIP
 from heapfit.sizing.systems.named import size_named_settings
+from heapfit.sizing.systems.nimble import NIMBLE
 from heapfit.sizing.systems.openthread import OPENTHREAD
 from heapfit.sizing.systems.system import Captures, HeapSetting, SizedSettings, System, Values
 from heapfit.sizing.systems.zephyr import ZEPHYR
+from heapfit.sizing.systems.zephyr_bluetooth import ZEPHYR_BLUETOOTH
 
 SYSTEMS: Mapping[str, System] = MappingProxyType(
-    {"lwip": LWIP, "zephyr": ZEPHYR, "openthread": OPENTHREAD, "freertos": FREERTOS}
+    {
+        "lwip": LWIP,
+        "zephyr": ZEPHYR,
+        "zephyr-bluetooth": ZEPHYR_BLUETOOTH,
+        "nimble": NIMBLE,
+        "openthread": OPENTHREAD,
+        "freertos": FREERTOS,
+    }
 )
 _WORK = {"import": 20, "read": 20, "size": 60}  # of the time, measured on the lwIP example
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]

@@ -6,6 +6,16 @@
 #include <stdint.h>
 
 #define configTICK_RATE_HZ 100
+#define configSUPPORT_STATIC_ALLOCATION 1
 uint32_t xTaskGetTickCountFromISR(void);
+
+#define tskIDLE_PRIORITY 0
+typedef uint32_t StackType_t;
+typedef struct {
+    int of_no_use;
+} StaticTask_t;
+void vTaskDelay(uint32_t ticks);
+void *xTaskCreateStatic(void (*function)(void *), const char *name, uint32_t depth, void *context,
+                        unsigned long priority, StackType_t *stack, StaticTask_t *task);
 
 #endif

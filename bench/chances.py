@@ -1,0 +1,572 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How often the probabilities and intervals that commands print hold; docs/chances.md has them.
+
+Each statement is made many times of data drawn from the model that it names, by the code that the
+command runs, and compared with the truth of that model. A bound or an interval is kept if it holds
+as often as it says, less two standard errors. `--trials` sets how often the quick ones are made (a
+fifth of it the slow ones), `--only WORD` judges those in whose names the word occurs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import exp, factorial, log, sqrt
+from pathlib import Path
+from statistics import NormalDist
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.typing import NDArray
+from page_tables import add_option, write_result
+
+from heapfit.checks.prospect import find_prospect
+from heapfit.comparison.failure_share import bound_failures
+from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
+from heapfit.fitting.verify.survival import Survival, find_surviving_size
+from heapfit.forecast.extremes import Gumbel, fit_gumbel
+from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
+from heapfit.forecast.log.clock import Clock
+from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.trend import find_trend
+from heapfit.plan.plan import Plan
+from heapfit.simulation.arrivals import Poisson
+from heapfit.simulation.closed_form import exact_metrics
+from heapfit.simulation.holding import ExponentialHolding
+from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
+from heapfit.simulation.scenario import RunSettings
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.sizes import UniformSize
+from heapfit.simulation.traffic import Traffic
+from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
+from heapfit.sizing.families import families_for, load_of
+from heapfit.sizing.from_traffic import Aim, _FamilySearch
+from heapfit.sizing.pools import PoolOptions, size_pools
+from heapfit.sizing.run_out import least_count, run_out
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+Random = np.random.Generator
+Numbers = NDArray[np.float64]
+Judge = Callable[[Random], bool | None]  # does what is said hold? None: nothing was said
+NORMAL = NormalDist()
+SURE, NINE_OF_TEN = 95, 90
+TRIALS, SLOWER = 1000, 5
+CHANCES = (0.01, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A bound or an interval, and of what it is made here."""
+
+    name: str
+    commands: str
+    model: str
+    stated: int  # percent of the times that it holds, at least
+    judge: Judge
+    is_slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How often a statement was made, and held."""
+
+    statement: Statement
+    made: int
+    held: int
+
+    @property
+    def share(self) -> float:
+        return 100 * self.held / max(self.made, 1)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the share if it is what is stated, in percent."""
+        stated = self.statement.stated
+        return sqrt(stated * (100 - stated) / max(self.made, 1))
+
+    def is_kept(self, errors: float = 2) -> bool:
+        """True if it holds as often as stated, less so many standard errors."""
+        return self.made > 0 and self.share >= self.statement.stated - errors * self.error
+
+
+def judge_statement(statement: Statement, trials: int, seed: int = 1) -> Coverage:
+    """Makes a statement so often, each time of other data."""
+    random = np.random.default_rng(seed)
+    found = [statement.judge(random) for _ in range(trials)]
+    said = [one for one in found if one is not None]
+    return Coverage(statement, len(said), sum(said))
+
+
+# ---- shares of all runs that fail, by counts
+
+
+def judge_verify(distinct: int, random: Random) -> bool | None:
+    """Plans that fail just more often than may be told; each look has a new one."""
+    for look in range(1, MOST_ROUNDS + 1):
+        rounds = (SimpleNamespace(distinct=distinct),)
+        told = Verification(rounds, (), distinct, look, Path()).most_refused  # type: ignore[arg-type]
+        assert told is not None
+        if not random.binomial(distinct, min(1.0, 1.0001 * told)):
+            return False
+    return True
+
+
+def judge_survival(runs: int, random: Random) -> bool:
+    """Two heaps, in the smallest sizes that serve the same runs; need is what a run takes."""
+    told = Survival(None, 0, runs, runs).most_refused
+    for spread in (0.02, 0.2):
+        needs = 20_000 * np.exp(random.normal(0, spread, runs))
+        size = find_surviving_size(partial(serves_all, needs), 100, 200_000)
+        assert size is not None
+        if 1 - NORMAL.cdf(log(size / 20_000) / spread) > told:
+            return False
+    return True
+
+
+def serves_all(needs: Numbers, size: int) -> bool:
+    return bool(needs.max() <= size)
+
+
+def judge_folds(runs: int, random: Random) -> bool | None:
+    """A region 2 % above the most of the others serves each run; then that of all of them."""
+    needs = np.exp(random.normal(0, 0.1, runs))
+    order = np.sort(needs)
+    if order[-1] > 1.02 * order[-2]:
+        return None
+    return bool(1 - NORMAL.cdf(log(1.02 * order[-1]) / 0.1) <= bound_failures(0, runs))
+
+
+def judge_few_runs(runs: int, random: Random) -> bool | None:
+    """A region that runs fail in just more often than may be told."""
+    told = find_prospect([1.0] * runs, 0, 2).highest_chance
+    assert told is not None
+    return bool(random.binomial(runs, 1.0001 * told))
+
+
+# ---- chances and levels by a law
+
+
+LAWS: dict[str, tuple[Callable[[Random, int], Numbers], Callable[[float], float]]] = {
+    "normal": (lambda random, count: random.normal(size=count), lambda p: NORMAL.inv_cdf(1 - p)),
+    "Gumbel's": (lambda random, count: random.gumbel(size=count), lambda p: -log(-log(1 - p))),
+    "exponential": (lambda random, count: random.exponential(size=count), lambda p: -log(p)),
+}
+
+
+def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | None:
+    draw, level = LAWS[law]
+    needs = 10_000_000 + 1_000_000 * draw(random, runs)
+    found = find_prospect(list(needs), 0, round(10_000_000 + 1_000_000 * level(chance)))
+    if found.interval is None:
+        return None
+    low, high = found.interval
+    return low <= chance <= high
+
+
+def judge_margin_end(growth: float, random: Random) -> bool | None:
+    """Needs of 20 recordings that grow by a part of their spread."""
+    runs, ahead = 20, 30
+    needs = 1e6 + 1000 * (growth * np.arange(runs) + random.normal(size=runs))
+    end = find_prospect(list(needs), 0, round(1e6 + 1000 * growth * (runs - 1 + ahead))).margin_end
+    if end is None:
+        return None
+    return end.earliest <= ahead and (end.latest is None or ahead <= end.latest)
+
+
+def draw_maxima(random: Random, count: int, neighbours: float) -> Numbers:
+    """Maxima by Gumbel's law, of which neighbours correlate so much (normal scores)."""
+    scores = random.normal(size=count)
+    for i in range(1, count):
+        scores[i] = neighbours * scores[i - 1] + sqrt(1 - neighbours**2) * scores[i]
+    below = [NORMAL.cdf(score) for score in scores]
+    return 100_000 - 5_000 * np.log(-np.log(np.array(below)))
+
+
+LAW = Gumbel(100_000, 5_000)
+
+
+def judge_region(neighbours: float, times: float, chance: float, random: Random) -> bool:
+    maxima = draw_maxima(random, 48, neighbours)
+    longer = LongerRuns(0, maxima.astype(np.int64), 48.0)
+    low, high = ends_of(longer.forecast(times, chance))
+    return low <= LAW.level(48 * times, chance) <= high
+
+
+def judge_job(runs: int, random: Random) -> bool:
+    longer = expect_further_runs(draw_maxima(random, runs, 0).astype(np.int64).tolist())
+    assert isinstance(longer, LongerRuns)
+    low, high = ends_of(longer.forecast(10, 0.01))
+    level = LAW.level(10, 0.01)
+    # What is told is never below what was needed: that alone may lift the lower end.
+    return low <= max(level, longer.region + 8) and level <= high
+
+
+def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
+    assert isinstance(forecast, Forecast)
+    return forecast.low, forecast.high
+
+
+# ---- trends
+
+
+def judge_slope(neighbours: float, random: Random) -> bool:
+    """48 troughs around a line."""
+    trend = find_trend(10 * np.arange(48) + draw_noise(random, 48, neighbours))
+    return trend.low <= 10 <= trend.high
+
+
+def draw_noise(random: Random, count: int, neighbours: float) -> Numbers:
+    noise = 100 * random.normal(size=count)
+    for i in range(1, count):
+        noise[i] = neighbours * noise[i - 1] + sqrt(1 - neighbours**2) * noise[i]
+    return noise
+
+
+def read_free_bytes(free: Numbers) -> Outlook:
+    """What a log of free bytes shows, one state a minute."""
+    states = [
+        HeapState(i, 0, 60.0 * i, round(one), None, None, None, None) for i, one in enumerate(free)
+    ]
+    return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, (), 0))
+
+
+def judge_log(what: str, random: Random) -> bool | None:
+    """960 states that fall by 1 B a second, with noise of 1,000 B."""
+    minutes = np.arange(960)
+    found = read_free_bytes(200_000 - 60 * minutes + random.normal(0, 1000, 960))
+    if found.decline is None or found.run_out is None:
+        return None
+    if what == "rate":
+        return found.decline.low <= 1 <= found.decline.high
+    further = np.arange(1, 4000)
+    free = 200_000 - 60 * (959 + further) + random.normal(0, 1000, len(further))
+    end, latest = 60 * further[np.argmax(free <= 0)], found.run_out.latest
+    return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
+
+
+def judge_reserve(times: int, random: Random) -> bool | None:
+    """960 states of free bytes, exponential below 200,000 B; lows of windows are known exactly."""
+    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
+    reserve = next((one for one in found.reserves if one.times == times), None)
+    if reserve is None:
+        return None
+    each = 864 / found.windows  # states of a window
+    level = 200_000 + 4_000 * log(1 - 0.9 ** (1 / (times * found.windows * each)))
+    return reserve.low <= level <= reserve.high
+
+
+# ---- pools and traffic
+
+
+def judge_pool(count: int, random: Random) -> bool:
+    """10 blocks live on average; a pool that never refuses."""
+    demand = poisson_demand(random)
+    found = run_out(demand, count)
+    true = 1 - sum(exp(-10) * 10**k / factorial(k) for k in range(count))
+    return found.lowest <= true <= found.highest
+
+
+def poisson_demand(random: Random) -> Demand:
+    workload = parse_workload(WORKLOAD.format(40_000), int(random.integers(2**31)))
+    with tempfile.TemporaryDirectory() as folder:
+        trace = generate_workload(workload, Path(folder) / "trace")
+        (demand,) = measure_demand(trace, 1, smallest_that_fits([(2000, False)]))
+    return demand
+
+
+WORKLOAD = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
+
+
+def judge_unseen(random: Random) -> bool:
+    """Counts on other seeds of a workload, against Erlang's formula."""
+    workload = parse_workload(WORKLOAD.format(20_000), int(random.integers(2**31)))
+    with tempfile.TemporaryDirectory() as folder:
+        trace = generate_workload(workload, Path(folder) / "trace")
+        (pool,) = size_pools(trace, 0.95, PoolOptions(sizes=[2000])).pools
+    true = exact_metrics(TRAFFIC, fixed_pool(pool.count))
+    assert true is not None
+    return pool.unseen.lowest <= 1 - true["request_admission"] <= pool.unseen.highest
+
+
+TRAFFIC = Traffic(Poisson(0.05), UniformSize(2000, 2000), ExponentialHolding(0.5))
+
+
+def fixed_pool(blocks: int) -> Scheme:
+    plan = Plan("fixed_pool", {"block_size": 2000, "blocks": blocks})
+    return Scheme("one", plan, plan.engine().smallest_region)
+
+
+def judge_simulation(method: str, half_width: float | None, random: Random) -> bool:
+    """The admission of 10 buffers at 10 erlangs, against Erlang's formula."""
+    run = RunSettings(
+        requests=2000, warm_up=1000, half_width=half_width, metric="request_admission",
+        method=method, seed=int(random.integers(2**31)),
+    )  # fmt: skip
+    scheme = fixed_pool(10)
+    exact = exact_metrics(TRAFFIC, scheme)
+    assert exact is not None
+    seen = []
+    while is_another_round(seen, run):
+        numbers = range(len(seen), len(seen) + run.replications)
+        if method == "batches":
+            seen = replicate(Task(TRAFFIC, scheme, run, 0))
+            break
+        seen += [one for i in numbers for one in replicate(Task(TRAFFIC, scheme, run, i))]
+    estimate = estimate_metric(seen, "request_admission", run.confidence)
+    assert estimate is not None
+    return estimate.holds(exact["request_admission"])
+
+
+def judge_memory(random: Random) -> bool:
+    """The least buffers for an admission of 99 %, found by simulation and by Erlang's formula."""
+    (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
+    aim = Aim(0.99, "requests", seed=int(random.integers(2**31)))
+    with ThreadPoolExecutor(1) as executor:
+        search = _FamilySearch(TRAFFIC, family, aim, executor)
+        exact = search.least(aim.admission).memory
+        search._is_exact = False
+        found = search.least(aim.admission)
+    assert exact is not None
+    return found.lowest <= exact <= found.highest
+
+
+# ---- estimates, which are printed without a bound
+
+
+def exceed_region(times: float, chance: float, random: Random) -> float:
+    """The chance that a longer run exceeds the region for this one."""
+    maxima = draw_maxima(random, 48, 0).astype(np.int64)
+    found = LongerRuns(0, maxima, 48.0).forecast(times, chance)
+    assert isinstance(found, Forecast)
+    return LAW.chance(found.region, 48 * times)
+
+
+def state_chance(law: str, runs: int, chance: float, random: Random) -> float:
+    draw, level = LAWS[law]
+    return fit_gumbel(draw(random, runs)).chance(level(chance), 1)
+
+
+def exceed_reserve(times: int, random: Random) -> float | None:
+    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
+    reserve = next((one for one in found.reserves if one.times == times), None)
+    if reserve is None:
+        return None
+    return 1 - (1 - exp((reserve.free - 200_000) / 4_000)) ** (864 * times)
+
+
+def refuse_in_recording(random: Random) -> float:
+    """A count for one refusal in ten recordings, tried on another recording."""
+    demand = poisson_demand(random)
+    found = least_count(demand, 1 + log(1 - 0.1) / demand.requests)
+    return float(poisson_demand(random).peak > found.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A chance that is told without an interval, in percent, and what came."""
+
+    name: str
+    commands: str
+    model: str
+    told: float
+    judge: Callable[[Random], float | None]
+    is_slow: bool = False
+
+
+def list_estimates() -> list[Estimate]:
+    """All of them, in the order of the page."""
+    say = Estimate
+    return [
+        *(
+            say("bytes for, runs out", "fit", f"48 independent Gumbel maxima; {times} x",
+                100 * chance, partial(exceed_region, times, chance))
+            for times in (10, 100) for chance in CHANCES
+        ),
+        *(
+            say("runs out with a chance of", "check", f"{runs} needs of a law that is {law}",
+                100 * chance, partial(state_chance, law, runs, chance))
+            for law in LAWS for runs in (8, 40) for chance in CHANCES
+        ),
+        *(
+            say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x", 10,
+                partial(exceed_reserve, times))
+            for times in (1, 10)
+        ),
+        say("with a chance of, a recording", "settings", "Poisson arrivals, 10 live in the mean",
+            10, refuse_in_recording, is_slow=True),
+    ]  # fmt: skip
+
+
+def state_by_counts() -> list[Statement]:
+    """Of all runs, by those that fail."""
+    say = Statement
+    return [
+        *(
+            say("runs out of memory at most", "verify",
+                f"{runs} runs that differ, each of five plans fails just above the bound",
+                SURE, partial(judge_verify, runs))
+            for runs in (2, 10, 30)
+        ),
+        say("fails at these sizes at most", "verify --now",
+            "10 runs whose needs are log-normal, both heaps", SURE, partial(judge_survival, 10)),
+        say("all runs do at most", "fit --plans --folds",
+            "12 runs whose needs are log-normal, margin 2 %", SURE, partial(judge_folds, 12)),
+        say("a chance of up to", "check, 3 to 7 recordings",
+            "5 recordings that fail just above the bound", SURE, partial(judge_few_runs, 5)),
+    ]  # fmt: skip
+
+
+def state_by_needs() -> list[Statement]:
+    """Of checked recordings, by what they need."""
+    say = Statement
+    return [
+        *(
+            say("runs out with a chance of, interval", "check, 8 recordings and more",
+                f"{runs} needs of a law that is {law}, true chance {chance:.0%}",
+                NINE_OF_TEN, partial(judge_chance, law, runs, chance))
+            for law in LAWS for runs in (8, 40) for chance in CHANCES
+        ),
+        *(
+            say("the margin is eaten after, interval", "check, 8 recordings and more",
+                f"20 needs around a line, each {growth:g} deviations above the one before",
+                NINE_OF_TEN, partial(judge_margin_end, growth))
+            for growth in (0.2, 0.5)
+        ),
+    ]  # fmt: skip
+
+
+def state_by_windows() -> list[Statement]:
+    """Of regions for longer runs, by windows."""
+    say = Statement
+    return [
+        *(
+            say("region of longer runs, 9 times of 10", "fit",
+                f"48 Gumbel maxima, correlation of neighbours {neighbours:g}; {times} x, "
+                f"{chance:.0%}",
+                NINE_OF_TEN, partial(judge_region, neighbours, times, chance))
+            for neighbours in (0, 0.4) for times in (1, 10, 100) for chance in CHANCES
+        ),
+        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1%",
+            NINE_OF_TEN, partial(judge_job, 8)),
+    ]  # fmt: skip
+
+
+def state_by_trends() -> list[Statement]:
+    """Of what grows or falls, and of logs."""
+    say = Statement
+    return [
+        *(
+            say("growth of live bytes, slowest to fastest", "fit, profile",
+                f"48 values around a line, correlation of neighbours {neighbours:g}",
+                SURE, partial(judge_slope, neighbours))
+            for neighbours in (0, 0.4)
+        ),
+        *(
+            say(name, "forecast", "960 states around a line that falls", SURE,
+                partial(judge_log, what))
+            for name, what in (("free memory falls by, interval", "rate"),
+                               ("nothing is free after, interval", "end"))
+        ),
+        *(
+            say("9 of 10 such runs leave, interval", "forecast",
+                f"960 independent exponential states, {times} x", NINE_OF_TEN,
+                partial(judge_reserve, times))
+            for times in (1, 10)
+        ),
+    ]  # fmt: skip
+
+
+def state_by_demand() -> list[Statement]:
+    """Of pools and traffic."""
+    say = Statement
+    return [
+        *(
+            say("runs out for, interval", "size, settings",
+                f"Poisson arrivals, 10 live in the mean, {count} buffers", SURE,
+                partial(judge_pool, count), is_slow=True)
+            for count in (10, 14, 18, 24)
+        ),
+        say("hold-out", "size", "the same, other seeds", SURE, judge_unseen, is_slow=True),
+        say("memory, interval", "size from traffic", "Erlang's loss system, admission 99 %", SURE,
+            judge_memory, is_slow=True),
+        *(
+            say("admission, interval", "simulate, size from traffic",
+                f"Erlang's loss system, {method}{words}", SURE,
+                partial(judge_simulation, method, width), is_slow=True)
+            for method, width, words in (
+                ("replications", None, ""), ("batches", None, ""),
+                ("replications", 0.004, " until the interval is narrow enough"),
+            )
+        ),
+    ]  # fmt: skip
+
+
+def list_statements() -> list[Statement]:
+    """All of them, in the order of the page."""
+    return [
+        *state_by_counts(),
+        *state_by_needs(),
+        *state_by_windows(),
+        *state_by_trends(),
+        *state_by_demand(),
+    ]
+
+
+COLUMNS = ("statement", "printed by", "made of", "stated: at least, %", "made", "held, %",
+           "standard error")  # fmt: skip
+
+
+def row_of(found: Coverage) -> tuple[object, ...]:
+    one = found.statement
+    return (
+        *(one.name, one.commands, one.model, one.stated, found.made),
+        *(f"{found.share:.1f}", f"{found.error:.1f}"),
+    )
+
+
+ESTIMATES = ("estimate", "printed by", "made of", "told, %", "made", "came, %")
+
+
+def row_of_estimate(one: Estimate, trials: int) -> tuple[object, ...]:
+    random = np.random.default_rng(1)
+    came = [found for _ in range(trials) if (found := one.judge(random)) is not None]
+    mean = 100 * float(np.mean(came))
+    return one.name, one.commands, one.model, f"{one.told:g}", len(came), f"{mean:.1f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--only", default="")
+    add_option(parser)
+    given = parser.parse_args()
+
+    def is_chosen(one: Statement | Estimate) -> bool:
+        return given.only in f"{one.name}, {one.commands}"
+
+    rows, estimates, missed = list[tuple[object, ...]](), list[tuple[object, ...]](), 0
+    for one in filter(is_chosen, list_statements()):
+        found = judge_statement(one, given.trials // (SLOWER if one.is_slow else 1))
+        rows.append(row_of(found))
+        missed += not found.is_kept()
+        print("    " if found.is_kept() else "low ", *rows[-1], sep=" | ", flush=True)
+    for told in filter(is_chosen, list_estimates()):
+        trials = given.trials // (SLOWER if told.is_slow else 1)
+        estimates.append(row_of_estimate(told, trials))
+        print("    ", *estimates[-1], sep=" | ", flush=True)
+    if given.write:
+        write_result("chances", COLUMNS, rows, keys=3)
+        write_result("chances-estimates", ESTIMATES, estimates, keys=4)
+    print(f"{len(rows) - missed} of {len(rows)} hold as often as they say")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

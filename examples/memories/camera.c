@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A camera with a web server, as its heap sees it: packets and scan lines that DMA reads, frames,
+ * records of TLS, and small nodes of JSON. It prints each request as heapfit imports it, with what
+ * the request needs: the bits of docs/trace-schema.md.
+ *
+ *     cc -o camera camera.c && ./camera > camera.csv
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NOTHING = 0, DMA = 2 };
+enum { PACKET = 1, LINE, FRAME, RECORD, NODE, TEXT }; /* call sites */
+enum { ROUNDS = 400, NODES = 24, PACKETS = 6, LINES = 2 };
+
+static unsigned long objects;
+static uint64_t state;
+
+static uint32_t draw(uint32_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % below;
+}
+
+static unsigned long take(unsigned site, unsigned size, unsigned needs) {
+    printf("alloc,%lu,%u,%u,%u\n", objects, size, site, needs);
+    return objects++;
+}
+
+static void give(unsigned long object) {
+    printf("free,%lu,0,0,0\n", object);
+}
+
+/* Up to six packets at once, each in a buffer for the largest. */
+static void receive(void) {
+    unsigned long packets[PACKETS];
+    const uint32_t count = 1 + draw(PACKETS);
+    for (uint32_t i = 0; i < count; i++) {
+        packets[i] = take(PACKET, 1536, DMA);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        give(packets[i]);
+    }
+}
+
+/* A frame of 20 to 60 KiB, read line by line into two buffers in turn. */
+static void take_picture(void) {
+    unsigned long lines[LINES];
+    for (int i = 0; i < LINES; i++) {
+        lines[i] = take(LINE, 1280, DMA);
+    }
+    const unsigned long frame = take(FRAME, 20480 + 4096 * draw(11), NOTHING);
+    receive();
+    for (int i = 0; i < LINES; i++) {
+        give(lines[i]);
+    }
+    give(frame);
+}
+
+/* A request in JSON, answered through TLS. */
+static void answer(void) {
+    unsigned long nodes[NODES];
+    const uint32_t count = 8 + draw(NODES - 8);
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[i] = i % 4 == 3 ? take(TEXT, 12 + draw(200), NOTHING) : take(NODE, 40, NOTHING);
+    }
+    const unsigned long record = take(RECORD, 4096 + draw(12288), NOTHING);
+    receive();
+    give(record);
+    for (uint32_t i = 0; i < count; i++) {
+        give(nodes[i]);
+    }
+}
+
+int main(int count, char **words) {
+    state = count > 1 ? strtoull(words[1], NULL, 10) : 1;
+    puts("# source examples/memories/camera.c\n# pointer_bits 32\nop,object,size,site,needs");
+    unsigned long session[8];
+    for (int i = 0; i < 8; i++) {
+        session[i] = take(TEXT, 600 + draw(400), NOTHING);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        if (draw(4) == 0) {
+            take_picture();
+        } else {
+            answer();
+        }
+        const uint32_t one = draw(8);
+        give(session[one]);
+        session[one] = take(TEXT, 600 + draw(400), NOTHING);
+    }
+    return 0;
+}

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A drill: a program run again and again, each time out of memory at another request.
+
+    recording --> first refusal in each region from need to 5 % below --> a run in each such region
+
+So only requests are refused that this heap could refuse, if the program needed a little more than
+it was given: some in a thousand. Of those that one chain of callers makes, one runs first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.checks.host_run import HostRun, planned_program
+from heapfit.errors import HeapfitError
+from heapfit.importers.record import record
+from heapfit.outputs.scratch import scratch_folder
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.chains import DEPTH
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import FREE
+
+_BELOW = 0.05  # share of the need by which the smallest region is below it
+_UNIT = 8  # bytes between regions
+_MOST_REGIONS = 600
+_MOST_EVENTS = 200_000_000  # replayed in all regions together
+_FEWEST_RUNS = 16
+_REQUESTS_A_RUN = 1000
+_HIDDEN = 3600.0  # seconds; any limit drops what a run prints
+_TIMES = 10  # the time of a run that is served, after which another is taken to hang
+_LEAST_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRefusal:
+    """A request that a region refuses first."""
+
+    event: int
+    size: int
+    site: int  # the hash of its chain of callers
+    region: int  # the largest tried that refuses it
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """The requests of a program that a plan's heap could refuse. Sizes in bytes."""
+
+    plan: PlanFile
+    asked: int  # requests of the whole recording
+    need: int  # the region that serves them all
+    lowest: int  # the smallest region tried
+    requests: tuple[FirstRefusal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drill:
+    """The runs of a program that ran out of memory, each at another request."""
+
+    refusals: Refusals
+    runs: tuple[HostRun, ...]
+    sites: Mapping[int, str]  # the names of call sites
+
+    @property
+    def failed(self) -> tuple[HostRun, ...]:
+        """The runs that crashed or hung."""
+        return tuple(one for one in self.runs if one.has_crashed or one.status is None)
+
+    @property
+    def holds(self) -> bool:
+        """True if no run crashed or hung."""
+        return not self.failed
+
+
+def drill_program(
+    plan: PlanFile | Path | str, command: Sequence[str], progress: Progress = ignore_progress
+) -> Drill:
+    """Runs a program out of memory at each kind of request that the plan's heap could refuse.
+
+    The program is recorded first, with its output; later runs print nothing. HeapfitError if it
+    crashes by itself.
+    """
+    with planned_program(plan, command, DEPTH) as program, scratch_folder() as folder:
+        recording = record(command, folder / "run.parquet", depth=DEPTH)
+        if recording.trace is None:
+            raise HeapfitError(f"{program.program}: asked for no memory itself")
+        if recording.status < 0:
+            raise HeapfitError(
+                f"{program.program}: is ended by signal {-recording.status} with all the memory "
+                "there is (mend that first)"
+            )
+        loaded = load_trace(recording.trace, program.plan.plan.alignment)
+        refusals = _find_refusals(loaded, program.plan)
+        chosen = choose(refusals.requests, _most_runs(refusals.asked))
+        served = program.run(refusals.need, _HIDDEN)
+        limit = max(_LEAST_SECONDS, _TIMES * served.seconds)
+        runs = []
+        for i, one in enumerate(chosen):
+            progress("run", i / len(chosen))
+            runs.append(program.run(one.region, limit))
+        sites = [site for one in runs for site in (one.site, one.last_site)]
+        return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
+
+
+def _most_runs(requests: int) -> int:
+    return max(_FEWEST_RUNS, requests // _REQUESTS_A_RUN)
+
+
+def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
+    """Replays the recording in regions below its need, each to the first request it refuses."""
+    base = loaded.trace.base_alignment_for(plan.base_alignment)
+    events = loaded.events_for(plan.plan)
+    trial = _engine.Trial(plan.plan.engine(), events, base)
+    need = trial.scan().r_safe
+    if need is None:
+        raise HeapfitError(f"{plan.name}: no region below 4 GiB serves the program")
+    lowest = max(min(round(need * (1 - _BELOW)), plan.region or need), trial.smallest_region)
+    found: dict[int, FirstRefusal] = {}
+    for region in _regions(lowest, need, len(events)):
+        replay = _engine.Replay(plan.plan.engine(), region, base, metered=False)
+        replay.feed(events)
+        result = replay.result()
+        event, size = result.failed_event, result.failed_size
+        if event is not None and size is not None:
+            site = int(loaded.sites[event]) if len(loaded.sites) else 0
+            found.setdefault(event, FirstRefusal(event, size, site, region))
+    asked = int((events.ops() != FREE).sum())
+    return Refusals(plan, asked, need, lowest, tuple(found.values()))
+
+
+def _regions(lowest: int, need: int, events: int) -> list[int]:
+    """The regions to try, the largest first: each multiple of 8 B, or as many as take not long."""
+    most = max(1, min(_MOST_REGIONS, _MOST_EVENTS // events))
+    step = -(-(need - lowest) // most)
+    return list(range(need - _UNIT, lowest - 1, -(-(-step // _UNIT) * _UNIT or _UNIT)))
+
+
+def choose(requests: Sequence[FirstRefusal], most: int) -> list[FirstRefusal]:
+    """The requests to refuse: one of each chain of callers, then of each size, then the others.
+
+    >>> made = [FirstRefusal(event, 8, event // 2, 0) for event in (1, 2, 3, 4)]
+    >>> [one.event for one in choose(made, 3)]
+    [1, 2, 4]
+    """
+    seen: set[object] = set()
+    ranked = []
+    for order, one in enumerate(requests):
+        keys = (one.site, (one.site, one.size))
+        rank = next((i for i, key in enumerate(keys) if key not in seen), len(keys))
+        seen.update(keys)
+        ranked.append((rank, order, one))
+    return [one for _, _, one in sorted(ranked, key=lambda each: each[:2])][:most]

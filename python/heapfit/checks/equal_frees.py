@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A log without addresses: which of equal blocks a free meant, and what that can cost.
+
+Live bytes are the same whichever was freed; what a heap needs is not. Of the two readings, the
+oldest freed first and the newest, the one that needs more is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.importers import ImportOptions, import_file, open_trace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
+from heapfit.trace.stored import Trace
+
+_HEAP = "heap_4"
+
+
+def settle_equal_frees(
+    log: Path, trace: Trace, options: ImportOptions
+) -> tuple[Trace, tuple[str, ...]]:
+    """The trace of the reading that needs more memory, and a note with both needs.
+
+    `trace` was imported from the log by these options; it is replaced where the other needs more.
+    Of a log with addresses it is returned as it is.
+    """
+    own = options.own_lines
+    if own is None or own.has_addresses:
+        return trace, ()
+    newest = replace(options, own_lines=replace(own, frees_newest=True))
+    with open_trace(log, newest) as other:
+        oldest_need, newest_need = _measure_needs(trace, other)
+    both = f"{_tell(oldest_need)} if the oldest was, {_tell(newest_need)} if the newest was"
+    is_newest = _rank(newest_need) > _rank(oldest_need)
+    kept = import_file(log, trace.path, newest) if is_newest else trace
+    which = "newest" if is_newest else "oldest"
+    return kept, (
+        f"Paired by size: which of equal blocks was freed is not told. {_HEAP} needs {both}; "
+        f"the trace frees the {which}.",
+    )
+
+
+def _measure_needs(*traces: Trace) -> tuple[int | None, ...]:
+    heap = find_heap(_HEAP, STANDARD_ALIGNMENT)
+    bases = [trace.base_alignment_for(STANDARD_ALIGNMENT) for trace in traces]
+    return measure_memories(heap, [requests_of(trace) for trace in traces], bases)[1]
+
+
+def _rank(need: int | None) -> int:
+    return 1 << 32 if need is None else need
+
+
+def _tell(need: int | None) -> str:
+    return "more than 4 GiB" if need is None else f"{need:,} B"

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit place`: which requests go into which memory, and how small the first one can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import typer
+
+from heapfit import _engine
+from heapfit.cli.arguments import command_line
+from heapfit.cli.commands.fitting import PlaceCommand
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.progress import progress_bar
+from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.importers import open_trace
+from heapfit.importers.site_names import site_names
+from heapfit.memories.demand import demand_of, parse_need, parse_site
+from heapfit.memories.esp_idf import settings_text
+from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_requests
+from heapfit.memories.search import Point
+from heapfit.plan.memories import memories_tables, parse_memory
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
+from heapfit.plan.quantities import format_share
+from heapfit.plan.values import expand_names
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+
+STANDARD_HEAP = "best_fit"  # in each memory
+_HEAPS = (STANDARD_HEAP, "tlsf", "good_fit", "first_fit")  # of --allocators all
+_WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
+_MOST_SITES = 4  # on the first screen
+
+
+def run(command: PlaceCommand) -> None:
+    needs = [parse_need(one) for one in command.needs or []]
+    hot = dict(map(_parse_hot, command.hot or []))
+    names: dict[int, str] = {}
+    with ExitStack() as opened, progress_bar(_WORK) as progress:
+        demands = []
+        for source in command.sources:
+            loaded = load_trace(opened.enter_context(open_trace(source)), progress=progress)
+            demands.append(demand_of(source.name, loaded, needs, hot))
+            names |= site_names(loaded, command.programs or [])
+        options = PlacingOptions(command.share, command.margin, tuple(command.needs or []))
+        placings = []
+        for name in expand_names(command.allocators or [STANDARD_HEAP], _HEAPS):
+            heap = find_heap(name, STANDARD_ALIGNMENT).plan
+            memories = [parse_memory(one, heap) for one in command.memories]
+            placings.append(place_requests(memories, demands, options, progress))
+        placing = min(placings, key=lambda one: one.chosen.size)
+        if command.report is not None:
+            from heapfit.report.heap.memories import (
+                write_memories_page,
+            )  # jinja2 takes long to load
+
+            write_memories_page(command.report, placing, names, command_line())
+    if command.output is not None:
+        save_plan(command.output, _plan_file(placing))
+    print_result(_parts(placing, names, command), command.as_json)
+
+
+def _parse_hot(text: str) -> tuple[int, float]:
+    site, _, accesses = text.partition("=")
+    if not accesses.isdecimal():
+        raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
+    return parse_site(site), float(accesses)
+
+
+def _plan_file(placing: Placing) -> PlanFile:
+    loaded = [one.loaded for one in placing.demands]
+    first, memories = loaded[0], placing.plan
+    traces = tuple(TrainingTrace(one.name, one.loaded.content) for one in placing.demands)
+    return PlanFile(
+        name="memories",
+        plan=memories.memories[0].plan,
+        region=memories.memories[0].size,
+        r_min=None,
+        base_alignment=max(
+            memories.memories[0].plan.alignment, *(one.largest_alignment for one in loaded)
+        ),
+        u_max=placing.size.u_max,
+        pointer_bits=first.trace.info.pointer_bits,
+        trained_on=TrainingRecord(
+            traces[0].trace,
+            traces[0].content,
+            sum(len(one.events) for one in loaded),
+            first.trace.info.kind,
+            traces if len(traces) > 1 else (),
+        ),
+        heapfit_version=_engine.version,
+        margin=placing.size.margin,
+        memories=memories,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    name: str
+    point: Point | None
+
+    @property
+    def size(self) -> int | None:
+        return None if self.point is None else self.point.size
+
+    @property
+    def reserve(self) -> int | None:
+        return None if self.point is None else self.point.rule.reserve
+
+    @property
+    def share(self) -> float | None:
+        return None if self.point is None else self.point.requests_share
+
+    @property
+    def byte_share(self) -> float | None:
+        return None if self.point is None else self.point.byte_share
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else format_share(round(share, 4))
+
+
+_ROWS: tuple[Column[_Row], ...] = (
+    Column("rule", "first memory serves first", lambda row: row.name),
+    Column("size", "bytes"),
+    Column("reserve", "reserve"),
+    Column("share", "requests", shown=lambda row: _percent(row.share)),
+    Column("byte_share", "bytes x life", shown=lambda row: _percent(row.byte_share)),
+)
+_CURVE: tuple[Column[CurvePoint], ...] = (
+    Column("share", "inside", shown=lambda one: _percent(one.share)),
+    Column("by_size", "by size", lambda one: one.by_size and one.by_size.size),
+    Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to),
+    Column("by_site", "by call site", lambda one: one.by_site and one.by_site.size),
+    Column("sites", "sites", lambda one: one.by_site and len(one.by_site.rule.sites)),
+)
+
+
+def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> Iterator[Part]:
+    first, size, chosen = placing.memories[0], placing.size, placing.chosen
+    yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
+    yield Fields({"region": size.region, "margin_percent": size.margin})
+    yield from paragraph(
+        f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
+        f"served, and {_percent(chosen.share)} of {_describe_share(placing, command)}; "
+        f"{size.margin:g} % is the margin of another run."
+    )
+    yield Line("")
+    yield Table(_ROWS, _rows(placing), "rules")
+    shown = [one for one in placing.curve if one.share in (0.5, 0.8, 0.9, 1.0)]
+    yield Line("")
+    yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
+    yield Line("")
+    yield from _choice_parts(placing, names, command.everything)
+    yield Fields({"accesses_are_told": bool(command.hot), **memories_tables(placing.plan)})
+    yield from paragraph(
+        "Accesses are as told by --hot, one number for each call site."
+        if command.hot
+        else "Accesses are unknown, so no time is told: shares are of requests and bytes x life."
+    )
+    for name, path in (("plan", command.output), ("report", command.report)):
+        if path is not None:
+            yield Line(f"{name:7}{path}", is_copied=True)
+
+
+def _describe_share(placing: Placing, command: PlaceCommand) -> str:
+    """What the share is a share of."""
+    if command.hot:
+        return "all accesses"
+    return "the requests that may be there" if placing.is_partial else "all requests"
+
+
+def _rows(placing: Placing) -> list[_Row]:
+    by_size, by_site = placing.by_size, placing.by_site
+    rows = [
+        _Row("what needs it", placing.alone),
+        _Row("chosen", placing.chosen),
+        _Row(f"up to {by_size.rule.up_to:,} B" if by_size else "by size", by_size),
+        _Row(f"{len(by_site.rule.sites)} call sites" if by_site else "by call site", by_site),
+        _Row("up to 16,384 B", placing.today),
+        _Row("the same, ESP-IDF's reserve", placing.standard),
+    ]
+    return [row for row in rows if row.point is not None]
+
+
+def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:
+    """The settings of the rule by size, and the table of the rule by call site."""
+    if placing.by_size is not None:
+        settings = settings_text(placing.with_margin(placing.by_size.rule))
+        yield Fields({"esp_idf": settings})
+        yield from (Line(text, is_copied=True) for text in settings)
+    if placing.by_site is None:
+        return
+    sites = placing.by_site.rule.sites
+    named = [names.get(site, f"{site:08x}") for site in sites]
+    yield Fields({"sites": [{"site": f"{one:08x}", "where": names.get(one)} for one in sites]})
+    few = named if is_whole else named[:_MOST_SITES]
+    rest = f", {len(named) - len(few)} more: --all" if len(named) > len(few) else ""
+    yield from paragraph(f"Call sites inside: {', '.join(few)}{rest}")

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the memories of a plan served, as parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapfit.cli.printing.parts import Column, Fields, Part, Table, paragraph
+from heapfit.memories.joint import Joint, MemoryUse
+from heapfit.plan.quantities import format_share
+
+
+def joint_parts(joint: Joint) -> Iterator[Part]:
+    """The refusal if there is one, and a row for each memory."""
+    yield Fields({"holds": joint.refusal is None, "refusal": joint.refusal})
+    yield from paragraph(joint.refusal or "All requests are served.")
+    columns: list[Column[MemoryUse]] = [
+        Column("name", "memory"),
+        Column("size", "bytes"),
+        Column("footprint", "used"),
+        Column("live_peak", "live at most"),
+        Column("requests", "requests"),
+        Column(
+            "byte_share",
+            "bytes x life",
+            lambda one: joint.byte_share([one.name]),
+            lambda one: format_share(joint.byte_share([one.name])),
+        ),
+    ]
+    yield Table(columns, joint.uses, "memories")

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The requests of recordings that several memories have to serve: what each needs and weighs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.errors import HeapfitError
+from heapfit.plan.memories import MemoriesPlan, bits_of
+from heapfit.plan.quantities import parse_size
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import FREE, RESIZE, is_allocation
+
+_NEEDS_SHIFT = 8  # in the engine's column of requests: bits needed above the tag
+
+
+@dataclass(frozen=True, slots=True)
+class NeedRule:
+    """Requests that need something, where the recording does not say it."""
+
+    bits: int
+    least: int = 0  # bytes, of any call site
+    site: int | None = None  # of this call site, of any size
+
+
+def parse_need(text: str) -> NeedRule:
+    """The rule in CAPABILITY=SIZE, for requests of at least so many bytes, or CAPABILITY=site:HEX.
+
+    >>> parse_need("dma=1500")
+    NeedRule(bits=2, least=1500, site=None)
+    >>> parse_need("dma=site:00c0ffee").site == 0xC0FFEE
+    True
+    """
+    name, _, rest = text.partition("=")
+    if not rest:
+        raise HeapfitError(
+            f"--needs {text[:60]}: is not CAPABILITY=SIZE or CAPABILITY=site:HEX, such as dma=1500"
+        )
+    if rest.startswith("site:"):
+        return NeedRule(bits_of([name]), site=parse_site(rest.removeprefix("site:")))
+    return NeedRule(bits_of([name]), least=parse_size(rest))
+
+
+def parse_site(text: str) -> int:
+    """The call site of eight hexadecimal digits."""
+    try:
+        return int(text, 16) if len(text) == 8 else int("", 16)
+    except ValueError as error:
+        raise HeapfitError(
+            f"{text[:40]}: is not the eight hexadecimal digits of a call site"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """The requests of one recording: allocations and resizes. Columns have a row an event."""
+
+    name: str
+    loaded: LoadedTrace
+    asks: NDArray[np.bool_]  # it is a request
+    sizes: NDArray[np.uint64]
+    sites: NDArray[np.uint32]
+    needs: NDArray[np.uint8]  # bits
+    byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
+    weights: NDArray[np.float64]  # accesses, where they are told; else 1 for each request
+
+    def requests(self, plan: MemoriesPlan) -> NDArray[np.uint16]:
+        """What each event needs and the tag of its site, as the engine takes them."""
+        needed = self.needs.astype(np.uint16) << np.uint16(_NEEDS_SHIFT)
+        known = plan.rule.sites
+        return needed | np.where(self.asks, self.loaded.tags(known), 0) if known else needed
+
+
+def demand_of(
+    name: str, loaded: LoadedTrace, rules: Sequence[NeedRule], hot: Mapping[int, float]
+) -> Demand:
+    """The requests of a recording; `hot` has the accesses of a request of each site, if told."""
+    ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
+    asks = is_allocation(ops) | ((ops == RESIZE) & (sizes > 0))
+    sites = loaded.sites if len(loaded.sites) else np.zeros(len(ops), np.uint32)
+    weights = asks.astype(np.float64)
+    if hot:
+        weights = np.zeros(len(ops))
+        for site, accesses in hot.items():
+            weights[asks & (sites == site)] = accesses
+    needs = np.where(asks, _needs_of(sizes, sites, rules) | loaded.trace.needs(), 0).astype(
+        np.uint8
+    )
+    needs = _hand_down(needs, ops, objects)
+    return Demand(
+        name, loaded, asks, sizes, sites, needs, _byte_events(asks, sizes, objects), weights
+    )
+
+
+def _needs_of(
+    sizes: NDArray[np.uint64], sites: NDArray[np.uint32], rules: Sequence[NeedRule]
+) -> NDArray[np.uint8]:
+    needs = np.zeros(len(sizes), np.uint8)
+    for rule in rules:
+        is_meant = sizes >= rule.least if rule.site is None else sites == rule.site
+        needs[is_meant] |= rule.bits
+    return needs
+
+
+def _hand_down(
+    needs: NDArray[np.uint8], ops: NDArray[Any], objects: NDArray[np.uint32]
+) -> NDArray[np.uint8]:
+    """A block that is resized needs what it was allocated for, too."""
+    own = needs[is_allocation(ops)]  # by object: they are numbered in order of allocation
+    resizes = (ops == RESIZE) & (ops != FREE)
+    needs[resizes] |= own[objects[resizes]]
+    return needs
+
+
+def _byte_events(
+    asks: NDArray[np.bool_], sizes: NDArray[np.uint64], objects: NDArray[np.uint32]
+) -> NDArray[np.float64]:
+    order = np.argsort(objects, kind="stable")
+    ends = np.full(len(order), len(order))
+    same = objects[order[1:]] == objects[order[:-1]]
+    ends[order[:-1][same]] = order[1:][same]
+    return np.where(asks, sizes * (ends - np.arange(len(order))), 0.0)

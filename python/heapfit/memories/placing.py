@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which requests go into the first memory: by size or by call site, with or without a reserve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
+from heapfit.errors import HeapfitError
+from heapfit.memories.demand import Demand
+from heapfit.memories.esp_idf import STANDARD, WITHOUT_RESERVE
+from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
+from heapfit.plan.memories import MemoriesPlan, Memory, require_different
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.tabular import Tabular, arrow_table
+
+SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
+_STEP = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The least first memory found for a share of requests inside, by each kind of rule."""
+
+    share: float
+    by_size: Point | None
+    by_site: Point | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Placing(Tabular):
+    """What the first of several memories has to be, and which requests go there."""
+
+    memories: tuple[Memory, ...]
+    demands: tuple[Demand, ...]
+    is_partial: bool  # requests that need what the first memory has not are not counted
+    share: float  # that was asked for
+    needing: float  # the share of requests that needs something
+    alone: Point | None  # what needs the first memory, and nothing else in it
+    chosen: Point  # the least memory of all rules
+    by_size: Point | None
+    by_site: Point | None
+    today: Point | None  # ESP-IDF's limit, without reserve
+    standard: Point | None  # ESP-IDF's defaults
+    curve: tuple[CurvePoint, ...]
+    size: HeapSize  # of the first memory, with its margin
+    needs: tuple[str, ...]  # as they were told
+
+    @property
+    def plan(self) -> MemoriesPlan:
+        """The chosen rule, the first memory with its margin; the reserve has it, too."""
+        plan = plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
+        return replace(plan, rule=replace(plan.rule, needs=self.needs))
+
+    def with_margin(self, rule: InsideRule) -> InsideRule:
+        """A rule whose reserve has the margin."""
+        wanted = rule.reserve * self.size.region
+        return replace(rule, reserve=-(-wanted // self.chosen.size) // 8 * 8 + 8 * (wanted > 0))
+
+    def __str__(self) -> str:
+        first = self.memories[0].name
+        return f"{first}: {self.size.region:,} B, {100 * self.chosen.share:.1f} % inside"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each share of the curve, sizes in bytes."""
+        return arrow_table(
+            self.curve,
+            {
+                "share": lambda one: one.share,
+                "by_size": lambda one: one.by_size and one.by_size.size,
+                "up_to": lambda one: one.by_size and one.by_size.rule.up_to,
+                "by_site": lambda one: one.by_site and one.by_site.size,
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlacingOptions:
+    """What a placing aims at."""
+
+    share: float = 0.8  # of requests to serve inside, or of accesses where they are told
+    margin: float | None = None  # percent; None: the measured one
+    needs: tuple[str, ...] = ()  # as they were told, for the plan
+
+
+def place_requests(
+    memories: Sequence[Memory],
+    demands: Sequence[Demand],
+    options: PlacingOptions,
+    progress: Progress = ignore_progress,
+) -> Placing:
+    """Searches rules by size and by call site; HeapfitError if even the needs do not fit."""
+    require_different(memories)
+    counted = [_count_only(one, memories[0].bits) for one in demands]
+    ground, requests = Ground(tuple(memories), tuple(counted)), join_requests(counted)
+    progress(_STEP, 0.0)
+    alone = ground.least(InsideRule())
+    if alone is None:
+        refusal = ground.point(InsideRule(), memories[0].size).joint.refusal
+        raise HeapfitError(f"{refusal} (give that memory more, or another one that offers it)")
+    curve: list[CurvePoint] = []
+    shares = sorted({*SHARES, options.share})
+    for number, share in enumerate(shares):
+        curve.append(_curve_point(ground, requests, alone, share, curve))
+        progress(_STEP, (number + 1) / (len(shares) + 2))
+    asked = next(one for one in curve if one.share == options.share)
+    found = [one for one in (asked.by_size, asked.by_site) if one is not None]
+    if not found:
+        raise HeapfitError(
+            f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
+            "requests beside all that need it (give it more, or ask for a smaller --share)"
+        )
+    chosen = ground.confirm(min(found, key=lambda one: one.size), options.share)
+    progress(_STEP, 1.0)
+    return Placing(
+        memories=tuple(memories),
+        demands=tuple(demands),
+        is_partial=any(bool((one.weights[one.asks] == 0).any()) for one in counted),
+        share=options.share,
+        needing=requests.needing_share,
+        alone=alone,
+        chosen=chosen,
+        by_size=asked.by_size,
+        by_site=asked.by_site,
+        today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
+        standard=ground.least(STANDARD) if requires_reserve(ground) else None,
+        curve=tuple(curve),
+        size=_with_margin(ground, chosen, options.margin),
+        needs=options.needs,
+    )
+
+
+def _curve_point(
+    ground: Ground, requests: Requests, alone: Point, share: float, before: Sequence[CurvePoint]
+) -> CurvePoint:
+    """The point of a share; `before` are those of smaller ones."""
+    last = before[-1] if before else CurvePoint(0.0, alone, alone)
+    beyond = (share, (share + 1) / 2)
+    thresholds = {requests.threshold(one) for one in beyond} - {0}
+    sites = {requests.densest_sites(one) for one in beyond} - {()}
+    by_size = [InsideRule(one) for one in sorted(thresholds)]
+    by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
+    search = _Search(ground, share, requires_reserve(ground) * alone.size)
+    return CurvePoint(share, search.best(by_size, last.by_size), search.best(by_site, last.by_site))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What rules are tried for: a share, and a reserve for what needs something; 0: none does."""
+
+    ground: Ground
+    share: float
+    reserve: int
+
+    def best(self, rules: Sequence[InsideRule], near: Point | None) -> Point | None:
+        """The rule that takes the least memory, with a reserve or without."""
+        best: Point | None = None
+        reserves = {0, self.reserve}
+        for rule in (replace(one, reserve=kept) for one in rules for kept in sorted(reserves)):
+            most = None if best is None else best.size - 8
+            found = self.ground.least(rule, self.share, near.size if near else 0, most)
+            best = found or best
+        return best
+
+
+def _count_only(demand: Demand, bits: int) -> Demand:
+    """The demand without weight on requests that need what a memory with these bits has not."""
+    elsewhere = (demand.needs & np.uint8(255 ^ bits)) != 0
+    return replace(demand, weights=np.where(elsewhere, 0.0, demand.weights))
+
+
+def requires_reserve(ground: Ground) -> bool:
+    """True if some request needs what the first memory offers."""
+    others = np.uint8(255 ^ ground.memories[0].bits)
+    return any(bool(((one.needs != 0) & (one.needs & others == 0)).any()) for one in ground.demands)
+
+
+def _with_margin(ground: Ground, chosen: Point, margin: float | None) -> HeapSize:
+    live = sum(one.live_peak for one in chosen.joint.uses if one.name in chosen.inside)
+    kind = margin_kind(ground.memories[0].plan, is_trained=True)
+    return heap_size(chosen.size, MarginBasis(len(ground.demands), live, kind), margin=margin)

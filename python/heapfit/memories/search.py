@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The least first memory in which a rule serves all that needs it, and enough of the rest.
+
+A rule says which requests are tried in the first memory before the others; the others are tried
+there last. What needs something goes to the memories that offer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.memories.demand import Demand
+from heapfit.memories.joint import Joint, replay_jointly
+from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
+
+RESERVE = "reserve"  # the part of the first memory that serves requests with needs only
+_UNIT = _engine.REGION_UNIT
+_ABOVE = 6  # sizes tried above a candidate's least one
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class InsideRule:
+    """The requests that are tried in the first memory first, besides those that need it."""
+
+    up_to: int = 0  # bytes of a request; 0: none by its size
+    sites: tuple[int, ...] = ()  # call sites, whatever the size
+    reserve: int = 0  # bytes of the first memory for requests with needs only
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A rule in the least first memory that was found for it."""
+
+    rule: InsideRule
+    size: int  # bytes of the first memory, the reserve included
+    plan: MemoriesPlan
+    joint: Joint
+
+    @property
+    def inside(self) -> Order:
+        """The memories that the first one consists of."""
+        return (self.plan.memories[0].name, RESERVE)
+
+    @property
+    def share(self) -> float:
+        """The share served inside of what is counted: accesses if told, else requests."""
+        return self.joint.share(self.inside)
+
+    @property
+    def requests_share(self) -> float:
+        """The share of requests served inside."""
+        return self.joint.requests_share(self.inside)
+
+    @property
+    def byte_share(self) -> float:
+        """The share of bytes x events served inside."""
+        return self.joint.byte_share(self.inside)
+
+
+def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> MemoriesPlan:
+    """The plan of a rule with a first memory of `size` bytes."""
+    first, *others = memories
+    rest = tuple(one.name for one in others)
+    inwards, outwards = (first.name, *rest), (*rest, first.name)
+    kept: tuple[Memory, ...] = ()
+    if rule.reserve:
+        kept = (replace(first, name=RESERVE, size=rule.reserve),)
+    by_size: tuple[tuple[int, Order], ...] = ((_LARGEST, outwards),)
+    if rule.up_to:
+        by_size = ((rule.up_to, inwards), *by_size)
+    return MemoriesPlan(
+        (replace(first, size=size - rule.reserve), *others, *kept),
+        MemoryRule(
+            of_needs=(*(one.name for one in kept), *inwards),
+            by_size=by_size,
+            by_tag=(inwards,) if rule.sites else (),
+            sites=dict.fromkeys(rule.sites, 1),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The memories and the recordings that rules are tried on."""
+
+    memories: tuple[Memory, ...]  # the first one is to be small; its size is the most it may have
+    demands: tuple[Demand, ...]
+    _columns: dict[tuple[int, ...], list[NDArray[np.uint16]]] = field(default_factory=dict)
+
+    @cached_property
+    def smallest(self) -> int:
+        """Bytes that a heap in the first memory needs to start."""
+        return int(self.memories[0].plan.engine().smallest_region)
+
+    def point(self, rule: InsideRule, size: int) -> Point:
+        """A rule in a first memory of this size, replayed."""
+        plan = plan_for(self.memories, rule, size)
+        if rule.sites not in self._columns:
+            self._columns[rule.sites] = [one.requests(plan) for one in self.demands]
+        joint = replay_jointly(plan, self.demands, self._columns[rule.sites])
+        return Point(rule, size, plan, joint)
+
+    def least(
+        self, rule: InsideRule, share: float = 0.0, near: int = 0, most: int | None = None
+    ) -> Point | None:
+        """A rule in the least memory found; None if it does not do in `most` bytes.
+
+        By default that is the whole memory. `near` is a size from which on it may do.
+        """
+
+        def works(size: int) -> bool:
+            return self._does(self.point(rule, size), share)
+
+        most = (self.memories[0].size if most is None else most) // _UNIT * _UNIT
+        low = -(-(rule.reserve + self.smallest) // _UNIT) * _UNIT
+        if low > most or not works(most):
+            return None
+        if works(low):
+            return self.point(rule, low)
+        for high in _rising(max(near, low), most):
+            if works(high):
+                break
+            low = high
+        return self.point(rule, bisect_upwards(works, low, high, most))
+
+    def confirm(self, point: Point, share: float = 0.0) -> Point:
+        """The same rule in the least memory from which on all sizes tried above do."""
+
+        def trial(size: int) -> tuple[bool, int, int, int]:
+            tried = self.point(point.rule, size)
+            used = max(tried.joint.uses[0].footprint + point.rule.reserve, self.smallest)
+            return self._does(tried, share), used, used, 1
+
+        low = point.rule.reserve + self.smallest
+        found = _engine.search_regions(trial, low, max(point.size, low))
+        return self.point(point.rule, found.r_safe) if found.r_safe else point
+
+    @staticmethod
+    def _does(point: Point, share: float) -> bool:
+        return point.joint.refusal is None and point.share >= share - 1e-9
+
+
+def _rising(start: int, most: int) -> Iterator[int]:
+    """Sizes from the start to the most, by steps that double."""
+    size, step = start, max(start // 64 // _UNIT, 8) * _UNIT
+    while size < most:
+        yield size
+        size, step = size + step, 2 * step
+    yield most
+
+
+def bisect_upwards(works: Callable[[int], bool], fails: int, does: int, most: int) -> int:
+    """The least size found above which sizes do: bisected, then tried above and bisected again."""
+    while True:
+        low, high = fails, does
+        while high - low > _UNIT:
+            middle = (low + high) // 2 // _UNIT * _UNIT
+            low, high = (low, middle) if works(middle) else (middle, high)
+        step = max(high // 8 // _ABOVE // _UNIT, 1) * _UNIT
+        above = range(high + step, most, step)[:_ABOVE]
+        failed = [size for size in above if not works(size)]
+        if not failed:
+            return high
+        fails = failed[-1]
+        does = next((size for size in above if size > fails), most)
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """The requests of all recordings, one after the other."""
+
+    sizes: NDArray[np.uint64]
+    sites: NDArray[np.uint32]
+    is_needing: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    byte_events: NDArray[np.float64]
+
+    @property
+    def needing_share(self) -> float:
+        """The share of weights that needs something."""
+        return float(self.weights[self.is_needing].sum() / max(self.weights.sum(), 1e-9))
+
+    def threshold(self, share: float) -> int:
+        """The least size up to which requests, with those that need something, are a share."""
+        free = ~self.is_needing
+        sizes, places = np.unique(self.sizes[free], return_inverse=True)
+        if not len(sizes):
+            return 0
+        reached = np.cumsum(np.bincount(places, self.weights[free]))
+        missing = share * self.weights.sum() - self.weights[self.is_needing].sum()
+        return int(sizes[min(np.searchsorted(reached, missing - 1e-9), len(sizes) - 1)])
+
+    def densest_sites(self, share: float) -> tuple[int, ...]:
+        """Call sites by the weight that a byte they keep live serves, up to a share of all."""
+        free = ~self.is_needing & (self.sites != 0)
+        sites, places = np.unique(self.sites[free], return_inverse=True)
+        if not len(sites):
+            return ()
+        weights = np.bincount(places, self.weights[free])
+        density = weights / (np.bincount(places, self.byte_events[free]) + 1)
+        order = np.argsort(-density, kind="stable")
+        reached = np.cumsum(weights[order]) + self.weights[self.is_needing].sum()
+        count = int(np.searchsorted(reached, share * self.weights.sum() - 1e-9)) + 1
+        return tuple(sorted(sites[order[:count]].tolist()))
+
+
+def join_requests(demands: Sequence[Demand]) -> Requests:
+    """The requests of all demands, one after the other."""
+
+    def join(column: Callable[[Demand], NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([column(one)[one.asks] for one in demands])
+
+    return Requests(
+        join(lambda one: one.sizes),
+        join(lambda one: one.sites),
+        join(lambda one: one.needs) != 0,
+        join(lambda one: one.weights),
+        join(lambda one: one.byte_events),
+    )

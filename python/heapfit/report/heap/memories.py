@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a placing: the first memory over the share inside, and a heap map of each memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.memories.demand import Demand
+from heapfit.memories.placing import CurvePoint, Placing
+from heapfit.memories.search import Point
+from heapfit.report.drawing import rendering
+from heapfit.report.drawing.figure import COLOURS, Chart, Trace, byte_axis, line_with_marks
+from heapfit.report.drawing.number_text import NO_BREAK, size
+from heapfit.report.heap_map.packed import pack_map
+from heapfit.report.heap_map.replays import HeapMap, MappedHeap, RegionReplay
+
+_TEMPLATE = Path(__file__).with_name("memories.html.j2")
+_MAP_SCRIPT = _TEMPLATE.parent.with_name("heap_map") / "map.js"
+_ELSEWHERE = np.uint64(2**31)  # an offset above every region that is drawn
+
+
+def write_memories_page(
+    path: Path, placing: Placing, names: Mapping[int, str], command: str
+) -> None:
+    """Writes the page, whose maps are of the first recording; `names` are call sites'."""
+    chart, demand = _curve_chart(placing), placing.demands[0]
+    record = pack_map(map_memories(placing, demand), demand.loaded, names)
+    text = rendering.render(
+        _TEMPLATE,
+        f"{placing.memories[0].name} in {size(placing.size.region)}",
+        [chart],
+        own_scripts={_MAP_SCRIPT: record},
+        chart_shown=chart,
+        placing=placing,
+        subject=", ".join(one.name for one in placing.demands),
+        percent=lambda share: f"{100 * share:.1f}{NO_BREAK}%",
+        heap_map_record=record,
+        command=command,
+    )
+    rendering.write_page(path, text)
+
+
+def map_memories(placing: Placing, demand: Demand) -> HeapMap:
+    """The map of each memory of the plan, with what the recording has there."""
+    plan, events = placing.plan, demand.loaded.events
+    replay = plan.replay(demand.loaded.largest_alignment, keeps_places=True)
+    replay.feed(events, demand.requests(plan))
+    is_there = demand.sizes[demand.asks][: len(replay.numbers)] > 0
+    numbers, offsets = replay.numbers[is_there], replay.offsets[is_there].astype(np.uint64)
+    heaps = []
+    for number, (memory, use) in enumerate(zip(plan.memories, replay.shares(), strict=True)):
+        region = memory.size if number == 0 else max(use.footprint, 1)
+        own = RegionReplay(region, np.where(numbers == number, offsets, _ELSEWHERE), None)
+        heaps.append(MappedHeap(memory.name, own, (own,)))
+    lifetimes = _engine.Lifetimes(events)
+    peak = demand.loaded.profile.u_max_event
+    return HeapMap(tuple(heaps), lifetimes, len(events), peak, is_divided=True)
+
+
+def _curve_chart(placing: Placing) -> Chart:
+    """Bytes of the first memory over the share inside, by size and by call site."""
+
+    def curve(name: str, find: Callable[[CurvePoint], Point | None], colour: str) -> Trace:
+        points = [point for point in map(find, placing.curve) if point is not None]
+        shares = [100 * point.share for point in points]
+        drawn = line_with_marks(name, shares, [point.size for point in points], colour)
+        return drawn | {"hovertemplate": "%{y:,d} B"}
+
+    curves = (
+        curve("by size", lambda one: one.by_size, COLOURS[0]),
+        curve("by call site", lambda one: one.by_site, COLOURS[1]),
+    )
+    return Chart(
+        identity="chart-memory",
+        meaning="Bytes of the first memory over the share of requests that it serves.",
+        data=[one for one in curves if one["x"]],
+        layout={"xaxis": {"title": {"text": "% served inside"}}, "yaxis": byte_axis()},
+        height=420,
+    )

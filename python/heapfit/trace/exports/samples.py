@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples: what was asked for under one stack, or for one size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from heapfit.errors import HeapfitError
+from heapfit.trace.kinds import View
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.names import source_name
+from heapfit.trace.views import Holder, ViewedBlocks, find_holders, view_blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One caller of a stack."""
+
+    name: str  # the function, or what stands for it
+    file: str = ""  # the source file
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What was asked for under one stack."""
+
+    stack: tuple[Frame, ...]  # innermost first
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """A recording's samples, and the blocks that they count."""
+
+    program: str
+    label: str  # of what a sample's key is: "site" or "size"
+    samples: tuple[Sample, ...]
+    viewed: ViewedBlocks
+    keys: NDArray[Any]  # of each block of `viewed`
+
+
+def holdings_by_site(
+    loaded: LoadedTrace, view: View, places: Mapping[int, Frame] | None = None
+) -> Holdings:
+    """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
+    if len(loaded.sites) == 0:
+        raise HeapfitError(
+            f"{loaded.trace.path}: no call sites are recorded (`heapfit record` keeps them)"
+        )
+    viewed, known = view_blocks(loaded, view), places or {}
+
+    def stack_of(site: int) -> tuple[Frame, ...]:
+        callers = loaded.trace.chains.get(site, (site,))
+        return tuple(known.get(one) or Frame(f"{one:08x}" if one else "unknown") for one in callers)
+
+    return _holdings(loaded, viewed, "site", stack_of)
+
+
+def holdings_by_size(loaded: LoadedTrace) -> Holdings:
+    """What the requests of each size hold at the peak, under the power of two below it."""
+    viewed = view_blocks(loaded, View.PEAK)
+
+    def stack_of(size: int) -> tuple[Frame, ...]:
+        low = 1 << size.bit_length() >> 1
+        return Frame(f"{size:,} B"), Frame(f"{low:,} to {2 * low - 1:,} B" if size else "0 B")
+
+    return _holdings(loaded, viewed, "size", stack_of)
+
+
+def _holdings(
+    loaded: LoadedTrace,
+    viewed: ViewedBlocks,
+    label: str,
+    stack_of: Callable[[int], tuple[Frame, ...]],
+) -> Holdings:
+    keys: NDArray[Any] = viewed.sites if label == "site" else viewed.blocks.sizes
+    samples = (Sample(stack_of(one.key), one) for one in find_holders(viewed, keys))
+    info = loaded.trace.info
+    program = info.program or source_name(loaded.trace.path)
+    return Holdings(program, label, tuple(samples), viewed, keys)

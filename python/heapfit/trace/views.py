@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of a recording's blocks: which are looked at, and who asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.trace.blocks import Blocks, blocks_of
+from heapfit.trace.kinds import View
+from heapfit.trace.loaded import LoadedTrace
+
+STARTUP = 10  # the first tenth of a recording is its start-up
+
+Numbers: TypeAlias = NDArray[np.uint32]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedBlocks:
+    """All blocks of a recording, which of them a view shows, and who asked for each."""
+
+    view: View
+    blocks: Blocks
+    is_shown: Mask
+    sites: Numbers  # 0 where unknown
+    tasks: Numbers  # likewise
+    events: int
+    times: NDArray[np.uint64]  # us, of the events; all 0 where none is known
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The blocks that one call site or task holds in a view, beside all that it asked for."""
+
+    key: int
+    blocks: int
+    size: int  # bytes of these
+    least: int  # bytes, of one; 0 where it holds none
+    most: int
+    requests: int  # all, resizes among them
+    requested: int  # bytes, of all
+
+
+def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
+    """The blocks of a recording in a view."""
+    blocks = blocks_of(loaded)
+    columns = list(loaded.trace.batches(("time", "thread")))
+    times, threads = (np.concatenate([one[name] for one in columns]) for name in ("time", "thread"))
+    events = len(times)
+    shown: Mapping[View, Callable[[], Mask]] = {
+        View.HELD: lambda: blocks.ends == events,
+        View.LATER: lambda: (blocks.ends == events) & (blocks.starts >= events // STARTUP),
+        View.TEMPORARY: lambda: blocks.ends == _find_next_events(threads)[blocks.starts],
+    }
+    is_shown = shown.get(view, lambda: blocks.are_live_at(blocks.peak))()
+    sites = loaded.sites[blocks.starts] if len(loaded.sites) else np.zeros(len(blocks.starts), "u4")
+    return ViewedBlocks(view, blocks, is_shown, sites, threads[blocks.starts], events, times)
+
+
+def _find_next_events(threads: Numbers) -> NDArray[np.int64]:
+    """The next event of each event's thread; -1 behind the last."""
+    order = np.argsort(threads, kind="stable")
+    following = np.full(len(threads), -1, np.int64)
+    is_same = threads[order[1:]] == threads[order[:-1]]
+    following[order[:-1][is_same]] = order[1:][is_same]
+    return following
+
+
+def find_holders(viewed: ViewedBlocks, keys: Numbers | NDArray[np.uint64]) -> tuple[Holder, ...]:
+    """The holders by a key of each block, those with the most bytes in the view first."""
+    distinct, which = np.unique(keys, return_inverse=True)
+    sizes, is_shown = viewed.blocks.sizes.astype(np.int64), viewed.is_shown
+    least, most = np.full(len(distinct), np.iinfo(np.int64).max), np.zeros(len(distinct), np.int64)
+    np.minimum.at(least, which[is_shown], sizes[is_shown])
+    np.maximum.at(most, which[is_shown], sizes[is_shown])
+    counts = np.bincount(which, is_shown, len(distinct))
+
+    def total(weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums = np.zeros(len(distinct), np.int64)
+        np.add.at(sums, which, weights)
+        return sums
+
+    figures = (distinct, counts, total(sizes * is_shown), np.where(counts > 0, least, 0), most)
+    every = (*figures, np.bincount(which), total(sizes))
+    holders = [Holder(*map(int, one)) for one in zip(*every, strict=True)]
+    return tuple(sorted(holders, key=lambda one: (-one.size, -one.requested, one.key)))

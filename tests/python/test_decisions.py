@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decisions at their edges: each test fails if a limit is one unit off or a part is left out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heapfit.comparison.changed_programs import _ChangedRuns
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
+from heapfit.fitting import excerpt_search
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.verify import loop, pairs
+from heapfit.fitting.verify.survival import Survival
+from heapfit.forecast.horizon import (
+    FEWEST_RUNS,
+    Forecast,
+    LongerRuns,
+    Refusal,
+    expect_further_runs,
+    join_runs,
+)
+from heapfit.progress import RunProgress, ignore_progress
+from heapfit.sizing.unseen import _Draws
+from heapfit.trace.excerpt import windows_of
+from heapfit.workloads.synthetic import generate_events, parse_workload
+
+KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
+RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize("region", range(92_000, 92_200, 24))
+def test_the_largest_need_for_a_region_is_the_last_that_fits(region: int) -> None:
+    largest = largest_r_safe(region, KNOWN)
+    assert heap_size(largest, KNOWN).region <= region < heap_size(largest + 8, KNOWN).region
+
+
+def test_a_peak_below_the_recorded_one_shrinks_nothing_wherever_it_is_given() -> None:
+    assert heap_size(90_296, KNOWN, peak=50_000).peak == 87_384
+    assert HeapSize(90_296, 87_384, 50_000, 2).region == HeapSize(90_296, 87_384, 87_384, 2).region
+    assert heap_size(90_296, KNOWN, peak=87_385).peak == 87_385
+
+
+def test_a_saving_of_just_two_percent_at_survival_is_too_little() -> None:
+    assert not Survival(10_000, 9_800, 3, 3).is_less
+    assert Survival(10_000, 9_799, 3, 3).is_less
+    assert Survival(None, 9_800, 3, 3).is_less
+    assert not Survival(10_000, None, 3, 3).is_less
+
+
+# ---- excerpts
+
+
+def test_three_quarters_of_a_window_lie_before_its_event() -> None:
+    profile = SimpleNamespace(live_blocks_max=10, u_max_event=1_023, events=1_000_000)
+    highest = np.zeros(977, np.uint64)
+    highest[0] = 1
+    found = SimpleNamespace(profile=profile, live_highest=highest, octave_peaks=())
+    windows = windows_of(found, 2 * 2048, [500_000])  # type: ignore[arg-type]
+    assert windows == [(0, 2048), (500_000 - 1536, 500_000 + 512)]
+
+
+class View:
+    """A long recording that is served from `needs` bytes on; `tried` has the regions replayed."""
+
+    is_long = True
+
+    def __init__(self, needs: int) -> None:
+        self.needs, self.tried, self.refused = needs, list[int](), list[int]()
+
+    def replay(self, _plan: object, region: int, _progress: object) -> Any:
+        self.tried.append(region)
+        failed = None if region >= self.needs else self.needs
+        result = SimpleNamespace(refusals=int(failed is not None), failed_event=failed)
+        return SimpleNamespace(result=lambda: result, reach=0)
+
+
+def test_a_rival_is_tried_in_the_most_that_still_beats_the_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rival = SimpleNamespace(known=RIVAL, r_safe=60_000, plan="rival")
+    choice: Any = SimpleNamespace(winner=SimpleNamespace(known=KNOWN))
+    monkeypatch.setattr(excerpt_search, "list_rivals", lambda _: [rival])
+    for needed in range(90_000, 90_200, 8):
+        view: Any = View(2**31)
+        found = excerpt_search._find_least_of_whole(
+            view, choice, needed, FitOptions(), ignore_progress
+        )
+        best, limit = heap_size(needed, KNOWN).region, view.tried[0]
+        assert found == (choice, needed)
+        assert heap_size(limit, RIVAL).region < best <= heap_size(limit + 8, RIVAL).region
+
+
+def test_every_long_recording_is_replayed_and_its_refusal_noted() -> None:
+    views: Any = [View(900), View(1_001), View(1_000), View(1_200)]
+    choice: Any = SimpleNamespace(winner=SimpleNamespace(plan=None), r_safe=(1_000, 800))
+    assert excerpt_search._note_refused(views, choice, ignore_progress)
+    assert [view.refused for view in views] == [[], [1_001], [], [1_200]]
+    assert not excerpt_search._note_refused(views[:1], choice, ignore_progress)
+
+
+# ---- several recordings
+
+
+class ChangedRun:
+    """A changed recording that runs from `need` bytes on."""
+
+    events = 7
+
+    def __init__(self, need: int) -> None:
+        self.need = need
+
+    def runs_in(self, memory: int) -> bool:
+        return memory >= self.need
+
+
+@pytest.mark.parametrize("needs", [(1_000, 1_095), (1_095, 1_000)])
+def test_a_change_holds_only_if_every_recording_does(needs: tuple[int, int]) -> None:
+    size = HeapSize(1_000, 1_000, 1_000, 2)  # 1,024 B
+    runs = _ChangedRuns([ChangedRun(need) for need in needs], 1_000)  # type: ignore[misc]
+    assert (runs.serve_in(size, 2), runs.serve_in(size, 10)) == (False, True)
+    assert not runs.are_proven(size)
+    assert runs.find_margin(size, 2) == 8.9  # up to 1,096 B
+    assert runs.find_margin(size, 9.5) == 9.5
+    assert runs.events == 14
+    assert _ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
+
+
+def longer(*maxima: int, windows: float = 48.0, widening: float = 1.0) -> LongerRuns:
+    return LongerRuns(max(maxima), np.array(maxima), windows, widening)
+
+
+def test_recordings_are_forecast_from_the_windows_of_all() -> None:
+    joined = join_runs([longer(1, 5, windows=40), longer(9, 2, windows=50, widening=1.2)])
+    assert joined.maxima.tolist() == [1, 5, 9, 2]
+    assert (joined.region, joined.windows, joined.widening) == (9, 45, 1.1)
+
+
+def test_a_job_takes_eight_runs_and_all_of_them() -> None:
+    few = expect_further_runs(range(1, FEWEST_RUNS))
+    assert isinstance(few, Refusal)
+    assert "7 runs are recorded" in few.reason
+    found = expect_further_runs(range(1, FEWEST_RUNS + 1))
+    assert isinstance(found, LongerRuns)
+    assert (found.region, found.maxima.tolist(), found.windows) == (8, [*range(1, 9)], 1)
+
+
+def test_a_forecast_ends_at_a_hundred_times() -> None:
+    runs = longer(*range(1000, 1048))
+    assert isinstance(runs.forecast(100, 0.01), Forecast)
+    assert isinstance(runs.forecast(100.1, 0.01), Refusal)
+
+
+def test_each_draw_has_a_seed_of_its_own_behind_the_workloads() -> None:
+    workload = parse_workload("poisson_500:events=400", 5)
+    draws = [*_Draws(workload, range(1, 3), (), np.zeros(0, np.int64)).events()]
+    expected = [generate_events(parse_workload("poisson_500:events=400", seed)) for seed in (7, 8)]
+    assert [one.sizes().tolist() for one in draws] == [one.sizes().tolist() for one in expected]
+    assert draws[0].sizes().tolist() != draws[1].sizes().tolist()
+
+
+# ---- verify
+
+
+def start_loop(times: int = 1) -> Any:
+    options = loop.VerifyOptions(times=times)
+    return loop._Loop(None, Path(), options, [], 0, RunProgress(ignore_progress, 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal", "is_passed"),
+    [(0, None, True), (0, "refused", False), (1, None, False), (1, "refused", False)],
+)
+def test_a_run_passes_if_it_ends_well_and_its_replay_is_served(
+    monkeypatch: pytest.MonkeyPatch, status: int, refusal: str | None, is_passed: bool
+) -> None:
+    recorded = SimpleNamespace(trace=None, status=status, ending="", log=Path())
+    replayed = SimpleNamespace(refusal=refusal, peak=8)
+    monkeypatch.setattr(loop, "run_recording", lambda *_: replayed)
+    monkeypatch.setattr(loop, "read_addresses", lambda _: None)
+    monkeypatch.setattr(loop, "find_first_difference", lambda *_: None)
+    running = start_loop()
+    running.firmware = SimpleNamespace(record=lambda *_: recorded)
+    assert running._record_fresh_run(None).is_passed is is_passed
+
+
+class ScriptedLoop:
+    """Rounds whose recorded runs pass or not, and the last runs that are refused."""
+
+    def __init__(self, script: list[tuple[bool, tuple[int, ...]]]) -> None:
+        self.script: Iterator[tuple[bool, tuple[int, ...]]] = iter(script)
+        self.options, self.fitted = SimpleNamespace(times=9), 0
+
+    def round(self, _plan: Path) -> Any:
+        is_passed, refused = next(self.script)
+        return SimpleNamespace(is_passed=is_passed, refused=refused)
+
+    def run_unrecorded(self, done: Any) -> tuple[int, ...] | None:
+        return done.refused if done.is_passed else None
+
+    def refit(self, _done: object) -> Path:
+        self.fitted += 1
+        return Path(f"{self.fitted}.toml")
+
+    def save_raised(self, _done: object, plan: Path) -> Path:
+        return plan
+
+
+@pytest.mark.parametrize(
+    ("script", "rounds", "looks", "is_settled"),
+    [
+        ([(True, ())], 1, 1, True),
+        ([(False, ()), (True, (4,)), (True, ())], 3, 2, True),
+        ([(False, ())] * 9, loop.MOST_ROUNDS, 0, False),
+        ([(True, (3,))] * 9, loop.MOST_ROUNDS, loop.MOST_ROUNDS, False),
+    ],
+)
+def test_rounds_go_on_until_last_runs_pass_or_there_were_five(
+    script: list[tuple[bool, tuple[int, ...]]], rounds: int, looks: int, is_settled: bool
+) -> None:
+    running: Any = ScriptedLoop(script)
+    done = loop._repeat_rounds(running, Path("given.toml"))
+    assert (len(done.rounds), done.looks, done.is_settled) == (rounds, looks, is_settled)
+    assert running.fitted == rounds - 1
+    assert done.plan == Path(f"{rounds - 1}.toml" if rounds > 1 else "given.toml")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What of a plan raises its region."""
+
+    region: int = 1_072
+    runs: int = 1
+    margin: float | None = 12
+    plan: object = None
+
+
+@pytest.mark.parametrize(
+    ("needs", "margin", "region"),
+    [((900, 1_200), 12, 1_344), ((900, 950), 12, 1_072), ((900, 1_200), None, 1_408)],
+)
+def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
+    monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], margin: float | None, region: int
+) -> None:
+    """Without a margin of its own it is that of three runs: 17 %."""
+    monkeypatch.setattr(pairs, "heap_of_plan", lambda _: None)
+    monkeypatch.setattr(pairs, "margin_kind", lambda *_: MarginKind.PLAIN)
+    monkeypatch.setattr(pairs, "_smallest_region", lambda _, need: need)
+    monkeypatch.setattr(pairs, "profile_trace", lambda _: SimpleNamespace(u_max=800))
+    planned: Any = Planned(margin=margin)
+    traces: Any = needs
+    assert pairs.raise_region(planned, traces).region == region

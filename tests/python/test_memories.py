@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several memories: the joint replay, the search for the least first one, and `heapfit place`."""
+
+import json
+import random
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_traces import heapfit
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers import import_file
+from heapfit.memories.demand import demand_of, parse_need
+from heapfit.memories.joint import replay_jointly
+from heapfit.memories.placing import PlacingOptions, place_requests
+from heapfit.memories.search import Ground, InsideRule, plan_for
+from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import load_plan
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
+
+DMA = 2
+PLAN = """
+memories = [
+  { name = "internal", size = 4096, offers = ["internal", "dma"], plan = { allocator = "tlsf" } },
+  { name = "psram", size = 65536, plan = { allocator = "tlsf" } },
+]
+[rule]
+of_needs = ["internal", "psram"]
+by_size = [ { up_to = 64, order = ["internal", "psram"] }, { order = ["psram", "internal"] } ]
+"""
+HEAP = Plan("best_fit")
+MEMORIES = ["--memory", "internal=64K:dma", "--memory", "psram=1M", "--needs", "dma=1000"]
+
+
+def packets(path, events=3000, seed=3):
+    """Packets of 1,000 B from one site, small blocks from another, and large ones."""
+    draw = random.Random(seed)
+    lines, live, born = ["op,object,size,site,needs"], [], 0
+    for _ in range(events):
+        if live and draw.random() < len(live) / 60:
+            lines.append(f"free,{live.pop(draw.randrange(len(live)))},0,0,0")
+        else:
+            size, site = draw.choice([(1000, 1), (24, 2), (24, 2), (300, 3)])
+            lines.append(f"alloc,{born},{size},{site},{DMA if site == 1 else 0}")
+            live.append(born)
+            born += 1
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return packets(tmp_path_factory.mktemp("memories") / "packets.csv")
+
+
+@pytest.fixture(scope="module")
+def demand(recording):
+    trace = import_file(recording, recording.with_suffix(".parquet"))
+    return demand_of("packets", load_trace(trace), [], {})
+
+
+def two(internal, psram=1 << 20):
+    return [
+        Memory("internal", internal, ("internal", "dma"), HEAP),
+        Memory("psram", psram, (), HEAP),
+    ]
+
+
+def test_what_requests_need_is_a_column_of_its_own(recording, demand):
+    trace = Trace.open(recording.with_suffix(".parquet"))
+    assert trace.columns[-1] == "needs"
+    assert trace.to_arrow()["needs"].to_pylist() == demand.needs.tolist()
+    assert set(demand.sizes[demand.needs == DMA].tolist()) == {1000}
+    plain = recording.with_name("plain.csv")
+    plain.write_text("op,object,size\nalloc,1,8\n")
+    trace = import_file(plain, plain.with_suffix(".parquet"))
+    assert (trace.has_needs, trace.needs().tolist()) == (False, [0])
+
+
+def test_each_heap_does_what_it_would_do_alone(demand):
+    """The blocks of one memory, replayed by themselves, lie where they lie in the joint replay."""
+    plan = plan_for(two(24_000), InsideRule(up_to=100), 24_000)
+    replay = plan.replay(keeps_places=True)
+    assert replay.feed(demand.loaded.events, demand.requests(plan))
+    numbers, offsets = replay.numbers, replay.offsets
+    ops, objects, sizes = (
+        demand.loaded.events.ops(), demand.loaded.events.objects(), demand.loaded.events.sizes()
+    )  # fmt: skip
+    for number, memory in enumerate(plan.memories):
+        inside = numbers[objects] == number  # a request an object: nothing is resized
+        named = np.cumsum(inside & demand.asks).astype(np.uint32)
+        renamed = np.zeros(len(numbers), np.uint32)
+        renamed[objects[inside & demand.asks]] = named[inside & demand.asks] - 1
+        own = _engine.EventArray()
+        own.append(ops[inside], renamed[objects[inside]], sizes[inside])
+        alone = _engine.Replay(memory.plan.engine(), memory.size, keep_offsets=True)
+        assert alone.feed(own)
+        assert alone.offsets.tolist() == offsets[numbers == number].tolist()
+    assert set(numbers.tolist()) == {0, 1}
+    assert (numbers[objects[(demand.needs == DMA)]] == 0).all()
+
+
+def test_a_refusal_names_the_memory_and_the_rule(demand):
+    plan = plan_for(two(4000), InsideRule(), 4000)
+    refusal = replay_jointly(plan, [demand], [demand.requests(plan)]).refusal
+    assert "1,000 bytes that need dma: no room in internal (4,000 B); rule: needs dma" in refusal
+
+
+def test_a_block_that_is_resized_needs_what_it_was_allocated_for(tmp_path):
+    source = tmp_path / "grown.csv"
+    source.write_text("op,object,size\nalloc,1,2000\nresize,1,40\nalloc,2,40\nfree,1,0\n")
+    trace = import_file(source, tmp_path / "grown.parquet")
+    demand = demand_of("grown", load_trace(trace), [parse_need("dma=1K")], {})
+    assert demand.needs.tolist() == [DMA, DMA, 0, 0]
+    assert demand.byte_events.tolist() == [2000, 80, 80, 0]
+
+
+def test_shares_and_bytes_are_those_counted_by_hand(tmp_path):
+    source = tmp_path / "four.csv"
+    source.write_text("op,object,size\nalloc,1,10\nalloc,2,500\nresize,1,600\nfree,2,0\n")
+    demand = demand_of("four", load_trace(import_file(source, tmp_path / "f.parquet")), [], {})
+    plan = plan_for(two(4096), InsideRule(up_to=100), 4096)
+    joint = replay_jointly(plan, [demand], [demand.requests(plan)])
+    assert [one.requests for one in joint.uses] == [1, 2]
+    assert [one.byte_events for one in joint.uses] == [10 * 2, 500 * 2 + 600 * 2]
+    assert joint.requests_share(["internal"]) == pytest.approx(1 / 3)
+
+
+def test_the_chosen_memory_serves_the_share_and_every_need(demand):
+    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.8))
+    chosen = placing.chosen
+    assert chosen.joint.refusal is None
+    assert chosen.share >= 0.8
+    assert placing.alone.size <= chosen.size < placing.today.size
+    smaller = plan_for(placing.memories, chosen.rule, chosen.size - 8)
+    refused = replay_jointly(smaller, [demand], [demand.requests(smaller)])
+    assert refused.refusal is not None or refused.share(chosen.inside) < 0.8
+    sizes = [one.by_site.size for one in placing.curve]
+    assert sizes == sorted(sizes)
+
+
+def test_told_accesses_are_what_the_share_counts(recording):
+    loaded = load_trace(Trace.open(recording.with_suffix(".parquet")))
+    demand = demand_of("packets", loaded, [], {3: 90.0, 2: 1.0})
+    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.9))
+    assert placing.by_site.rule.sites == (3,)
+
+
+def test_memories_that_cannot_be_are_told(demand):
+    with pytest.raises(HeapfitError, match="cannot serve one of several"):
+        plan_for(
+            [Memory("a", 4096, (), Plan("sized")), Memory("b", 4096)], InsideRule(), 4096
+        ).replay()
+    with pytest.raises(HeapfitError, match="no such capability"):
+        parse_memory("internal=4K:dmaa", HEAP)
+    with pytest.raises(HeapfitError, match="is not NAME=SIZE"):
+        parse_memory("internal", HEAP)
+    with pytest.raises(HeapfitError, match="do not serve 100 %"):
+        place_requests(
+            two(Ground(tuple(two(64 << 10)), (demand,)).least(InsideRule()).size),
+            [demand],
+            PlacingOptions(1.0),
+        )
+    one = MemoriesPlan(
+        tuple(two(4096)[:1]), MemoryRule(("internal",), ((2**63 - 1, ("internal",)),))
+    )
+    assert one.order_of(8, 0, 0) == ("any size", ("internal",))
+
+
+def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
+    plan = tmp_path / "plan.toml"
+    shown = heapfit("place", recording, *MEMORIES, "-o", plan, folder=tmp_path)
+    lines = shown.stdout.splitlines()
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert lines[0].startswith("internal: set it to ")
+    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    told = json.loads(heapfit("place", recording, *MEMORIES, "--json", folder=tmp_path).stdout)
+    memories = load_plan(plan, takes_memories=True).memories.memories
+    assert told["region"] == sum(one.size for one in memories if one.name != "psram")
+    assert told["accesses_are_told"] is False
+    held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
+    assert held.returncode == 0 and "All requests are served." in held.stdout
+    grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
+    (tmp_path / "grown.csv").write_text(grown)
+    failed = heapfit("check", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
+    assert failed.returncode == 3 and "that need dma" in failed.stdout
+    assert heapfit("compare", recording, "--plan", plan, folder=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('order = ["psram", "internal"]', 'order = ["psramm"]'), "by_size"),
+        (('of_needs = ["internal", "psram"]', "of_needs = []"), "of_needs"),
+        (('name = "psram"', 'name = "internal"'), "different names"),
+        (('offers = ["internal", "dma"]', 'offers = ["dmaa"]'), "offers"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_told_with_its_key(tmp_path, change, said):
+    path = tmp_path / "plan.toml"
+    text = PLAN
+    path.write_text(text)
+    plan = load_plan(path, takes_memories=True).memories
+    assert plan.order_of(65, 0, 0) == ("any size", ("psram", "internal"))
+    assert change[0] in text
+    path.write_text(text.replace(*change))
+    with pytest.raises(HeapfitError, match=said):
+        load_plan(path, takes_memories=True)
+
+
+def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace("65536,", '65536, section = ".psram",'))
+    made = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)
+    assert made.returncode == 0
+    folder = tmp_path / "code"
+    assert '#define APP_PSRAM_SECTION ".psram"' in (folder / "app_memories.c").read_text()
+    sources = ["app_memories.c", *folder.glob("src/*/*.c")]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only", "-I."]
+    subprocess.run(["cc", *flags, *sources], cwd=folder, check=True)
+    for option in (["--counts"], ["--language", "rust"]):
+        failed = heapfit("generate", "plan.toml", "-o", "other", *option, folder=tmp_path)
+        assert failed.returncode == 1 and "plain C alone" in failed.stderr
+
+
+def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
+    source = Path(__file__).resolve().parents[2] / "examples/memories/camera.c"
+    subprocess.run(["cc", "-o", tmp_path / "camera", source], check=True)
+    for run in (1, 2):
+        made = subprocess.run([tmp_path / "camera", str(run)], capture_output=True, check=True)
+        (tmp_path / f"run{run}.csv").write_bytes(made.stdout)
+    memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
+    shown = heapfit("place", "run1.csv", "run2.csv", *memories, folder=tmp_path)
+    told = json.loads(shown.stdout)
+    rules = {row["rule"]: row for row in told["rules"]}
+    assert rules["chosen"]["share"] >= 0.8
+    assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
+    dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
+    assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0
+    plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
+    assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
