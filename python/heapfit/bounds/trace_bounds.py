@@ -30,6 +30,7 @@ STANDARD_PAIRS = (
     50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing/packing.hpp
 )
 _QUICK_PAIRS = 2_000_000
+_MOST_GREEDY = 1000  # lifetimes
 _PAIRS_PER_PLACEMENT = 100  # by branch and bound, of at most 1,000 lifetimes
 
 
@@ -58,6 +59,7 @@ class Bounds(Tabular):
 
     u_max: int
     packing: OfflinePacking
+    greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for such sizes in any number and order
     worst_cases: tuple[WorstCase, ...]
@@ -103,6 +105,7 @@ def find_bounds(
     return Bounds(
         u_max=profile.u_max,
         packing=packing,
+        greedy=_place_by_size(lifetimes) if len(lifetimes) <= _MOST_GREEDY else None,
         static=_static(profile),
         least_of_any=least_of_any(Limits.from_profile(profile)),
         worst_cases=any_order(lifetimes, profile, loaded.alignment),
@@ -156,6 +159,26 @@ def save_placement(path: Path, loaded: LoadedTrace, packing: OfflinePacking) -> 
             file.write((",".join(table.column_names) + "\n").encode())
             csv.write_csv(table, file, csv.WriteOptions(include_header=False))
     return len(lifetimes)
+
+
+def _place_by_size(lifetimes: _engine.Lifetimes) -> int:
+    """The height if each lifetime, the largest first, takes the lowest place that is free.
+
+    The rule of TFLite Micro's GreedyMemoryPlanner.
+    """
+    starts, ends, sizes = (
+        column.astype(np.int64) for column in (lifetimes.starts, lifetimes.ends, lifetimes.sizes)
+    )
+    offsets = np.full(len(sizes), -1, np.int64)
+    for number in np.argsort(-sizes, kind="stable"):
+        is_near = (offsets >= 0) & (starts < ends[number]) & (ends > starts[number])
+        place = 0
+        for bottom, size in sorted(zip(offsets[is_near], sizes[is_near], strict=True)):
+            if bottom >= place + sizes[number]:
+                break
+            place = max(place, bottom + size)
+        offsets[number] = place
+    return int((offsets + sizes).max(initial=0))
 
 
 def _static(profile: Profile) -> int:

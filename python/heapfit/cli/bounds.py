@@ -23,6 +23,7 @@ _WORK = {
     "profile": 20,
     "offline packing": 73,
 }  # shares of processor time
+_GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
@@ -83,6 +84,11 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
             bounds.packing.height,
             "all lifetimes known, no headers",
             Premise.THIS_TRACE,
+        ),
+        *(
+            [WorstCase("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE)]
+            if bounds.greedy is not None
+            else []
         ),
         WorstCase(
             "sum S_i P_i,max",
