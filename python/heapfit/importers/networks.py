@@ -160,12 +160,13 @@ class _ArenaSource:
         return replace(info, notes=(*info.notes, note))
 
     def chains(self) -> Chains:
-        """No callers."""
+        """The callers of sites: a network has none."""
         return self._source.chains()
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)
     try:
+        # Few read models: their packages are an extra.
         return importlib.import_module(package)
     except ImportError:
         raise HeapfitError(
