@@ -24,7 +24,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.checks.drill import drill_program
-from heapfit.checks.host_run import planned_program
+from heapfit.checks.host_run import prepare_program
 from heapfit.checks.run import run_recording
 from heapfit.cli.printing.console import print_table
 from heapfit.errors import HeapfitError
@@ -101,7 +101,7 @@ def compare_runs(command: list[str], folder: Path, number: int) -> tuple[Any, ..
     plan = plan_in(folder, PLANS[number % len(PLANS)])
     need = need_of(trace, plan)
     same = 0
-    with planned_program(plan, command) as program:
+    with prepare_program(plan, command) as program:
         for share in SHARES:
             region = int(need * share) // 8 * 8
             expected = run_recording(trace, replace(plan, region=region), "run").refusal

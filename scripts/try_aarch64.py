@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from heapfit.checks.host_run import PlannedProgram, planned_program
+from heapfit.checks.host_run import PlannedProgram, prepare_program
 from heapfit.checks.run import Refusal
 from heapfit.importers import import_file
 from heapfit.importers.record import record
@@ -108,7 +108,7 @@ def main() -> None:
     if requests_of(recorded) != requests_of(record_there(there)):
         sys.exit("aarch64: the recording has other requests than x86-64's")
     (PLACE / "plan.toml").write_text(PLAN)
-    with planned_program(load_plan(PLACE / "plan.toml"), [str(here)]) as program:
+    with prepare_program(load_plan(PLACE / "plan.toml"), [str(here)]) as program:
         expected = [program.run(region, 60).first for region in REGIONS]
         if refuse_there(program, there) != expected or None in expected:
             sys.exit("aarch64: other requests are out of memory than on x86-64")

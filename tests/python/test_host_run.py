@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from heapfit.checks import host_run
 from heapfit.checks.drill import drill_program
-from heapfit.checks.host_run import planned_program, run_program
+from heapfit.checks.host_run import prepare_program, run_program
 from heapfit.checks.run import run_recording
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
@@ -70,7 +70,7 @@ def test_the_first_refusal_is_the_event_of_check(folder, tmp_path, option):
     command = [str(folder / f"drilled{option}"), "careful"]
     trace = record(command, tmp_path / "run.parquet").trace
     plan = plan_of(tmp_path)
-    with planned_program(plan, command) as program:
+    with prepare_program(plan, command) as program:
         runs = [program.run(region) for region in range(12_000, 40_000, 4_000)]
         served = program.run()
     expected = [refused_by_check(trace, plan, one.region) for one in runs]

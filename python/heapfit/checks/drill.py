@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.checks.host_run import HostRun, planned_program
+from heapfit.checks.host_run import HostRun, prepare_program
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import RecordOptions, record
 from heapfit.outputs.scratch import scratch_folder
@@ -83,7 +83,7 @@ def drill_program(
     The program is recorded first, with its output; later runs print nothing. HeapfitError if it
     crashes by itself.
     """
-    with planned_program(plan, command, DEPTH) as program, scratch_folder() as folder:
+    with prepare_program(plan, command, DEPTH) as program, scratch_folder() as folder:
         recording = record(command, folder / "run.parquet", RecordOptions(depth=DEPTH))
         if recording.trace is None:
             raise HeapfitError(f"{program.program}: asked for no memory itself")
@@ -94,7 +94,7 @@ def drill_program(
             )
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
         refusals = _find_refusals(loaded, program.plan)
-        chosen = choose(refusals.requests, _most_runs(refusals.asked))
+        chosen = choose(refusals.requests, _limit_runs(refusals.asked))
         served = program.run(refusals.need, _HIDDEN)
         limit = max(_LEAST_SECONDS, _TIMES * served.seconds)
         runs = []
@@ -105,7 +105,7 @@ def drill_program(
         return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
 
 
-def _most_runs(requests: int) -> int:
+def _limit_runs(requests: int) -> int:
     return max(_FEWEST_RUNS, requests // _REQUESTS_A_RUN)
 
 

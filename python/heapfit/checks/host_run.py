@@ -182,7 +182,7 @@ def _reopen_input() -> Iterator[int | None]:
 
 
 @contextmanager
-def planned_program(
+def prepare_program(
     plan: PlanFile | Path | str, command: Sequence[str], depth: int = 1
 ) -> Iterator[PlannedProgram]:
     """Compiles a plan's heap for a program; HeapfitError if there is no compiler or no code."""
@@ -232,6 +232,6 @@ def run_program(
     plan: PlanFile | Path | str, command: Sequence[str], region: int | None = None
 ) -> HostRun:
     """Runs a program on a plan's heap, in a region of the plan's size or of `region` bytes."""
-    with planned_program(plan, command) as program:
+    with prepare_program(plan, command) as program:
         done = program.run(region)
         return replace(done, caller=program.name_sites([done.site]).get(done.site))
