@@ -5,6 +5,7 @@
     python bench/price.py                        the plans of PLANS at -Os and -O2
     python bench/price.py tlsf good_fit --checks none --opts Os
     python bench/price.py --shipped RECORDING... as a folder ships, beside what `fit` says it costs
+    python bench/price.py --drop-ins             as a folder ships, over heap_4 on a FreeRTOS board
 
 Each plan replays the gateway's recording of HEAPFIT_CORPUS, or the one given, in its own R_safe at
 alignment 4; placements must be the host's. `text` is of init, alloc and free, `whole` of all
@@ -19,6 +20,7 @@ here: docs/costs.md has their table.
 from __future__ import annotations
 
 import argparse
+import itertools
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -81,6 +83,12 @@ SHIPPED_COLUMNS = (
     *("recording", "plan", "counted", "of it glue", "modelled"),
     *("longest", "longest, modelled", "flash"),
 )
+DROP_INS = ("address_first_fit", "good_fit", "tailored")
+DROP_IN_COLUMNS = ("heap", "checked", "a call", "over heap_4")
+BOARD_HEAP_4, BOARD_LOCK = (
+    99.9,
+    31.0,
+)  # a call there, and the scheduler's part of it (docs/costs.md)
 COPY = 4  # instructions a byte that a resize copies: they are the program's, not the heap's
 BASE = 16
 
@@ -172,6 +180,23 @@ def shipped_rows(recordings: Sequence[Path], scratch: Path) -> Iterator[list[obj
             yield [recording.name.split(".")[0], name, *figures]
 
 
+def drop_in_rows(recording: Path, scratch: Path) -> Iterator[list[object]]:
+    """A line for each heap and what it checks: malloc and free with the scheduler's calls."""
+    loaded, workbench = (
+        load_trace(open_any(recording, ImportOptions(), scratch)),
+        Workbench(scratch),
+    )
+    for name, checks in itertools.product(DROP_INS, CHECKS):
+        plan = Plan(name)
+        region = _engine.Trial(plan.engine(), loaded.events, BASE).scan().r_safe
+        assert region is not None, "no region serves the recording"
+        design = replay_design(plan, region, BASE, counts=True)
+        image = link_shipped_image(workbench, M4, Build("Os", *CHECKS[checks]), design)
+        shipped = count_shipped(image, pack(loaded.trace), workbench.plugin)
+        call = average_pair(shipped) + BOARD_LOCK
+        yield [name, checks, f"{call:.1f}", f"{call / BOARD_HEAP_4:.2f}"]
+
+
 def gateway() -> Path | None:
     given = corpus()
     return given / GATEWAY if given else None
@@ -182,6 +207,13 @@ def print_shipped(recordings: Sequence[Path], scratch: Path, is_kept: bool) -> N
     console.print_table(SHIPPED_COLUMNS, found, width=console.WIDE)
     if is_kept:
         write_result("costs", SHIPPED_COLUMNS, found, keys=2)
+
+
+def print_drop_ins(recording: Path, scratch: Path, is_kept: bool) -> None:
+    found = list(drop_in_rows(recording, scratch))
+    console.print_table(DROP_IN_COLUMNS, found, width=console.WIDE)
+    if is_kept:
+        write_result("drop-ins", DROP_IN_COLUMNS, found, keys=2)
 
 
 def print_alone(wish: argparse.Namespace, scratch: Path) -> None:
@@ -207,12 +239,15 @@ def main() -> None:
     arguments.add_argument("--recording", type=Path, default=gateway() or OWN)
     arguments.add_argument("--checks", nargs="+", choices=CHECKS, default=tuple(CHECKS))
     arguments.add_argument("--opts", nargs="+", default=("Os", "O2"))
+    arguments.add_argument("--drop-ins", action="store_true")
     arguments.add_argument("--shipped", type=Path, nargs="+", metavar="RECORDING")
     add_option(arguments)
     wish = arguments.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         if wish.shipped:
             print_shipped(wish.shipped, Path(scratch), wish.write)
+        elif wish.drop_ins:
+            print_drop_ins(wish.recording, Path(scratch), wish.write)
         else:
             print_alone(wish, Path(scratch))
 

@@ -150,11 +150,12 @@ static void *resize(void *block, size_t size, void *caller) {
     if (!admits(asked, block, size, 0, site)) {
         return NULL;
     }
-    if (is_known) {
-        recording_append(HFIT_WIRE_RESIZE_BEGIN, block, size, 0, site);
-    }
+    const bool is_told =
+        !is_known || recording_append(HFIT_WIRE_RESIZE_BEGIN, block, size, 0, site);
     void *moved = next_realloc(block, size);
-    recording_append(is_known ? HFIT_WIRE_RESIZE_END : HFIT_WIRE_ALLOC, moved, size, 0, site);
+    if (is_told) { /* else it was asleep at the begin, or has ended */
+        recording_append(is_known ? HFIT_WIRE_RESIZE_END : HFIT_WIRE_ALLOC, moved, size, 0, site);
+    }
     leave();
     return moved;
 }

@@ -12,7 +12,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +49,10 @@ static struct {
     bool is_confined; /* a system call could kill the program */
     bool is_clockless;
 } program;
+
+/* Asleep, from the start on, until the signal comes that HEAPFIT_SIGNAL names. */
+static volatile sig_atomic_t is_asleep;
+static bool has_slept;
 
 static struct state off_state = {.phase = OFF};
 
@@ -117,6 +123,7 @@ static enum phase open_recording(struct state *state) {
     if (state->header == NULL) {
         return OFF;
     }
+    state->header->flags |= has_slept ? HFIT_WIRE_ATTACHED : 0;
     state->start = microseconds(CLOCK_MONOTONIC);
     has_lane_key = has_lane_key || pthread_key_create(&lane_key, leave_lane) == 0;
     return RECORDING;
@@ -206,10 +213,37 @@ static hfit_lane *ready_lane(struct state *state) {
     return is_ready ? own_lane : lane_with_room(state);
 }
 
+static void wake(int number) {
+    (void)number;
+    is_asleep = 0;
+}
+
+/* A program that has a handler for the signal already, or asks for none, is recorded at once. */
+static void sleep_until_signal(void) {
+    const char *named = getenv("HEAPFIT_SIGNAL");
+    const int number = named == NULL ? 0 : atoi(named);
+    struct sigaction now;
+    if (number > 0 && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
+        const struct sigaction action = {.sa_handler = wake, .sa_flags = SA_RESTART};
+        has_slept = sigaction(number, &action, NULL) == 0;
+        is_asleep = has_slept;
+    }
+}
+
+/* The first call comes before the constructor's where another library's asks for memory. */
+static bool is_sleeping(void) {
+    static bool has_looked;
+    if (!has_looked) {
+        has_looked = true;
+        sleep_until_signal();
+    }
+    return is_asleep;
+}
+
 void recording_start(void) {
     const int kept_errno = errno;
     struct state *state = shared_state();
-    if (state->phase == NOT_BEGUN) {
+    if (!is_sleeping() && state->phase == NOT_BEGUN) {
         pthread_mutex_lock(&state->lock);
         is_recording(state);
         pthread_mutex_unlock(&state->lock);
@@ -237,7 +271,7 @@ uint64_t recording_append(enum hfit_wire_op op, const void *address, uint64_t si
     const int kept_errno = errno;
     struct state *state = shared_state();
     uint64_t order = 0;
-    if (state->phase != OFF || state->header != NULL) {
+    if (!is_sleeping() && (state->phase != OFF || state->header != NULL)) {
         const hfit_event event = {.address = (uintptr_t)address,
                                   .size = size,
                                   .site = site,
@@ -273,7 +307,7 @@ void recording_prepare(void) {
     const int kept_errno = errno;
     struct state *state = shared_state();
     pthread_mutex_lock(&state->lock);
-    if (!program.is_confined && state->room == NULL && is_recording(state)) {
+    if (!program.is_confined && !is_asleep && state->room == NULL && is_recording(state)) {
         take_room(state);
     }
     pthread_mutex_unlock(&state->lock);

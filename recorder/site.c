@@ -18,6 +18,27 @@
 
 #if __GLIBC_PREREQ(2, 35)
 
+/*
+ * Hides the C library's function of this name, which it looks up, so that the library loads where
+ * there is none (before 2.35); the unwinder that is linked in calls this one, too. Called within a
+ * recorded call: what dlsym asks of the heap is passed on, unrecorded.
+ */
+__attribute__((visibility("hidden"))) int _dl_find_object(void *code,
+                                                          struct dl_find_object *module) {
+    static int (*_Atomic found)(void *, struct dl_find_object *);
+    static atomic_bool is_looked_up;
+    if (!atomic_load_explicit(&is_looked_up, memory_order_acquire)) {
+        int (*function)(void *, struct dl_find_object *);
+        void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+        memcpy(&function, &symbol, sizeof(function));
+        atomic_store_explicit(&found, function, memory_order_relaxed);
+        atomic_store_explicit(&is_looked_up, true, memory_order_release);
+    }
+    int (*find)(void *, struct dl_find_object *) =
+        atomic_load_explicit(&found, memory_order_relaxed);
+    return find == NULL ? -1 : find(code, module);
+}
+
 uint32_t caller_of(void *code) {
     struct dl_find_object module;
     if (_dl_find_object(code, &module) != 0) {

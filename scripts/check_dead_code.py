@@ -25,6 +25,8 @@ FOR_FIRMWARE = "recorder/target"  # what its headers declare, firmware calls
 NATIVE = ("core", "baselines", "papers", "recorder", "engine", "python/bindings")
 # What is used from outside, and by whom.
 ALLOWED = {
+    "do_GET": "http.server",
+    "log_message": "http.server",
     "list_commands": "click",
     "format_commands": "click",
     "format_options": "click",

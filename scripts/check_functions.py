@@ -37,7 +37,7 @@ SHIPPED = ("python/heapfit", "papers", "target/harness")  # whose imports stand 
 MOST_LINES = 50
 MOST_PARAMETERS = 5
 MOST_NESTED = 3
-MOST_LATE_IMPORTS = 15
+MOST_LATE_IMPORTS = 16
 # Functions beyond a limit, as FILE:NAME, each with its reason. One that keeps the limits fails.
 ALLOWED = {
     "core/src/tiling/tlsf.c:find_in_bin": "its answer as a result costs 6 bytes more",

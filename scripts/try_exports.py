@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402 (of the tests' folder)
-from heapfit.importers.record import record  # noqa: E402
+from heapfit.importers.record import RecordOptions, record  # noqa: E402
 from heapfit.trace.exports import export_holdings  # noqa: E402
 from heapfit.trace.exports.samples import holdings_by_site  # noqa: E402
 from heapfit.trace.kinds import Export, View  # noqa: E402
@@ -31,7 +31,7 @@ def run(*words: str, folder: Path) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        trace = record(["ls", "/"], folder / "ls.parquet", depth=4).trace
+        trace = record(["ls", "/"], folder / "ls.parquet", RecordOptions(depth=4)).trace
         assert trace is not None
         holdings = holdings_by_site(load_trace(trace), View.PEAK)
         total = sum(one.holder.size for one in holdings.samples)

@@ -97,6 +97,17 @@ nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char
                      "The callers of each site that stands for several, innermost first.");
 }
 
+void bind_wire(nb::module_ &module) {
+    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).")
+        .def(
+            "follow",
+            [](WireTrace &self, nb::bytes chunk, std::uint64_t place) {
+                return self.follow(std::string_view(chunk.c_str(), chunk.size()), place);
+            },
+            nb::arg("chunk"), nb::arg("place"),
+            "Reads what is new in a chunk that is still written to; True once it is full.");
+}
+
 } // namespace
 
 void bind_trace(nb::module_ &module) {
@@ -106,7 +117,7 @@ void bind_trace(nb::module_ &module) {
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
     bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
-    bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).");
+    bind_wire(module);
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).")
         .def("keep_addresses", &FrameTrace::keep_addresses,

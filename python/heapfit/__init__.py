@@ -50,6 +50,8 @@ _OFFERED: Final = {
     "heapfit.sizing.from_traffic": ("Aim",),
     "heapfit.sizing.pools": ("PoolOptions",),
     "heapfit.sizing.systems": ("SettingsOptions",),
+    "heapfit.trace.in_memory": ("from_arrow", "from_events", "from_pandas"),
+    "heapfit.trace.operations": ("Op",),
     "heapfit.trace.profile": ("Profile",),
     "heapfit.trace.stored": ("Trace", "TraceInfo"),
 }

@@ -47,6 +47,10 @@ from heapfit.simulation.scenario import load_scenario as load_scenario
 from heapfit.sizing.from_traffic import Aim as Aim
 from heapfit.sizing.pools import PoolOptions as PoolOptions
 from heapfit.sizing.systems import SettingsOptions as SettingsOptions
+from heapfit.trace.in_memory import from_arrow as from_arrow
+from heapfit.trace.in_memory import from_events as from_events
+from heapfit.trace.in_memory import from_pandas as from_pandas
+from heapfit.trace.operations import Op as Op
 from heapfit.trace.profile import Profile as Profile
 from heapfit.trace.stored import Trace as Trace
 from heapfit.trace.stored import TraceInfo as TraceInfo

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack, cast
 
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
@@ -25,8 +25,9 @@ from heapfit.design.front.design_front import Front, compare_all, front_of
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.design.space import configurations_by_name
+from heapfit.errors import HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
-from heapfit.fitting.options import FitOptions
+from heapfit.fitting.options import FitChoices, FitOptions
 from heapfit.forecast import kind
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.log.outlook import Outlook, find_outlook
@@ -34,6 +35,7 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
 from heapfit.report.heap.fit import write_report
 from heapfit.simulation import simulate as simulation
@@ -120,6 +122,7 @@ def find_bounds(
 
     `alignment`, of every block, is 4, 8 or 16.
     """
+    require_alignment(alignment)
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return trace_bounds.find_bounds(loaded, progress=progress)
@@ -137,7 +140,7 @@ def fit(
     source: Source | Sequence[Source],
     options: FitOptions | None = None,
     progress: Progress = ignore_progress,
-    **choices: Any,  # noqa: ANN401 (each has its field's type)
+    **choices: Unpack[FitChoices],
 ) -> FittedHeap:
     """Fits a heap to recordings: the size to set, and the plan that serves them in least memory.
 
@@ -145,7 +148,12 @@ def fit(
     in fit(trace, alignment=8). Nothing is written: `write` of the result does that. HeapfitError if
     nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
-    return fit_heap(source, replace(options or FitOptions(), **choices), progress, write_report)
+    return fit_heap(
+        source,
+        replace(options or FitOptions(), **cast(dict[str, Any], choices)),
+        progress,
+        write_report,
+    )
 
 
 def check(
@@ -171,7 +179,8 @@ def compare(
     """Plans ranked by R_safe: the smallest region from which every larger one tried is enough.
 
     A plan is an allocator, NAME or NAME:TUNABLE=VALUE,..., or a plan file, loaded or as its path;
-    none: all that `fit` tries. An allocator of pools gets pools made from this trace.
+    none: all that `fit` tries. An allocator of pools gets pools made from this trace. `row` of the
+    result finds one by its name.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -179,6 +188,7 @@ def compare(
     ...     [row.name for row in compare(walk, ["tlsf", "fixed_pool"]).rows]
     ['tlsf', 'fixed_pool']
     """
+    require_alignment(alignment)
     contestants = ComparisonRequest(
         tuple(one for one in plans if isinstance(one, str)),
         tuple(_plan_file(one) for one in plans if not isinstance(one, str)),
@@ -290,7 +300,9 @@ def _plan_file(plan: PlanFile | Path | str) -> PlanFile:
 def _open_source(
     source: Source, importing: ImportOptions | None, progress: Progress
 ) -> Iterator[Trace]:
-    (one,) = sources_of(source)
+    one, *others = sources_of(source)
+    if others:
+        raise HeapfitError(f"{1 + len(others)} recordings are given (give one)")
     with open_trace(one, importing, progress) as trace:
         yield trace
 

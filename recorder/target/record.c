@@ -28,16 +28,19 @@ enum {
     OTHER_ALIGNED = 2 << 2 | OTHER,
     OTHER_REFUSED = 3 << 2 | OTHER,
     OTHER_SITE = 4 << 2 | OTHER,
+    OTHER_NEEDS = 5 << 2 | OTHER,
 
     LONGEST_NUMBER = 5, /* bytes of 32 bits, 7 in each */
     LONGEST_FREE = 2 * LONGEST_NUMBER,
     LONGEST_ALLOC = 3 * LONGEST_NUMBER,
     LONGEST_ALIGNED = LONGEST_ALLOC + 2,
     LONGEST_MOVE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
+    LONGEST_NEEDS = 3,
     LONGEST_HEADER = BODY_AT + 3 + 6 * LONGEST_NUMBER + CRC_SIZE,
 };
 
-_Static_assert(BODY_AT + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE, "any event fits in a frame");
+_Static_assert(BODY_AT + LONGEST_NEEDS + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE,
+               "any event fits in a frame");
 _Static_assert(LONGEST_HEADER <= FRAME_SIZE, "a header does");
 
 /* ---- Numbers ---- */
@@ -119,6 +122,9 @@ static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
 static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
     const uint32_t tick = HFIT_RECORD_TICKS();
     const size_t taken = (size_t)(recorder->at - recorder->filled) + CRC_SIZE;
+    const uint8_t needs = recorder->needs;
+    recorder->needs = 0;
+    longest += needs != 0 ? LONGEST_NEEDS : 0;
     const bool has_room = taken + longest <= FRAME_SIZE || turn_frame(recorder, tick);
     recorder->events++;
     if (!has_room) {
@@ -126,7 +132,12 @@ static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
     }
     const uint32_t ticks = tick - recorder->tick;
     recorder->tick = tick;
-    return ticks == 0 ? recorder->at : put(recorder->at, ticks << 2 | TIME);
+    uint8_t *at = ticks == 0 ? recorder->at : put(recorder->at, ticks << 2 | TIME);
+    if (needs != 0) {
+        *at++ = OTHER_NEEDS;
+        at = put(at, needs);
+    }
+    return at;
 }
 
 /* A request, after what tells that it is no plain one. */
@@ -140,6 +151,10 @@ static void put_request(hfit_recorder *recorder, uint8_t *at, const void *block,
 }
 
 /* ---- Events ---- */
+
+void hfit_record_needs(hfit_recorder *recorder, uint8_t needs) {
+    recorder->needs = needs;
+}
 
 void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size) {
     HFIT_RECORD_LOCK();

@@ -66,7 +66,7 @@ typedef struct hfit_record_about {
     uint32_t flags;        /* HFIT_RECORD_ROUNDED, and one of the systems; 0 = neither */
 } hfit_record_about;
 
-/* A recorder: 28 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */
+/* A recorder: 32 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */
 typedef struct hfit_recorder {
     const hfit_record_about *about;
     uint8_t *at;              /* where the next event goes */
@@ -75,13 +75,18 @@ typedef struct hfit_recorder {
     uint32_t events;          /* offered so far, recorded or left out */
     uintptr_t address;        /* of the event before in this frame */
     uint32_t tick;            /* likewise */
+    uint8_t needs;            /* of the next request */
 } hfit_recorder;
 
 #define HFIT_RECORD_BODY_AT 9 /* bytes of a frame before its first event */
 
 /* What a recorder begins as, of the name of a hfit_record_about and its `ring` and `heap_base`. */
 #define HFIT_RECORDER(about, ring, heap_base)                                                      \
-    { &(about), (ring) + HFIT_RECORD_BODY_AT, (ring), (ring), 0, (uintptr_t)(heap_base), 0 }
+    { &(about), (ring) + HFIT_RECORD_BODY_AT, (ring), (ring), 0, (uintptr_t)(heap_base), 0, 0 }
+
+/* What the next request needs of its memory, told under the lock that its record is made under: the
+ * bits of docs/trace-schema.md, such as 2 for DMA. */
+void hfit_record_needs(hfit_recorder *recorder, uint8_t needs);
 
 /* After the heap answered a request for `size` bytes; a `block` of NULL tells that it refused. */
 void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size);

@@ -139,11 +139,11 @@ static rule_oracle oracle;
 /* The load falls and rises, so that there are many holes, of many sizes. */
 static void judged_step(long i) {
     const size_t frees = i / 100 % 2 == 0 ? 5 : 10; /* of 16 */
+    oracle_look(&oracle, &m);
     if (m.live_count != 0 && (random_below(16) < frees || m.live_count == MOST_LIVE)) {
         model_free(&m, random_below(m.live_count), false);
         return;
     }
-    oracle_look(&oracle, &m);
     if (model_alloc(&m, 0, random_below((size_t)JUDGED_SIZES >> i / 400 % 5))) {
         oracle_judge(&oracle, &m);
     }
@@ -154,7 +154,7 @@ static void places_by_its_rule(const test_plan *plan) {
     if (oracle.rule == RULE_NONE || HFIT_SAFETY >= 3) { /* there freed blocks wait */
         return;
     }
-    steps = steps_wanted / (20 * (long)plans_of(plan->allocator)) + 1;
+    steps = steps_wanted / (5 * (long)plans_of(plan->allocator)) + 1;
     random_state = 4;
     model_start(&m, plan, LARGEST_REGION);
     for (long i = 0; i < steps; i++) {
@@ -164,7 +164,7 @@ static void places_by_its_rule(const test_plan *plan) {
 }
 
 static void each_request_gets_the_chunk_that_the_rule_names(void) {
-    for_each_core_plan(places_by_its_rule);
+    for_each_plan(places_by_its_rule);
 }
 
 static void starts_in_its_smallest_region(const test_plan *plan) {

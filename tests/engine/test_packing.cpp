@@ -130,7 +130,7 @@ void what_is_packed_is_a_placement_between_the_peak_and_its_height() {
             const Packing packing = pack(lifetimes, {seed, pairs}, watch_nothing);
             CHECK(is_placement(lifetimes, packing.offsets));
             CHECK(packing.height == check_placement(lifetimes, packing.offsets));
-            CHECK(packing.peak == peak_of(lifetimes) && packing.peak <= packing.height);
+            CHECK(packing.floor == peak_of(lifetimes) && packing.floor <= packing.height);
         }
     }
 }
@@ -156,8 +156,68 @@ void six_lifetimes_are_packed_as_low_as_can_be() {
             lifetimes.push_back({from, from + 1 + random() % 8, 1 + random() % 6});
         }
         std::ranges::sort(lifetimes, {}, &Lifetime::from);
-        CHECK(pack(lifetimes, {1, 500'000}, watch_nothing).height == lowest_height(lifetimes));
+        const Bytes lowest = lowest_height(lifetimes);
+        CHECK(pack(lifetimes, {1, 500'000}, watch_nothing).height == lowest);
+        for (const std::uint64_t seed : {1u, 2u}) { // the search ends, and its end is a proof
+            const Packing proven = pack(lifetimes, {seed, 0, 100'000}, watch_nothing);
+            CHECK(is_placement(lifetimes, proven.offsets));
+            CHECK(proven.height == lowest && proven.floor == lowest);
+        }
     }
+}
+
+void ten_lifetimes_that_cannot_lie_as_low_as_their_peak_are_proven_so() {
+    const std::vector<Lifetime> ten = {{0, 1, 3},  {0, 3, 4}, {0, 7, 1},  {1, 6, 1}, {1, 7, 1},
+                                       {1, 10, 1}, {3, 6, 3}, {3, 10, 1}, {6, 7, 4}, {7, 10, 6}};
+    const Packing packing = pack(ten, {1, 0, 1000}, watch_nothing);
+    CHECK(peak_of(ten) == 8 && packing.height == 9 && packing.floor == 9);
+    const Packing enough = pack(ten, {1, 0, 1000, 20}, watch_nothing);
+    CHECK(enough.floor == 8 && enough.height <= 20 && enough.placements == 0);
+}
+
+// A rectangle of time and bytes cut in two again and again: it can be packed without any waste.
+std::vector<Lifetime> cut_in_two(std::uint64_t seed, std::size_t count) {
+    std::mt19937_64 random(seed);
+    std::vector<Lifetime> parts{{0, count, 1024}};
+    while (parts.size() < count) {
+        Lifetime &part = parts[random() % parts.size()];
+        Lifetime other = part;
+        if (random() % 2 == 0 && part.until - part.from > 1) {
+            part.until = part.from + 1 + random() % (part.until - part.from - 1);
+            other.from = part.until;
+        } else if (part.size > 1) {
+            part.size = 1 + random() % (part.size - 1);
+            other.size -= part.size;
+        } else {
+            continue;
+        }
+        parts.push_back(other);
+    }
+    std::ranges::sort(parts, {}, &Lifetime::from);
+    return parts;
+}
+
+void what_was_cut_from_a_rectangle_is_packed_into_it_again() {
+    for (std::uint64_t seed = 1; seed <= 12; seed++) {
+        const auto lifetimes = cut_in_two(seed, 10 * seed);
+        const Packing packing = pack(lifetimes, {1, 0, 50'000}, watch_nothing);
+        CHECK(is_placement(lifetimes, packing.offsets));
+        CHECK(packing.height == 1024 && packing.floor == 1024);
+    }
+}
+
+void more_placements_raise_the_floor_and_lower_the_height() {
+    int narrower = 0;
+    for (std::uint64_t seed = 1; seed <= 8; seed++) {
+        const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = seed, .events = 200}));
+        const Packing quick = pack(lifetimes, {1, 0, 0}, watch_nothing);
+        const Packing slow = pack(lifetimes, {1, 0, 10'000}, watch_nothing);
+        CHECK(quick.placements == 0 && slow.placements <= 10'000);
+        CHECK(slow.floor >= quick.floor && slow.height <= quick.height);
+        CHECK(slow.floor <= slow.height);
+        narrower += slow.height - slow.floor < quick.height - quick.floor ? 1 : 0;
+    }
+    CHECK(narrower >= 6);
 }
 
 // Each size freed by itself: in order of time the holes fit nothing.
@@ -185,7 +245,7 @@ void lifetimes_of_one_size_lie_no_higher_than_their_peak() {
         const auto lifetimes = lifetimes_of(
             draw(test::RandomTrace{.seed = seed, .events = 500, .sizes = {72}, .resizes = false}));
         const Packing packing = pack(lifetimes, {seed, 1'000}, watch_nothing);
-        CHECK(packing.height == packing.peak);
+        CHECK(packing.height == packing.floor);
     }
 }
 
@@ -273,6 +333,9 @@ int main() {
     RUN(what_is_packed_is_a_placement_between_the_peak_and_its_height);
     RUN(more_effort_is_never_higher_and_often_lower);
     RUN(six_lifetimes_are_packed_as_low_as_can_be);
+    RUN(ten_lifetimes_that_cannot_lie_as_low_as_their_peak_are_proven_so);
+    RUN(what_was_cut_from_a_rectangle_is_packed_into_it_again);
+    RUN(more_placements_raise_the_floor_and_lower_the_height);
     RUN(common_sizes_lie_without_gaps_in_zones_of_their_own);
     RUN(lifetimes_of_one_size_lie_no_higher_than_their_peak);
     RUN(a_seed_gives_the_same_placement_again);

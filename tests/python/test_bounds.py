@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of a trace, and minimalloc's CSV in and out."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_lifetimes
+from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_placement
 from heapfit.comparison.comparison import common_ground, compare, comparison_of
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
@@ -54,7 +55,7 @@ def test_static_is_every_size_at_its_own_peak(tmp_path: Path) -> None:
 def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
     loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
     lifetimes = _engine.Lifetimes(loaded.events)
-    packed = _engine.pack(lifetimes, 1, PAIRS)
+    packed = _engine.pack(lifetimes, _engine.PackingEffort(1, PAIRS))
     assert _engine.check_placement(lifetimes, packed.offsets) == packed.height
     with pytest.raises(HeapfitError, match="overlaps another in time and place"):
         _engine.check_placement(lifetimes, np.zeros(len(lifetimes), np.uint64))
@@ -62,16 +63,19 @@ def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
 
 def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
-    count = save_lifetimes(tmp_path / "out.csv", loaded)
+    packing = find_bounds(loaded, pairs=PAIRS).packing
+    count = save_placement(tmp_path / "out.csv", loaded, packing)
     first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
-    assert first == "id,lower,upper,size"
+    assert first == "id,lower,upper,size,offset"
     assert second.startswith("0,0,")
     assert len(rest) == count - 1
     again = _engine.Lifetimes(load_file(tmp_path / "out.csv", tmp_path / "again").events)
     before = _engine.Lifetimes(loaded.events)
     assert again.sizes.tolist() == before.sizes.tolist()
-    packed = _engine.pack(before, 1, PAIRS)
-    assert _engine.check_placement(again, packed.offsets) == packed.height
+    assert _engine.check_placement(again, packing.offsets) == packing.height
+    save_placement(tmp_path / "out.json", loaded, packing)
+    listed = json.loads((tmp_path / "out.json").read_text())
+    assert [one["offset"] for one in listed] == packing.offsets.tolist()
 
 
 def test_what_ends_when_another_begins_is_freed_first(tmp_path: Path) -> None:
@@ -180,7 +184,22 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert premises["static_pools"] == "any order of these blocks"
     assert premises["tlsf"] == "any order of any sizes up to the largest"
     none = heapfit("bounds", "t.heap", "--search", "0", folder=tmp_path)
-    assert "placed in order of requests" in none.stdout
+    assert "placed in order of requests" in " ".join(none.stdout.split())
+
+
+def test_a_floor_above_the_peak_is_proven(tmp_path: Path) -> None:
+    # As many as 8 bytes are live, but nobody can place these ten in 8.
+    ten = ["0-1:3", "0-3:4", "0-7:1", "1-6:1", "1-7:1"]
+    ten += ["1-10:1", "3-6:3", "3-10:1", "6-7:4", "7-10:6"]
+    lines = [",".join([str(i), *re.split("[-:]", one)]) for i, one in enumerate(ten)]
+    (tmp_path / "m.csv").write_text("\n".join(["id,lower,upper,size", *lines]) + "\n")
+    content = heapfit_json("bounds", "m.csv", "--search", "1", folder=tmp_path)
+    assert content["packing"]["is_least"]
+    assert content["packing"]["floor"] == content["packing"]["height"] == 9
+    assert content["u_max"] == 8
+    shown = heapfit("bounds", "m.csv", "--alignment", "4", folder=tmp_path).stdout
+    assert "proven least" in shown
+    assert "The packing is the least, proven by a search that ended" in " ".join(shown.split())
 
 
 def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:

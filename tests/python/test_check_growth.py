@@ -45,6 +45,14 @@ def test_a_block_that_is_never_freed_is_held_to_the_end(tmp_path: Path) -> None:
     assert found.sites == {}
 
 
+def test_tasks_are_told_apart_where_there_are_several(tmp_path: Path) -> None:
+    found = holdings(tmp_path, ["a 0 100 0 1", "a 1 30 0 2", "f 1 0 1"])
+    assert found.tasks == {1: LiveBytes(100, pytest.approx(100)), 2: LiveBytes(30, 30 / 3)}
+    grown = changes(found, Holdings({}, {}, {1: LiveBytes(90, 95), 2: LiveBytes(30, 12)}))
+    assert [(one.name, one.growth) for one in grown.tasks] == [(1, 10)]
+    assert holdings(tmp_path, LINES).tasks == {}
+
+
 def test_what_grew_comes_first_and_what_shrank_not_at_all() -> None:
     before = Holdings({8: LiveBytes(80, 80), 16: LiveBytes(160, 10), 32: LiveBytes(0, 0)}, {})
     now = Holdings(

@@ -2,7 +2,7 @@
 """Decisions at their edges: each test fails if a limit is one unit off or a part is left out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heapfit import generate as heap_code
 from heapfit.comparison.changed_programs import _ChangedRuns
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
-from heapfit.fitting import excerpt_search
+from heapfit.fitting import excerpt_search, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify import loop, pairs
 from heapfit.fitting.verify.survival import Survival
@@ -24,6 +25,10 @@ from heapfit.forecast.horizon import (
     expect_further_runs,
     join_runs,
 )
+from heapfit.forecast.log.advice import _suggest
+from heapfit.forecast.log.clock import Clock
+from heapfit.forecast.log.outlook import Finding, find_outlook
+from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
@@ -257,3 +262,55 @@ def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
     planned: Any = Planned(margin=margin)
     traces: Any = needs
     assert pairs.raise_region(planned, traces).region == region
+
+
+# ---- heaps, code and logs
+
+
+@pytest.mark.parametrize(
+    ("systems", "heap"),
+    [(["a", "a"], "a"), (["a", "b"], None), ([None, None], None), (["a", None], None)],
+)
+def test_the_own_heap_is_that_of_all_recordings(
+    monkeypatch: pytest.MonkeyPatch, systems: list[str | None], heap: str | None
+) -> None:
+    recordings = [
+        SimpleNamespace(trace=SimpleNamespace(info=SimpleNamespace(source=one))) for one in systems
+    ]
+    monkeypatch.setattr(incumbent, "name_system_heap", lambda source: source)
+    monkeypatch.setattr(incumbent, "find_heap", lambda name, _: name)
+    workload: Any = SimpleNamespace(recordings=recordings)
+    assert incumbent._find_own_heap(workload, FitOptions()) == heap
+
+
+@pytest.mark.parametrize(("asked", "needed"), [(False, True), (True, False), (False, False)])
+def test_code_has_what_is_asked_for_or_a_platform_needs(
+    monkeypatch: pytest.MonkeyPatch, asked: bool, needed: bool
+) -> None:
+    monkeypatch.setattr(heap_code, "needs_counts", lambda _: needed)
+    monkeypatch.setattr(heap_code, "needs_one_file", lambda _: needed)
+    options = heap_code.GenerateOptions(counts=asked, is_one_file=asked)
+    settled = heap_code._settle_options(options, ())
+    assert (settled.counts, settled.is_one_file) == (asked or needed, asked or needed)
+
+
+def log_of(free: np.ndarray) -> TelemetryLog:
+    """A state a minute."""
+    states = [
+        HeapState(i, 0, 60.0 * i, int(one), None, None, None, None) for i, one in enumerate(free)
+    ]
+    return TelemetryLog("", states, Clock.UPTIME, 0, (), 0)
+
+
+def test_a_cycle_is_as_long_as_it_is() -> None:
+    noise = np.random.default_rng(1).normal(0, 100, 960)
+    found = find_outlook(log_of(90_000 + 5_000 * np.sin(np.arange(960) / 96 * 2 * np.pi) + noise))
+    assert found.period == pytest.approx(96 * 60, rel=0.03)
+
+
+def test_one_state_alone_asks_for_more_of_them() -> None:
+    def ask(count: int) -> bool:
+        outlook = replace(find_outlook(log_of(np.full(count, 90_000))), finding=Finding.STEADY)
+        return any("more states" in one for one in _suggest(outlook))
+
+    assert (ask(1), ask(2)) == (True, False)

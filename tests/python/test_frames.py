@@ -4,7 +4,20 @@
 import random
 
 import pytest
-from frames import ALIGNED, BASE, OTHER, SITE, ZEROED, Recorder, frame, header, varint
+from frames import (
+    ALIGNED,
+    ALLOC,
+    BASE,
+    FREE,
+    NEEDS,
+    OTHER,
+    SITE,
+    ZEROED,
+    Recorder,
+    frame,
+    header,
+    varint,
+)
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -354,3 +367,18 @@ def test_a_log_is_told_by_a_frame_in_it(tmp_path):
     trace = import_file(log, tmp_path / "uart.parquet")
     assert trace.info.events == len(rows)
     assert trace.info.notes == ("45 bytes of other text passed over.",)
+
+
+def test_what_requests_need_is_told_from_the_first_event_on():
+    body = [
+        *(varint(1 << 3 | ALLOC), varint(40)),
+        *(bytes([NEEDS << 2 | OTHER]), varint(200), bytes([ZEROED << 2 | OTHER])),
+        *(varint(64 << 3 | ALLOC), varint(1500)),
+        *(varint(64 << 3 | 1 << 2 | FREE),),
+    ]
+    _, rows, columns = read(header() + frame(0, 0, b"".join(body)))
+    assert rows == [(0, 0, 40), (1, 1, 1500), (4, 0, 0)]
+    assert columns["needs"].tolist() == [0, 200, 0]
+    assert "needs" not in read(header() + frame(0, 0, body[0] + body[1]))[2]
+    of_esp_idf = header(flags=4 << 1) + frame(0, 0, body[0] + body[1])
+    assert read(of_esp_idf)[2]["needs"].tolist() == [0]

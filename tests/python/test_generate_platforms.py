@@ -150,7 +150,10 @@ def test_cmake_builds_the_heap_with_its_platform(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
     (tmp_path / "main.c").write_text(
         '#include "app_heap.h"\n#include <stdlib.h>\n'
-        "int main(void) { return app_usable_size(malloc(40)) >= 40 ? 0 : 1; }\n"
+        "int main(void) {\n"
+        "    const bool is_made = app_heap_check(); /* before two threads ask first */\n"
+        "    return is_made && app_usable_size(malloc(40)) >= 40 ? 0 : 1;\n"
+        "}\n"
     )
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nadd_subdirectory(code)\n"

@@ -126,7 +126,7 @@ def test_the_man_page_is_one(tmp_path):
     [
         ("compare x.heap tls", "tlsf"),
         ("workload t2_w", "t2_w1 t2_w2 t2_w3 t2_w4 t2_w5"),
-        ("settings zep", "zephyr"),
+        ("settings zep", "zephyr zephyr-bluetooth"),
         ("fit --pl", "--plans"),
         ("ver", "verify"),
     ],

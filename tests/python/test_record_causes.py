@@ -16,6 +16,7 @@ from heapfit.importers.executable import read_executable
 from heapfit.importers.processes import Watch
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 
+WITH_CHILDREN = record.RecordOptions(keep_children=True)
 PROGRAMS = Path(__file__).with_name("programs")
 FLAGS = ("-O0", "-fno-builtin", "-w")
 
@@ -60,7 +61,9 @@ def is_zombie(process):
 
 def test_children_of_a_parent_that_asks_for_nothing_are_kept(parting, tmp_path):
     command = [str(parting), "child"]
-    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
+    recording = record.record(
+        command, tmp_path / "out.parquet", record.RecordOptions(keep_children=True)
+    )
     assert recording.trace is None
     assert [one.info.events for one in recording.children] == [20]
     assert not hidden(tmp_path)

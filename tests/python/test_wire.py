@@ -239,7 +239,7 @@ def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     reader, rows, _ = read(content, drop_unknown=True)
     assert rows == [(0, 0, 10)]
     assert reader.notes == [
-        "Recorded from a fork on: blocks of the parent process are unknown.",
+        "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
         "1 resize of an unknown id dropped.",
         "1 free of an unknown id dropped.",
     ]

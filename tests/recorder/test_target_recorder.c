@@ -85,6 +85,8 @@ static void each_kind_of_event_has_its_bytes(void) {
     hfit_record_resize(&r, block_at(8), NULL, 200);
     hfit_record_resize(&r, block_at(8), NULL, 0);
     hfit_record_resize(&r, NULL, block_at(8), 7);
+    hfit_record_needs(&r, 2);
+    hfit_record_zeroed(&r, block_at(8), 6);
     drain_all(&r);
     const uint8_t body[] = {
         4 << 3,     24,                                     /* 16 B on: 4 units */
@@ -97,9 +99,10 @@ static void each_kind_of_event_has_its_bytes(void) {
         3,          0,          3 << 2 | 3, 0xc8,        1, /* refused: it stays */
         1,                                                  /* to 0 bytes */
         0,          7,                                      /* of no block */
+        5 << 2 | 3, 2,          1 << 2 | 3, 0,           6, /* needs DMA; the same block */
     };
     check_log(body, sizeof body);
-    CHECK(r.events == 10);
+    CHECK(r.events == 11);
 }
 
 static void a_header_tells_what_the_recording_is_of(void) {
@@ -177,6 +180,7 @@ static void longest_events_stay_in_their_frames(void) {
     for (uint32_t i = 0; i < 1000; i++) {
         test_ticks += UINT32_MAX / 4 - 1;
         const uintptr_t far = (i % 2 + 1) * (uintptr_t)0x70000000;
+        hfit_record_needs(&r, UINT8_MAX);
         hfit_record_aligned(&r, (const void *)far, SIZE_MAX, (size_t)1 << 31);
         hfit_record_resize(&r, (const void *)far, (const void *)(uintptr_t)8, SIZE_MAX);
         hfit_record_alloc_at(&r, (const void *)far, SIZE_MAX, (const void *)UINTPTR_MAX);

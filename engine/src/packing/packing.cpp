@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "heapfit/random.hpp"
+#include "packing/branching.hpp"
 #include "packing/placed_lifetimes.hpp"
 #include "packing/placing_in_time.hpp"
+#include "packing/sections.hpp"
 #include "packing/zone_search.hpp"
 
 namespace heapfit {
@@ -17,6 +19,8 @@ namespace {
 using Order = std::vector<std::uint32_t>;
 
 constexpr std::uint64_t told_every = 10'000'000; // pairs
+constexpr std::size_t most_branched = 1000;      // lifetimes
+constexpr std::uint64_t least_branched = 1000;   // placements below one ceiling
 constexpr int blamed_orders = 10;
 constexpr std::uint64_t most_changed_orders = 20'000;
 
@@ -26,8 +30,11 @@ class Packer {
            const std::function<bool(double)> &progress)
         : lifetimes_(lifetimes), effort_(effort), progress_(progress), placed_(lifetimes),
           offsets_(lifetimes.size()) {
-        best_.peak = peak_of(lifetimes);
+        best_.floor = peak_of(lifetimes);
         best_.height = UINT64_MAX;
+        if (lifetimes.size() <= most_branched) {
+            sections_.emplace(lifetimes);
+        }
     }
 
     Packing run() {
@@ -35,20 +42,60 @@ class Packer {
             offsets_ = place_in_time(lifetimes_, fit);
             keep_if_lower(height_of(offsets_));
         }
+        raise_the_floor();
         search_in_zones();
         if (pairs_of_an_order() <= effort_.pairs - std::min(effort_.pairs, best_.pairs)) {
             try_fixed_orders();
             raise_the_blamed();
             change_at_random();
         }
+        lower_the_ceiling();
         return std::move(best_);
     }
 
   private:
+    // Places below the floor, the next one where that is impossible, with half of the placements.
+    void raise_the_floor() {
+        const std::uint64_t most = effort_.placements / 2;
+        while (sections_ && !is_proven() && best_.placements < most &&
+               branch(std::max(best_.floor, effort_.enough), most - best_.placements) ==
+                   Below::impossible) {
+        }
+    }
+
+    // Halves what lies between the highest undecided ceiling and the best height, with a quarter of
+    // the placements left each; with the rest, tries for one byte less.
+    void lower_the_ceiling() {
+        Bytes low = std::max(best_.floor, effort_.enough);
+        while (sections_ && !is_proven() && best_.placements < effort_.placements) {
+            const std::uint64_t left = effort_.placements - best_.placements;
+            const bool is_last = low >= best_.height - 1 || left < 4 * least_branched;
+            const Bytes ceiling = is_last ? best_.height - 1 : low + (best_.height - 1 - low) / 2;
+            const Below result = branch(ceiling, is_last ? left : left / 4);
+            low = std::max(low, result == Below::undecided ? ceiling + 1 : best_.floor);
+        }
+    }
+
+    Below branch(Bytes ceiling, std::uint64_t most) {
+        const Branching found =
+            place_below(*sections_, ceiling, {effort_.seed, most}, [&](std::uint64_t tried) {
+                tell_progress(tried);
+                return !best_.is_stopped;
+            });
+        best_.placements += found.placements;
+        if (found.result == Below::placed) {
+            offsets_ = found.offsets;
+            keep_if_lower(height_of(offsets_));
+        } else if (found.result == Below::impossible) {
+            best_.floor = std::min(best_.height, found.next_ceiling);
+        }
+        return found.result;
+    }
+
     // Half of the effort; all of it where an order takes more than the other half.
     void search_in_zones() {
         const bool has_orders = pairs_of_an_order() <= effort_.pairs / 2;
-        const ZoneEffort effort{best_.peak, effort_.seed,
+        const ZoneEffort effort{std::max(best_.floor, effort_.enough), effort_.seed,
                                 has_orders ? effort_.pairs / 2 : effort_.pairs};
         if (is_done()) {
             return;
@@ -79,17 +126,31 @@ class Packer {
         }
     }
 
-    [[nodiscard]] bool is_done() const {
-        return best_.is_stopped || best_.height == best_.peak || best_.pairs >= effort_.pairs;
+    [[nodiscard]] bool is_done() const { return is_proven() || best_.pairs >= effort_.pairs; }
+
+    // Nothing is left to be found, or it may not be looked for.
+    [[nodiscard]] bool is_proven() const {
+        return best_.is_stopped || best_.height <= std::max(best_.floor, effort_.enough);
     }
 
     void count_pairs(std::uint64_t count) {
         const std::uint64_t before = best_.pairs / told_every;
         best_.pairs += count;
         if (best_.pairs / told_every != before) {
-            best_.is_stopped = !progress_(std::min(1.0, static_cast<double>(best_.pairs) /
-                                                            static_cast<double>(effort_.pairs)));
+            tell_progress(0);
         }
+    }
+
+    // `branched`: placements tried and not counted yet.
+    void tell_progress(std::uint64_t branched) {
+        const auto share = [](std::uint64_t done, std::uint64_t most) {
+            return most == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(most);
+        };
+        double done = share(best_.pairs, effort_.pairs);
+        if (sections_) {
+            done = (done + share(best_.placements + branched, effort_.placements)) / 2;
+        }
+        best_.is_stopped = !progress_(std::min(1.0, done));
     }
 
     // The lowest place that is free for a whole life, among what is placed.
@@ -183,7 +244,7 @@ class Packer {
         Order order = order_;
         for (int i = 0; i < blamed_orders && !order_.empty() && !is_done(); i++) {
             std::ranges::stable_partition(order, [&](std::uint32_t one) {
-                return offsets_[one] + lifetimes_[one].size > best_.peak;
+                return offsets_[one] + lifetimes_[one].size > best_.floor;
             });
             const std::optional<Bytes> height = place(order, UINT64_MAX);
             if (height && *height < height_) {
@@ -233,6 +294,7 @@ class Packer {
     PackingEffort effort_;
     const std::function<bool(double)> &progress_;
     PlacedLifetimes placed_;
+    std::optional<Sections> sections_; // of few enough lifetimes
     std::vector<Bytes> offsets_;
     std::vector<std::pair<Bytes, Bytes>> taken_;
     Order order_;                  // the best so far of steps 3 and 4; empty: none yet

@@ -54,6 +54,13 @@ void TraceBuilder::add(const Request &request, std::uint64_t position) {
     }
 }
 
+void TraceBuilder::tell_needs() {
+    if (!tells_needs_) {
+        tells_needs_ = true;
+        columns_.needs.resize(columns_.op.size());
+    }
+}
+
 bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position) {
     position_ = position;
     LiveTable::Slot *slot = live_.find(old_id);

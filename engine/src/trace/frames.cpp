@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +29,7 @@ constexpr std::uint32_t flag_rounded = 1;
 constexpr unsigned system_shift = 1; // of the bits of the flags that name the system, from 1
 constexpr std::uint32_t system_mask = 7;
 constexpr std::array<std::string_view, 4> systems{"FreeRTOS", "lwIP", "Zephyr", "ESP-IDF"};
+constexpr std::uint32_t esp_idf = 4; // whose adapter tells what requests need
 
 // The lowest two bits of an event's first number, or the whole of it.
 enum Kind : std::uint32_t { kind_alloc, kind_free, kind_time, kind_other };
@@ -37,6 +39,7 @@ enum Other : std::uint32_t {
     other_aligned = 2 << 2 | kind_other,
     other_refused = 3 << 2 | kind_other,
     other_site = 4 << 2 | kind_other,
+    other_needs = 5 << 2 | kind_other,
 };
 
 constexpr std::size_t most_waiting = 256;         // frames before a header, which comes each 32nd
@@ -215,6 +218,9 @@ void FrameTrace::begin(const About &about, std::uint32_t before) {
     if (const std::uint32_t system = about.flags >> system_shift & system_mask;
         system > 0 && system <= systems.size()) {
         header_.source.append(", ").append(systems[system - 1]);
+        if (system == esp_idf) {
+            builder_.tell_needs();
+        }
     }
     header_.pointer_bits = about.pointer_bits;
     next_ = before;
@@ -255,8 +261,8 @@ void FrameTrace::take_events(Frame frame, std::string_view body) {
     }
 }
 
-// [time] {zeroed | aligned | site | resize} alloc or refused, or [time] free. What is not so is
-// told by the bytes, which are bad then.
+// [time] {zeroed | aligned | site | needs | resize} alloc or refused, or [time] free. What is not
+// so is told by the bytes, which are bad then.
 FrameTrace::Event FrameTrace::read_event(Bytes &bytes, std::uint32_t tick) {
     Event event;
     std::uint32_t number = bytes.number();
@@ -298,6 +304,12 @@ void FrameTrace::read_prefix(Bytes &bytes, std::uint32_t what, Event &event) {
     case other_site:
         event.site = bytes.number();
         return;
+    case other_needs: {
+        const std::uint32_t needs = bytes.number();
+        bytes.require(needs <= std::numeric_limits<std::uint8_t>::max());
+        event.needs = static_cast<std::uint8_t>(needs);
+        return;
+    }
     default:
         bytes.require(false);
     }
@@ -327,6 +339,10 @@ void FrameTrace::apply(const Event &event, std::uint32_t &address) {
     request.alignment = event.op == Op::aligned ? std::uint64_t{1} << event.alignment_log2 : 0;
     request.time = time_at(event.tick);
     request.site = event.site;
+    request.needs = event.needs;
+    if (event.needs != 0) {
+        builder_.tell_needs();
+    }
     const std::uint32_t old = after(address, event.old_step);
     address = after(old, event.step);
     request.id = address;

@@ -159,6 +159,19 @@ void WireTrace::take_chunk(std::string_view bytes) {
     is_cut_ = is_cut_ || !is_whole;
 }
 
+bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
+    const auto take = [this](const WireRecord &record) { take_ordered(record); };
+    bool is_full = false;
+    std::uint64_t &known = followed_[place];
+    known = follow_wire_chunk(bytes, place, known, is_full,
+                              [&](const WireRecord &record) { order_.add(record, take); });
+    is_full = is_full && bytes.size() == unit_;
+    if (is_full) {
+        followed_.erase(place);
+    }
+    return is_full;
+}
+
 // Two threads may take their times in another order than their numbers.
 void WireTrace::take_ordered(const WireRecord &record) {
     WireRecord timed = record;
@@ -210,7 +223,7 @@ void WireTrace::take_request(const WireRecord &record, const Request &request) {
         end_resize(record, request);
         return;
     case HFIT_WIRE_FREE:
-        if (left_out_.erase(record.address) == 0) {
+        if (left_out_.empty() || left_out_.erase(record.address) == 0) {
             builder_.add(request, position_);
         }
         return;
@@ -316,7 +329,8 @@ std::string WireTrace::damage() const {
 std::vector<std::string> WireTrace::notes() const {
     std::vector<std::string> told;
     if (is_attached_) {
-        told.emplace_back("Recorded from a fork on: blocks of the parent process are unknown.");
+        told.emplace_back("Blocks from before the recording (a parent process's, or while it "
+                          "slept) are unknown.");
     }
     if (stopped_ != 0) {
         const std::string reason =

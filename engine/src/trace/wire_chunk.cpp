@@ -103,6 +103,7 @@ class Chunk {
     }
 
     [[nodiscard]] bool is_cut() const { return is_cut_; }
+    [[nodiscard]] std::size_t left() const { return fields_.left(); }
 
   private:
     // A chunk that nobody began is zero, but for what may follow in damaged ones.
@@ -173,6 +174,21 @@ bool read_wire_chunk(std::string_view bytes, std::uint64_t place,
         take(record);
     }
     return !chunk.is_cut();
+}
+
+std::uint64_t follow_wire_chunk(std::string_view bytes, std::uint64_t place, std::uint64_t known,
+                                bool &is_full,
+                                const std::function<void(const WireRecord &)> &take) {
+    Chunk chunk(bytes, place);
+    WireRecord record;
+    std::uint64_t count = 0;
+    while (chunk.next(record)) {
+        if (count++ >= known) {
+            take(record);
+        }
+    }
+    is_full = !chunk.is_cut() && chunk.left() < HFIT_WIRE_LONGEST;
+    return count;
 }
 
 void WireOrder::pass(const WireRecord &record,

@@ -9,6 +9,7 @@ refuses a request; of allocators that do not say, nothing is told. Control struc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil, log2
 from typing import Final, TypeAlias
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes
+from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.trace.profile import Profile
@@ -62,9 +64,8 @@ def any_order(
         return ()
     trace = _Trace(lifetimes, profile, alignment)
     infos = (info for info in find_allocators() if info.limit in _PROOFS)
-    return tuple(
-        sorted((_PROOFS[info.limit](info, trace) for info in infos), key=lambda one: one.size)
-    )
+    bounds = (_PROOFS[info.limit](info, trace) for info in infos)
+    return tuple(sorted((one for one in bounds if one is not None), key=lambda one: one.size))
 
 
 def _bound_by_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
@@ -90,9 +91,15 @@ def _bound_by_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
     return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why, _ANY)
 
 
-def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    """The bound by M bytes of chunks live at once, k blocks, the largest chunk of n bytes."""
-    plan, holes = _list_provable(info, trace)
+def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase | None:
+    """The bound by M bytes of chunks live at once, k blocks, the largest chunk of n bytes.
+
+    None where no plan of this alignment has one.
+    """
+    provable = _list_provable(info, trace)
+    if not provable:
+        return None
+    plan, holes = next((one for one in provable if one[1].is_by_address), provable[0])
     m, n = trace.live(lambda sizes: chunk_sizes(sizes, holes, trace.alignment))
     holes = plan.holes(m) or holes  # classes may depend on how much is live
     k = trace.profile.live_blocks_max
@@ -109,16 +116,17 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
 
 def _list_provable(
     info: _engine.AllocatorInfo, trace: _Trace
-) -> tuple[_engine.Plan, _engine.Holes]:
-    """The standard plan and its chunks; before it the first by one choice that is by address."""
-    plans = (plan.engine() for plan in _plans_by_one_choice(info, trace.alignment))
-    limits_of_plans = [
-        (plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))
-    ]
-    return next(
-        ((plan, holes) for plan, holes in limits_of_plans if holes.is_by_address),
-        limits_of_plans[0],
-    )
+) -> list[tuple[_engine.Plan, _engine.Holes]]:
+    """The plans that have a bound, and their chunks; the standard plan first."""
+    plans = _valid_plans(_plans_by_one_choice(info, trace.alignment))
+    return [(plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))]
+
+
+def _valid_plans(plans: Iterator[Plan]) -> Iterator[_engine.Plan]:
+    """The plans that there are: some values of a tunable exclude some alignments."""
+    for plan in plans:
+        with suppress(HeapfitError):
+            yield plan.engine()
 
 
 def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterator[Plan]:

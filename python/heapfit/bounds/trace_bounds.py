@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What any heap needs for a trace, and what some allocators never exceed.
 
-U_max  <=  the best placement  <=  offline packing found        (this trace, this order)
+U_max  <=  proven floor  <=  best placement  <=  offline packing found   (this trace, this order)
        <=  R of an allocator   <=  its worst case               (any order within the limits)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import csv
 
 from heapfit import _engine
@@ -28,6 +30,8 @@ STANDARD_PAIRS = (
     50_000_000  # of lifetimes that overlap; see engine/include/heapfit/packing/packing.hpp
 )
 _QUICK_PAIRS = 2_000_000
+_MOST_GREEDY = 1000  # lifetimes
+_PAIRS_PER_PLACEMENT = 100  # by branch and bound, of at most 1,000 lifetimes
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,18 @@ class OfflinePacking:
     """A placement with all lifetimes known, without headers; checked."""
 
     height: int  # bytes
+    floor: int  # bytes; proven: no placement is lower
     zoned: int  # placements tried with zones for common sizes; 0: none, as they come suffices
     orders: int  # in which all lifetimes were placed, looking ahead; 0: too many overlap
     pairs: int  # of overlapping lifetimes, or of a lifetime and a hole, looked at
+    placements: int  # of one lifetime, tried by branch and bound
     is_stopped: bool  # by an interrupt
+    offsets: NDArray[np.uint64] = field(repr=False, compare=False)  # of each lifetime
+
+    @property
+    def is_least(self) -> bool:
+        """True if it is proven that no placement is lower."""
+        return self.height == self.floor
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -47,6 +59,7 @@ class Bounds(Tabular):
 
     u_max: int
     packing: OfflinePacking
+    greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for such sizes in any number and order
     worst_cases: tuple[WorstCase, ...]
@@ -61,6 +74,7 @@ class Bounds(Tabular):
         """A row for each bound, from the least to the most it allows for."""
         named = {
             "most live bytes": self.u_max,
+            "proven least": self.packing.floor,
             "all lifetimes known": self.packing.height,
             "a pool for each size": self.static,
             "least that any allocator can guarantee": self.least_of_any,
@@ -91,6 +105,7 @@ def find_bounds(
     return Bounds(
         u_max=profile.u_max,
         packing=packing,
+        greedy=_place_by_size(lifetimes) if len(lifetimes) <= _MOST_GREEDY else None,
         static=_static(profile),
         least_of_any=least_of_any(Limits.from_profile(profile)),
         worst_cases=any_order(lifetimes, profile, loaded.alignment),
@@ -122,19 +137,48 @@ def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
     return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
 
 
-def save_lifetimes(path: Path, loaded: LoadedTrace) -> int:
-    """Writes the trace as minimalloc's CSV, times in events; returns how many lifetimes."""
+def save_placement(path: Path, loaded: LoadedTrace, packing: OfflinePacking) -> int:
+    """Writes minimalloc's CSV with offsets, times in events; returns how many lifetimes.
+
+    A file named .json gets the same as a list of objects.
+    """
     lifetimes = _engine.Lifetimes(loaded.events)
-    columns = {
-        "id": np.arange(len(lifetimes)),
-        "lower": lifetimes.starts,
-        "upper": lifetimes.ends,
-        "size": lifetimes.sizes,
-    }
+    table = pa.table(
+        {
+            "id": np.arange(len(lifetimes)),
+            "lower": lifetimes.starts,
+            "upper": lifetimes.ends,
+            "size": lifetimes.sizes,
+            "offset": packing.offsets,
+        }
+    )
     with stage_file(path) as staging, staging.open("wb") as file:
-        file.write((",".join(columns) + "\n").encode())
-        csv.write_csv(pa.table(columns), file, csv.WriteOptions(include_header=False))
+        if path.suffix == ".json":
+            file.write((json.dumps(table.to_pylist(), indent=0) + "\n").encode())
+        else:
+            file.write((",".join(table.column_names) + "\n").encode())
+            csv.write_csv(table, file, csv.WriteOptions(include_header=False))
     return len(lifetimes)
+
+
+def _place_by_size(lifetimes: _engine.Lifetimes) -> int:
+    """The height if each lifetime, the largest first, takes the lowest place that is free.
+
+    The rule of TFLite Micro's GreedyMemoryPlanner.
+    """
+    starts, ends, sizes = (
+        column.astype(np.int64) for column in (lifetimes.starts, lifetimes.ends, lifetimes.sizes)
+    )
+    offsets = np.full(len(sizes), -1, np.int64)
+    for number in np.argsort(-sizes, kind="stable"):
+        is_near = (offsets >= 0) & (starts < ends[number]) & (ends > starts[number])
+        place = 0
+        for bottom, size in sorted(zip(offsets[is_near], sizes[is_near], strict=True)):
+            if bottom >= place + sizes[number]:
+                break
+            place = max(place, bottom + size)
+        offsets[number] = place
+    return int((offsets + sizes).max(initial=0))
 
 
 def _static(profile: Profile) -> int:
@@ -145,7 +189,16 @@ def _pack_lifetimes(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> OfflinePacking:
     step = "offline packing"
-    packing = _engine.pack(lifetimes, seed, pairs, lambda done: progress(step, done))
+    effort = _engine.PackingEffort(seed, pairs, pairs // _PAIRS_PER_PLACEMENT)
+    found = _engine.pack(lifetimes, effort, lambda done: progress(step, done))
     progress(step, 1.0)
-    height = _engine.check_placement(lifetimes, packing.offsets)
-    return OfflinePacking(height, packing.zoned, packing.orders, packing.pairs, packing.is_stopped)
+    return OfflinePacking(
+        _engine.check_placement(lifetimes, found.offsets),
+        found.floor,
+        found.zoned,
+        found.orders,
+        found.pairs,
+        found.placements,
+        found.is_stopped,
+        found.offsets,
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.checks.host_run import HostRun, planned_program
 from heapfit.errors import HeapfitError
-from heapfit.importers.record import record
+from heapfit.importers.record import RecordOptions, record
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -84,7 +84,7 @@ def drill_program(
     crashes by itself.
     """
     with planned_program(plan, command, DEPTH) as program, scratch_folder() as folder:
-        recording = record(command, folder / "run.parquet", depth=DEPTH)
+        recording = record(command, folder / "run.parquet", RecordOptions(depth=DEPTH))
         if recording.trace is None:
             raise HeapfitError(f"{program.program}: asked for no memory itself")
         if recording.status < 0:

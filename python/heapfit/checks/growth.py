@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Growth of what a program's sizes and call sites hold, from one recording to another.
+"""Growth of what a program's sizes, call sites and tasks hold, from one recording to another.
 
 A block that is resized ends there, and one of the new size begins. Two figures say what grew: the
 bytes live at the peak, and those live on average, which also tell of blocks that live longer where
@@ -10,7 +10,7 @@ sizes that come by chance each recording has others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -21,7 +21,7 @@ from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 
-Name: TypeAlias = int | str  # the largest size of a class in bytes, or a call site
+Name: TypeAlias = int | str  # the largest size of a class in bytes, a call site, or a task
 
 MOST = 8  # most changes of sizes, and of call sites, in a result
 _COMMON = 0.5  # share of the bytes whose call sites both recordings know, else builds differ
@@ -40,17 +40,18 @@ class LiveBytes:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The live bytes of a recording, by size class and by call site."""
+    """The live bytes of a recording, by size class, by call site and by task."""
 
     sizes: Mapping[Name, LiveBytes]  # by class
     sites: Mapping[
         Name, LiveBytes
     ]  # by function, or by the recorder's hash; empty: none are recorded
+    tasks: Mapping[Name, LiveBytes] = field(default_factory=dict)  # empty: one alone, or unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The live bytes of one size class or call site, before and now."""
+    """The live bytes of one size class, call site or task, before and now."""
 
     name: Name
     before: LiveBytes | None  # None: there is nothing to compare with
@@ -70,6 +71,7 @@ class Changes:
     sizes: tuple[Change, ...]
     sites: tuple[Change, ...]
     are_builds_different: bool  # hashes of call sites name those of one build only
+    tasks: tuple[Change, ...] = ()
 
 
 NOTHING = LiveBytes(0, 0.0)
@@ -84,10 +86,13 @@ def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     sizes: dict[Name, LiveBytes] = dict(
         _sum_by_key(size_classes(blocks.sizes), at_peak, mean).items()
     )
+    threads = np.concatenate([one["thread"] for one in loaded.trace.batches(("thread",))])
+    by_task = _sum_by_key(threads[blocks.starts], at_peak, mean)
+    tasks: dict[Name, LiveBytes] = dict(by_task.items()) if len(by_task) > 1 else {}
     if len(loaded.sites) == 0:
-        return Holdings(sizes, {})
+        return Holdings(sizes, {}, tasks)
     by_site = _sum_by_key(loaded.reduce_to_callers().sites[blocks.starts], at_peak, mean)
-    return Holdings(sizes, _merge_by_name(by_site, places_in(programs, by_site)))
+    return Holdings(sizes, _merge_by_name(by_site, places_in(programs, by_site)), tasks)
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
@@ -96,6 +101,7 @@ def changes(now: Holdings, before: Holdings | None) -> Changes:
         _find_growth(now.sizes, None if before is None else before.sizes),
         _find_growth(now.sites, None if before is None else before.sites),
         before is not None and _share_known(now.sites, before.sites) < _COMMON,
+        _find_growth(now.tasks, None if before is None else before.tasks),
     )
 
 

@@ -38,6 +38,7 @@ from heapfit.trace.chains import DEPTH, Chains
 
 _RUN = struct.Struct("<20Q")  # hfit_run of recorder/planned_heap.h
 _BEGUN, _NO_REGION = 1, 2
+_OWN_BITS = 8 * struct.calcsize("P")
 _SOURCES = ("preload", "planned_heap", "next_heap", "site")
 _FLAGS = (
     *("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-pthread"),
@@ -93,24 +94,32 @@ class PlannedProgram:
 
         `seconds`: a limit, after which it is taken to hang; with one its output is dropped.
         """
-        size = self.plan.region if region is None else region
+        size = (self.plan.region if region is None else region) or 0
         file = self.folder / "run"
-        file.write_bytes(_RUN.pack(size or 0, os.getpid(), *[0] * 18))
+        self.write_request(file, size)
         begun = time.monotonic()
         status = self._wait(
             {**os.environ, **self.preload, **recorder_settings(pad_path(file), self.depth)}, seconds
         )
+        return self.read_run(file, size, status, time.monotonic() - begun)
+
+    def write_request(self, file: Path, region: int) -> None:
+        """Writes the file that this process's child maps (recorder/planned_heap.h)."""
+        file.write_bytes(_RUN.pack(region, os.getpid(), *[0] * 18))
+
+    def read_run(self, file: Path, region: int, status: int | None, seconds: float) -> HostRun:
+        """The run of which the file tells; HeapfitError if it never began."""
         result = _RUN.unpack(file.read_bytes())[2:]
         if result[0] != _BEGUN:
-            raise HeapfitError(self._explain_no_run(result[0], size or 0))
+            raise HeapfitError(self._explain_no_run(result[0], region))
         first, last = result[6:12], result[12:18]
         return HostRun(
             program=self.program.name,
             plan=self.plan,
-            region=size or 0,
+            region=region,
             pointer_bits=result[1],
             status=status,
-            seconds=time.monotonic() - begun,
+            seconds=seconds,
             events=result[2],
             peak=result[4],
             refused=result[5],
@@ -187,7 +196,7 @@ def planned_program(
     executable = read_executable(program)
     if executable is not None and executable.is_musl:
         raise HeapfitError(f"{program}: is a program of musl (build it for glibc to run it)")
-    bits = executable.bits if executable else 8 * struct.calcsize("P")
+    bits = executable.bits if executable else _OWN_BITS
     with scratch_folder() as folder, ExitStack() as stack:
         library = _compile_heap(plan_file, folder, bits)
         preload = preload_first(library, stack)
@@ -209,7 +218,8 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
         *([f"-DHFIT_SITE_TAGS={sites}"] if sites else []),
     ]
     library = folder / "libheapfit_run.so"
-    flags = [f"-m{bits}", *_FLAGS, *defined, f"-I{folder}", f"-I{own}", "-include", "run_heap.h"]
+    width = [] if bits == _OWN_BITS else [f"-m{bits}"]  # an option that not every compiler has
+    flags = [*width, *_FLAGS, *defined, f"-I{folder}", f"-I{own}", "-include", "run_heap.h"]
     try:
         run([compiler, *flags, *map(str, sources), "-o", str(library), "-ldl"], folder)
     except HeapfitError as error:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_lifetimes
+from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_placement
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
@@ -23,6 +23,7 @@ _WORK = {
     "profile": 20,
     "offline packing": 73,
 }  # shares of processor time
+_GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
@@ -40,17 +41,23 @@ def run(command: BoundsCommand) -> None:
     ):
         loaded = load_trace(trace, int(command.alignment), progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
-        written = None if command.output is None else save_lifetimes(command.output, loaded)
+        written = None
+        if command.output is not None:
+            written = save_placement(command.output, loaded, bounds.packing)
     parts = [*_parts(bounds, int(command.alignment))]
     if written is not None:
-        parts.append(Line(f"{command.output}: {written:,} lifetimes", is_copied=True))
+        parts.append(
+            Line(f"{command.output}: {written:,} lifetimes and their places", is_copied=True)
+        )
     print_result(parts, command.as_json)
     if bounds.packing.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed
 
 
 def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
-    yield Fields({**asdict(bounds), "alignment": alignment})
+    packing = {**asdict(bounds.packing), "is_least": bounds.packing.is_least}
+    del packing["offsets"]
+    yield Fields({**asdict(bounds), "packing": packing, "alignment": alignment})
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
@@ -71,11 +78,17 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
     """The bounds as rows of one table, from U_max to the worst cases of allocators."""
     return [
         WorstCase("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
+        WorstCase("proven least", bounds.packing.floor, _least_why(bounds), Premise.THIS_TRACE),
         WorstCase(
             "offline packing",
             bounds.packing.height,
             "all lifetimes known, no headers",
             Premise.THIS_TRACE,
+        ),
+        *(
+            [WorstCase("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE)]
+            if bounds.greedy is not None
+            else []
         ),
         WorstCase(
             "sum S_i P_i,max",
@@ -88,14 +101,29 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
     ]
 
 
+def _least_why(bounds: Bounds) -> str:
+    is_searched = bounds.packing.floor > bounds.u_max
+    return "no placement is lower" if is_searched else "as U_max: nothing above it is proven"
+
+
 def _describe_packing(bounds: Bounds) -> str:
     packing = bounds.packing
-    gap = packing.height / max(bounds.u_max, 1) - 1
-    least = "the optimum" if gap == 0 else f"at most {format_share(gap)} above the least"
     how = "placed in order of requests"
     if packing.zoned:
         how = f"{packing.zoned:,} placements tried with zones for common sizes"
     if packing.orders:
         how += f", {packing.orders:,} orders with lookahead"
+    if packing.placements:
+        how += f", {packing.placements:,} placements of one block by branch and bound"
     stopped = "; interrupted, the best so far" if packing.is_stopped else ""
-    return f"The packing is {least}: {how}{stopped}."
+    return f"The packing is {_quality(bounds)}: {how}{stopped}."
+
+
+def _quality(bounds: Bounds) -> str:
+    packing = bounds.packing
+    if packing.height == bounds.u_max:
+        return "the least, proven by its height"
+    if packing.is_least:
+        return "the least, proven by a search that ended"
+    gap = packing.height / max(packing.floor, 1) - 1
+    return f"at most {format_share(gap)} above the least (effort exhausted)"

@@ -25,6 +25,7 @@ from heapfit.plan.memories import memories_tables, parse_memory
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
+from heapfit.report.heap.memories import write_memories_page
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
 STANDARD_HEAP = "best_fit"  # in each memory
@@ -51,10 +52,6 @@ def run(command: PlaceCommand) -> None:
             placings.append(place_requests(memories, demands, options, progress))
         placing = min(placings, key=lambda one: one.chosen.size)
         if command.report is not None:
-            from heapfit.report.heap.memories import (
-                write_memories_page,
-            )  # jinja2 takes long to load
-
             write_memories_page(command.report, placing, names, command_line())
     if command.output is not None:
         save_plan(command.output, _plan_file(placing))

@@ -5,26 +5,33 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import typer
 
 from heapfit.cli.commands.recordings import RecordCommand
+from heapfit.cli.printing.console import note
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.cli.watching import watch_on_terminal
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
+from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.processes import describe_ending
-from heapfit.importers.record import ProgramRecording, record
+from heapfit.importers.record import ProgramRecording, RecordOptions, record
 from heapfit.importers.target_log import (
     Emulation,
     TargetRecording,
+    log_of_line,
     record_emulated,
     record_serial,
 )
 from heapfit.outputs.ours import require_replaceable
+from heapfit.plan.plan_file import load_plan
+from heapfit.report.heap.live import serve_live
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
@@ -44,26 +51,44 @@ def run(command: RecordCommand) -> None:
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | ProgramRecording
-    with step_bar() as progress:
+    with _watch(command) as listener, step_bar() as progress:
         if command.serial is not None and command.serial.is_file():
             recorded = TargetRecording(import_frames(command.serial, target, progress), "whole")
         elif command.serial is not None:
-            recorded = record_serial(
-                command.serial, command.baud, command.seconds, target, progress
-            )
+            with listener(FollowedFrames(log_of_line(target))):
+                recorded = record_serial(
+                    command.serial, command.baud, command.seconds, target, progress
+                )
         elif command.qemu is not None:
             emulation = Emulation(
                 command.qemu, words, command.machine, command.seconds, command.icount
             )
-            recorded = record_emulated(emulation, target, progress)
+            recorded = record_emulated(emulation, target, progress, listener=listener)
         else:
-            recorded = record(words, target, command.children, progress, command.site_depth)
+            options = RecordOptions(command.children, command.site_depth, listener)
+            recorded = record(words, target, options, progress)
     if isinstance(recorded, TargetRecording):
         print_result(_target_parts(recorded), command.as_json)
     else:
         print_result(_parts(recorded), command.as_json)
     if _is_interrupted(recorded):
         raise KeyboardInterrupt  # what was recorded until then is stored
+
+
+@contextmanager
+def _watch(command: RecordCommand) -> Iterator[Listener]:
+    """What follows the recording, if that is asked for."""
+    if not command.watch and command.page is None:
+        yield ignore_recording
+        return
+    plan = None if command.plan_file is None else load_plan(command.plan_file)
+    heap, listener = watch_on_terminal(plan, keeps=command.page is not None)
+    if command.page is None:
+        yield listener
+        return
+    with serve_live(heap, command.page) as port:
+        note(f"http://127.0.0.1:{port}/ shows the heap while it is recorded.")
+        yield listener
 
 
 def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:

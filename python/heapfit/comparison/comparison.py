@@ -26,7 +26,7 @@ from heapfit.comparison.measuring import (
 )
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
@@ -56,6 +56,14 @@ class Comparison(Tabular):
             f"comparison of {len(self.rows)} plans on {self.u_max:,} B live at most: "
             f"{best.name} is first, {needs}"
         )
+
+    def row(self, name: str) -> Row:
+        """The row of a plan or allocator by its name; HeapfitError if there is none."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        known = did_you_mean(name, [row.name for row in self.rows])
+        raise HeapfitError(f"{name}: is not compared here ({known})")
 
     def to_arrow(self) -> pa.Table:
         """The ranked rows as a table."""

@@ -211,4 +211,11 @@ def sources_of(given: Source | str | Sequence[Source | str]) -> list[Source]:
     ([PosixPath('run.heap')], [PosixPath('a'), PosixPath('b')])
     """
     several = [given] if isinstance(given, Trace | Path | str) else given
+    if not isinstance(several, Sequence):
+        raise HeapfitError(f"{given!r} is no recording (give a trace, a path, or a list of them)")
+    for one in several:
+        if not isinstance(one, Trace | Path | str):
+            raise HeapfitError(f"{one!r} is no recording (give a trace or a path)")
+    if not several:
+        raise HeapfitError("no recording is given (give one or more)")
     return [Path(one) if isinstance(one, str) else one for one in several]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypedDict
 
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.system_heap import SystemHeap
@@ -17,6 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import Horizon
 from heapfit.importers import ImportOptions
 from heapfit.plan.energy import Sram
+from heapfit.plan.quantities import require_alignment, require_choice, require_number
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
@@ -53,6 +55,15 @@ class FitOptions:
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
     sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
 
+    def __post_init__(self) -> None:
+        require_alignment(self.alignment)
+        for name, least in (("peak", 1), ("margin", 0), ("folds", 0), ("most_events", 1)):
+            require_number(name, getattr(self, name), least)
+        require_choice("prefer", self.prefer, Preference)
+        require_choice("effort", self.effort, Effort)
+        if not isinstance(self.objective, Objective):
+            raise HeapfitError(f"objective={self.objective!r}: give an Objective")
+
     @property
     def is_by_memory(self) -> bool:
         """True if the winner is to have the least RAM, or about the least."""
@@ -69,6 +80,34 @@ class FitOptions:
             exact=self.exact,
             effort=self.effort,
         )
+
+
+class FitChoices(TypedDict, total=False):
+    """The fields of FitOptions, as keyword arguments of a fit."""
+
+    alignment: Literal[4, 8, 16]
+    importing: ImportOptions
+    prefer: Preference | Literal["ram", "time", "flash", "energy"] | None
+    call_sites: bool
+    sized: bool
+    pools: bool
+    peak: int | None
+    horizon: Horizon | None
+    margin: float | None
+    exact: bool
+    effort: Effort | Literal["quick", "standard", "long"]
+    whole: bool
+    now: str | None
+    code: bool
+    programs: tuple[Path, ...]
+    kept: Path | None
+    most_events: int
+    budgets: BudgetChoice | None
+    objective: Objective
+    folds: int
+    front: bool
+    allocators: tuple[str, ...]
+    sram: Sram | None
 
 
 def heap_by_option(now: str, alignment: int) -> SystemHeap:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers import networks
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.packets import PacketSource, is_packets
 from heapfit.importers.source import ImportOptions, OwnLines, Reader, ReaderSource, Source
@@ -140,6 +141,14 @@ FORMATS = (
         _is_lifetimes,
         _read_by(_engine.LifetimeTrace),
     ),
+    Format(
+        "tflm",
+        "memory plan printed by TFLite Micro",
+        networks.is_planner_dump,
+        networks.read_by(networks.read_planner_dump),
+    ),
+    Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
+    Format("onnx", "ONNX model", networks.is_onnx, networks.read_by(networks.read_onnx)),
     LOG,
 )
 

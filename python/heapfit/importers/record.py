@@ -26,6 +26,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.importers import import_file
 from heapfit.importers.executable import read_executable
+from heapfit.importers.followed import FollowedWire, Listener, ignore_recording
 from heapfit.importers.preload import (
     find_program,
     library_for,
@@ -79,36 +80,47 @@ class _Image:
     path: Path
 
 
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How a program is recorded."""
+
+    keep_children: bool = False  # beside the output, as <output>.<process>.parquet
+    depth: int = 1  # callers of each request, 1 or 4 (docs/recording.md has the cost)
+    listener: Listener = ignore_recording
+
+
+STANDARD = RecordOptions()
+
+
 def record(
     command: Sequence[str],
     output: Path,
-    keep_children: bool = False,
+    options: RecordOptions = STANDARD,
     progress: Progress = ignore_progress,
-    depth: int = 1,
 ) -> ProgramRecording:
     """Runs a program, with its input and output untouched, and stores its trace at `output`.
 
-    Children are kept beside it, as <output>.<process>.parquet. A program that dies by a signal
-    leaves the trace of its life, and so does one whose recorder is sent a SIGTERM, which is passed
-    on. Processes that outlive the program record on into a folder that is kept; so is what was
-    recorded where a trace cannot be written. `depth`: callers of each request that are recorded, 1
-    or 4 (docs/recording.md has the cost).
+    A program that dies by a signal leaves the trace of its life, and so does one whose recorder is
+    sent a SIGTERM, which is passed on. Processes that outlive the program record on into a folder
+    that is kept; so is what was recorded where a trace cannot be written.
     """
     program = find_program(command[0])
     _require_place(output)
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
-        environment = recorder_settings(pad_path(raw.folder.resolve()), depth)
+        environment = recorder_settings(pad_path(raw.folder.resolve()), options.depth)
         library = _copy_library(library_for(program), raw.folder)
-        watch, status = _run(command, library, environment, ending)
+        watch, status = _run(
+            command, library, environment, _Running(raw.folder, ending, options.listener)
+        )
         raw.survivors = _find_survivors(raw.folder)
         living = {one.process for one in raw.survivors}
         images = [one for one in _images(raw.folder) if one.process not in living]
         own = [image for image in images if image.process == watch.process]
-        if not own and not (keep_children and images):
+        if not own and not (options.keep_children and images):
             raise HeapfitError(_explain_missing_recording(program, watch, status, images, living))
         others = [image for image in images if image not in own[-1:]]
         trace = import_file(own[-1].path, output, None, progress) if own else None
-        kept = [_keep(image, output, progress) for image in others] if keep_children else []
+        kept = [_keep(image, output, progress) for image in others] if options.keep_children else []
         return ProgramRecording(
             trace,
             status,
@@ -251,8 +263,17 @@ def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
     return describe_unseen(watch, _engine.u_max(trace.events()) if trace else 0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """What goes on beside the program."""
+
+    folder: Path  # that it records into
+    ending: _Termination
+    listener: Listener
+
+
 def _run(
-    command: Sequence[str], library: Path, environment: Mapping[str, str], ending: _Termination
+    command: Sequence[str], library: Path, environment: Mapping[str, str], beside: _Running
 ) -> tuple[Watch, int]:
     """Runs the program; the result is what was seen of it, and its exit status."""
     with ExitStack() as stack:
@@ -262,8 +283,9 @@ def _run(
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
-        ending.begin(process)
-        with watch_process(process.pid) as watch:
+        beside.ending.begin(process)
+        followed = FollowedWire(beside.folder, process.pid)
+        with watch_process(process.pid) as watch, beside.listener(followed):
             status = process.wait()
         return watch, status
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, Columns, TraceInfo
 
@@ -104,10 +103,17 @@ class Reader(Protocol):
         """The callers of each site that stands for several, innermost first; 0 for none."""
 
 
-class ReaderSource:
-    """Feeds a file's bytes to a reader."""
+class Chunks(Protocol):
+    """A content in chunks of bytes, such as a file."""
 
-    def __init__(self, reader: Reader, stream: ByteStream, options: ImportOptions) -> None:
+    def chunks(self) -> Iterator[bytes]:
+        """Yields all of it in order."""
+
+
+class ReaderSource:
+    """Feeds a content's bytes to a reader."""
+
+    def __init__(self, reader: Reader, stream: Chunks, options: ImportOptions) -> None:
         self._reader = reader
         self._stream = stream
         self._whole_only = options.whole_only

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
+from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.serial_line import listen
 from heapfit.outputs import ours
 from heapfit.progress import Progress, ignore_progress
@@ -64,6 +65,11 @@ class Emulation:
     is_heard: bool = True  # its console is heapfit's stderr; else nobody's
 
 
+def log_of_line(output: Path) -> Path:
+    """Where the bytes that come over a line are kept, beside the trace."""
+    return output.with_suffix(".frames")
+
+
 def record_serial(
     device: Path,
     rate: int,
@@ -73,7 +79,7 @@ def record_serial(
 ) -> TargetRecording:
     """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
     _require_folder(output)
-    log = output.with_suffix(".frames")
+    log = log_of_line(output)
     ours.require_replaceable(log)
     ending = listen(device, rate, log, seconds)
     ours.mark_ours(log)
@@ -86,6 +92,7 @@ def record_emulated(
     output: Path,
     progress: Progress = ignore_progress,
     log: Path | None = None,
+    listener: Listener = ignore_recording,
 ) -> TargetRecording:
     """Runs an image in QEMU and imports the frames it wrote to a file or to its first UART.
 
@@ -95,8 +102,10 @@ def record_emulated(
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
-        ending = _run(command, folder, emulation)
-        written = [file for file in (folder / _FRAMES, folder / _UART) if _has_bytes(file)]
+        logs = (folder / _FRAMES, folder / _UART)
+        with listener(FollowedFrames(*logs)):
+            ending = _run(command, folder, emulation)
+        written = [file for file in logs if _has_bytes(file)]
         if not written:
             raise HeapfitError(
                 f"{emulation.image}: {ending.words} and wrote no frames (does it drain?)"

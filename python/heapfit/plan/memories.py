@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several memories, each with a heap of its own, and the rule that sends a request to one of them.
 
-core/src/operations/memories.c is the rule's C. A request that needs something takes the order of needs, any
-other the order of its call site's tag, else that of its size. Of an order's memories those that do
-not offer what is needed are left out.
+core/src/operations/memories.c is the rule's C. A request that needs something takes the order of
+needs, any other the order of its call site's tag, else that of its size. Of an order's memories
+those that do not offer what is needed are left out.
 """
 
 from __future__ import annotations

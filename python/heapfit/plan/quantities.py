@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from enum import StrEnum
 from typing import Final
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, did_you_mean
 
 LARGEST_NUMBER: Final = 2**64 - 1  # that the engine holds
 
@@ -72,3 +74,44 @@ def format_share(share: float) -> str:
     if share in (0, 1):
         return f"{100 * share:.0f} %"
     return f"{100 * share:.2g} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"
+
+
+def require_alignment(alignment: object) -> None:
+    """HeapfitError unless blocks may have this alignment.
+
+    >>> require_alignment(7)
+    Traceback (most recent call last):
+    heapfit.errors.HeapfitError: alignment=7: blocks are aligned to 4, 8 or 16 bytes
+    """
+    if type(alignment) is not int or alignment not in (4, 8, 16):
+        raise HeapfitError(f"alignment={alignment!r}: blocks are aligned to 4, 8 or 16 bytes")
+
+
+def require_number(name: str, value: object, least: int) -> None:
+    """HeapfitError unless an argument is None or a number of at least `least`.
+
+    >>> require_number("peak", "64K", 1)
+    Traceback (most recent call last):
+    heapfit.errors.HeapfitError: peak='64K': give a number (65536)
+    """
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise HeapfitError(f"{name}={value!r}: give a number{_hint_number(value)}")
+    if not value >= least:
+        raise HeapfitError(f"{name}={value!r}: must be at least {least}")
+
+
+def _hint_number(value: object) -> str:
+    """The number that a text means, in brackets; empty if it means none."""
+    for parse in (parse_size, parse_percent):
+        with suppress(HeapfitError):
+            return f" ({parse(str(value)):.9g})"
+    return ""
+
+
+def require_choice(name: str, value: object, kind: type[StrEnum]) -> None:
+    """HeapfitError unless an argument is None or one of an enumeration's names."""
+    if value is not None and value not in [*kind]:
+        hint = did_you_mean(str(value), [str(one) for one in kind])
+        raise HeapfitError(f"{name}={value!r}: no such {name} ({hint})")

@@ -26,6 +26,7 @@ from heapfit.outputs.file import stage_file
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
+from heapfit.trace.operations import name_values
 from heapfit.trace.origin import Origin, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.tabular import Tabular
@@ -142,8 +143,11 @@ class Trace(Tabular):
         return np.concatenate([batch[NEEDS] for batch in self._read((NEEDS,))])
 
     def to_arrow(self) -> pa.Table:
-        """The whole table in memory, 29 bytes an event; docs/trace-schema.md has the columns."""
-        return pa.concat_tables(self._tables())
+        """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
+
+        Operations are the names of `Op`, call sites the text that commands print.
+        """
+        return pa.concat_tables(self._tables()).unify_dictionaries()
 
     def _first_rows(self) -> pa.Table:
         return next(self._tables())
@@ -151,7 +155,8 @@ class Trace(Tabular):
     def _tables(self) -> Iterator[pa.Table]:
         schema = _schema(self.has_needs)
         for batch in self.batches(self.columns):
-            yield pa.Table.from_arrays([_array(batch[name]) for name in batch], schema=schema)
+            table = pa.Table.from_arrays([_array(batch[name]) for name in batch], schema=schema)
+            yield name_values(table, batch["op"], batch["site"])
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""

@@ -12,6 +12,7 @@
 #include "adapters/one_heap.h"
 
 #include <esp_attr.h>
+#include <esp_heap_caps.h>
 
 void *__real_heap_caps_malloc_base(size_t size, uint32_t capabilities);
 void *__real_heap_caps_calloc_base(size_t count, size_t size, uint32_t capabilities);
@@ -26,9 +27,20 @@ void __wrap_heap_caps_free(void *block);
 
 portMUX_TYPE hfit_esp_idf_lock = portMUX_INITIALIZER_UNLOCKED;
 
+/* What a request needs, in the bits of docs/trace-schema.md. malloc itself asks for
+ * MALLOC_CAP_DEFAULT, with MALLOC_CAP_INTERNAL up to the limit that is set: it needs neither. */
+static IRAM_ATTR void record_needs(uint32_t capabilities) {
+    const uint32_t asked = (capabilities & MALLOC_CAP_DEFAULT) != 0 ? 0 : capabilities;
+    const uint8_t needs =
+        (uint8_t)((asked & MALLOC_CAP_INTERNAL ? 1 : 0) | (asked & MALLOC_CAP_DMA ? 2 : 0) |
+                  (asked & MALLOC_CAP_EXEC ? 4 : 0) | (asked & MALLOC_CAP_SPIRAM ? 8 : 0));
+    hfit_record_needs(&hfit_one_heap, needs);
+}
+
 IRAM_ATTR void *__wrap_heap_caps_malloc_base(size_t size, uint32_t capabilities) {
     portENTER_CRITICAL_SAFE(&hfit_esp_idf_lock);
     void *block = __real_heap_caps_malloc_base(size, capabilities);
+    record_needs(capabilities);
     hfit_record_alloc(&hfit_one_heap, block, size);
     portEXIT_CRITICAL_SAFE(&hfit_esp_idf_lock);
     return block;
@@ -37,6 +49,7 @@ IRAM_ATTR void *__wrap_heap_caps_malloc_base(size_t size, uint32_t capabilities)
 IRAM_ATTR void *__wrap_heap_caps_calloc_base(size_t count, size_t size, uint32_t capabilities) {
     portENTER_CRITICAL_SAFE(&hfit_esp_idf_lock);
     void *block = __real_heap_caps_calloc_base(count, size, capabilities);
+    record_needs(capabilities);
     hfit_record_zeroed(&hfit_one_heap, block, count * size);
     portEXIT_CRITICAL_SAFE(&hfit_esp_idf_lock);
     return block;
@@ -45,6 +58,9 @@ IRAM_ATTR void *__wrap_heap_caps_calloc_base(size_t count, size_t size, uint32_t
 IRAM_ATTR void *__wrap_heap_caps_realloc_base(void *old, size_t size, uint32_t capabilities) {
     portENTER_CRITICAL_SAFE(&hfit_esp_idf_lock);
     void *block = __real_heap_caps_realloc_base(old, size, capabilities);
+    if (size > 0) {
+        record_needs(capabilities);
+    }
     hfit_record_resize(&hfit_one_heap, old, block, size);
     portEXIT_CRITICAL_SAFE(&hfit_esp_idf_lock);
     return block;
@@ -54,6 +70,7 @@ IRAM_ATTR void *__wrap_heap_caps_aligned_alloc_base(size_t alignment, size_t siz
                                                     uint32_t capabilities) {
     portENTER_CRITICAL_SAFE(&hfit_esp_idf_lock);
     void *block = __real_heap_caps_aligned_alloc_base(alignment, size, capabilities);
+    record_needs(capabilities);
     hfit_record_aligned(&hfit_one_heap, block, size, alignment);
     portEXIT_CRITICAL_SAFE(&hfit_esp_idf_lock);
     return block;

@@ -11,6 +11,10 @@
 //      the bottom up; largest area, size, lifetime first);
 //   4. again with what lay above the peak moved to the front (squeaky wheel);
 //   5. the best order changed at random, lifetimes at the top moved forward (local search).
+// At most 1,000 lifetimes are also placed by branch and bound (src/packing/branching.hpp): before
+// step 2 below the peak, then below the next height that is not proven impossible, with half of the
+// placements; after step 5 below heights between that and the best, with the rest. Its end is a
+// proof, so it raises the floor.
 // An order of steps 3 to 5 looks once at each two lifetimes that overlap in time: where these are
 // more than half the effort, step 2 is the last.
 #pragma once
@@ -27,16 +31,19 @@ namespace heapfit {
 struct PackingEffort {
     std::uint64_t seed = 1;
     std::uint64_t pairs = 100'000'000; // of lifetimes that overlap, and of a lifetime and a hole
+    std::uint64_t placements = 0;      // of one lifetime, tried by branch and bound
+    Bytes enough = 0;                  // a height that ends the search
 };
 
 struct Packing {
     std::vector<Bytes> offsets; // of each lifetime
     Bytes height = 0;
-    Bytes peak = 0;           // no placement is lower
-    std::uint64_t zoned = 0;  // placements begun in step 2
-    std::uint64_t orders = 0; // placed to their end in steps 3 to 5
-    std::uint64_t pairs = 0;  // looked at
-    bool is_stopped = false;  // `progress` said so
+    Bytes floor = 0;              // no placement is lower: the peak, or what is proven beyond it
+    std::uint64_t zoned = 0;      // placements begun in step 2
+    std::uint64_t orders = 0;     // placed to their end in steps 3 to 5
+    std::uint64_t pairs = 0;      // looked at
+    std::uint64_t placements = 0; // tried by branch and bound
+    bool is_stopped = false;      // `progress` said so
 };
 
 // `lifetimes` ascend by `from`. Tells `progress` the share of the effort that is spent, from time

@@ -61,8 +61,8 @@ class TraceBuilder {
 
     void add(const Request &request, std::uint64_t position);
 
-    // The source tells what requests need: from now on there is a column of it.
-    void tell_needs() { tells_needs_ = true; }
+    // The source tells what requests need: there is a column of it, 0 for those before.
+    void tell_needs();
 
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);

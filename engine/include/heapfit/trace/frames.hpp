@@ -73,6 +73,7 @@ class FrameTrace {
         std::uint32_t size = 0;
         std::uint32_t alignment_log2 = 0;
         std::uint32_t site = 0;
+        std::uint8_t needs = 0;
         std::uint32_t tick = 0;
     };
 

@@ -30,6 +30,10 @@ class WireTrace {
 
     void feed(std::string_view chunk);
 
+    // Reads what is new in a chunk that a program still writes to, by its offset in the file, up to
+    // where `bytes` end; the header was fed before. True once nothing more will come there.
+    bool follow(std::string_view bytes, std::uint64_t place);
+
     // Refuses a file cut within its header, and one without an allocation.
     void finish();
 
@@ -84,9 +88,10 @@ class WireTrace {
     std::string partial_;        // of a header or unit whose rest is in the next piece
     std::uint64_t position_ = 0; // records taken
     WireOrder order_;            // of version 2
-    std::uint64_t latest_ = 0;   // time of the latest record
-    std::uint32_t threads_ = 0;  // the highest number
-    std::unordered_map<std::uint32_t, Resizing> resizing_; // by thread
+    std::unordered_map<std::uint64_t, std::uint64_t> followed_; // records read, by chunk
+    std::uint64_t latest_ = 0;                                  // time of the latest record
+    std::uint32_t threads_ = 0;                                 // the highest number
+    std::unordered_map<std::uint32_t, Resizing> resizing_;      // by thread
     Chains chains_;
     std::unordered_set<std::uint64_t> left_out_; // addresses of live blocks that are no objects
     std::uint64_t misaligned_ = 0; // requests left out for an alignment that no region has

@@ -31,6 +31,11 @@ struct WireRecord {
 bool read_wire_chunk(std::string_view bytes, std::uint64_t place,
                      const std::function<void(const WireRecord &)> &take);
 
+// As above, of a chunk that is still written to, without the first `known` records. How many there
+// are now; `is_full` tells whether another would find no room in `bytes`.
+std::uint64_t follow_wire_chunk(std::string_view bytes, std::uint64_t place, std::uint64_t known,
+                                bool &is_full, const std::function<void(const WireRecord &)> &take);
+
 // Records of all chunks, handed over by their order. One that is missing (its thread was killed
 // while it wrote) holds back those behind it until `most_held` are, or the recording ends.
 class WireOrder {

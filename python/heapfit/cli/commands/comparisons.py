@@ -188,7 +188,7 @@ class BoundsCommand:
     seed: Seed = 1
     output: Annotated[
         Path | None,
-        make_output_option("the trace as a CSV file for minimalloc, times in events [nowhere]"),
+        make_output_option("the packing as minimalloc's CSV with offsets, or .json [nowhere]"),
     ] = None
     queue: Queue = None
     drop_unknown: DropUnknown = False

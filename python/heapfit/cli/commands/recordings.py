@@ -97,6 +97,25 @@ class RecordCommand:
     seconds: Seconds = None
     machine: Machine = None
     icount: InstructionCount = None
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Print each second the live bytes, their growth and the largest hole of --plan's "
+            "heap [TLSF's], to stderr.",
+        ),
+    ] = False
+    page: Annotated[
+        int | None,
+        typer.Option(
+            "--page",
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            help="As --watch, and show the heap as it grows at http://127.0.0.1:PORT.",
+        ),
+    ] = None
+    plan_file: PlanOption = None
     as_json: AsJson = False
 
 

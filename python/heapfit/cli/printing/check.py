@@ -100,6 +100,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("margin_eaten"),
     Column("sizes", value=lambda one: one.changes and one.changes.sizes),
     Column("sites", value=lambda one: one.changes and one.changes.sites),
+    Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
 )
 
@@ -155,6 +156,7 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     if one.changes is not None:
         yield from _change_parts("size", "size up to", one.changes.sizes)
         yield from _change_parts("call site", "call site", one.changes.sites)
+        yield from _change_parts("task", "task", one.changes.tasks)
         if one.changes.are_builds_different:
             yield Line(
                 "The builds differ, and with them the call sites: give --program, --base-program."

@@ -23,6 +23,7 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from heapfit.report.drawing.number_text import printable, size
 from heapfit.report.heap_map.replays import HeapMap, RegionReplay
 from heapfit.trace.loaded import LoadedTrace
 
+MAP_SCRIPT = Path(__file__).with_name("map.js")
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
@@ -153,14 +155,13 @@ def _pack_window(
     """The record with the blocks of a window; its columns are None if over `most` characters."""
     lifetimes = heap_map.lifetimes
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
-    by_size = colour_sizes(sizes.tolist())
+    by_size, by_site = colour_sizes(sizes.tolist()), None
     is_listed = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
     columns = _Columns(most)
     columns.add("starts", np.diff(lifetimes.starts[is_listed], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_listed])
     listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns.add("sizes", place)
-    by_site = None
     if len(shown.sites) > 0:
         asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_listed]
         by_site = _add_sites(columns, asked_by, names)

@@ -11,6 +11,7 @@ from typing import Any
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import NO_BREAK
+from heapfit.report.heap_map.packed import MAP_SCRIPT
 from heapfit.report.sections.candidates import Candidates
 from heapfit.report.sections.kind import KindPart
 from heapfit.report.sections.longer import LongerPart
@@ -19,8 +20,6 @@ from heapfit.report.sections.plan_layers import PlanPart
 from heapfit.report.sections.program import ProgramPart
 from heapfit.report.sections.risk import Risk
 from heapfit.trace.stored import TraceInfo
-
-_MAP_SCRIPT = Path(__file__).parents[1] / "heap_map" / "map.js"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def render(template: Path, content: PageContent, **own: object) -> str:
         template,
         content.opening.title,
         content.charts,
-        own_scripts={_MAP_SCRIPT: record} if record else {},
+        own_scripts={MAP_SCRIPT: record} if record else {},
         content=content,
         heap_map_record=record,
         **own,

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The region that a replay says beside the one that the board needs, for the same run.
+
+    python bench/board_region.py [--seeds 3] [--first 101] [--seconds 2]
+
+Each system of examples/firmware is recorded over its own heap, which has heap_4's rule, in more
+than it needs. The smallest region that serves the run is then bisected on the board to 8 bytes,
+with the recorder in the image. The size of the region moves what lies behind it in RAM, and so the
+bytes that the recorder writes of an address: where requests follow timing, the run is another one.
+So it is recorded again in the region found, and replayed.
+
+Needs arm-none-eabi-gcc and qemu-system-arm. Nothing fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+from pathlib import Path
+
+from firmware import FIRMWARE, ICOUNT
+from page_tables import add_option, write_result
+
+from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.fitting.incumbent import measure_incumbent
+from heapfit.importers.target_log import Emulation, record_emulated, run_emulated
+from heapfit.progress import ignore_progress
+from heapfit.trace.loaded import load_trace
+
+STEP = 8  # bytes
+PLENTY = 64 * 1024
+SYSTEMS = ("loop", "tasks", "shadows")
+
+
+def make(folder: Path, system: str, region: int) -> Path:
+    """The image with a recorder and a heap of so many bytes."""
+    words = [f"SYSTEM={system}", "RECORD=1", f"BYTES={region}", f"BUILD={folder}"]
+    subprocess.run(["make", "-s", "-C", str(FIRMWARE), *words], check=True)
+    return folder / "firmware.elf"
+
+
+def needed_on_board(folder: Path, system: str, seed: str, seconds: str, guess: int) -> int:
+    """The smallest region that serves the run, by bisection around a guess."""
+
+    def serves(steps: int) -> bool:
+        image = make(folder, system, steps * STEP)
+        return run_emulated(Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)) == 0
+
+    high, reach = guess // STEP, 1
+    while not serves(high):
+        high, reach = high + reach, 2 * reach
+    low, reach = high - 1, 1
+    while serves(low):
+        high, low, reach = low, low - reach, 2 * reach
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if serves(middle) else (middle, high)
+    return high * STEP
+
+
+def needed_by_replay(folder: Path, system: str, seed: str, seconds: str, region: int) -> int:
+    """What the replay of a run needs that was recorded in a region."""
+    image = make(folder, system, region)
+    emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
+    loaded = load_trace(record_emulated(emulation, folder / "run.parquet").trace)
+    return measure_incumbent(heap_4(), [loaded], ignore_progress).most
+
+
+def compare_regions(folder: Path, system: str, seed: int, seconds: str) -> tuple[str, ...]:
+    """A row: the replay of a run in plenty, what the board needs, and the replay of that run."""
+    run = (folder, system, str(seed), seconds)
+    before = needed_by_replay(*run, PLENTY)
+    needed = needed_on_board(*run, before)
+    there = needed_by_replay(*run, needed)
+    return system, str(seed), str(before), str(needed), str(there)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first", type=int, default=101, help="the first seed")
+    parser.add_argument("--seconds", default="2", help="of the firmware's own time")
+    add_option(parser)
+    options = parser.parse_args()
+    found = []
+    with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
+        for system in SYSTEMS:
+            for seed in range(options.first, options.first + options.seeds):
+                found.append(compare_regions(Path(name), system, seed, options.seconds))
+                print(*found[-1], flush=True)
+    if options.write:
+        columns = (
+            "system",
+            "seed",
+            "run in 64 KiB by replay, B",
+            "needed on the board, B",
+            "that run by replay, B",
+        )
+        write_result("board-region", columns, found, keys=2)
+
+
+if __name__ == "__main__":
+    main()

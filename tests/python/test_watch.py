@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`record --watch`: recordings that are followed while they are made."""
+
+import os
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from frames import Recorder
+
+from heapfit.errors import HeapfitError
+from heapfit.importers import import_frames
+from heapfit.importers.followed import FollowedFrames
+from heapfit.importers.record import RecordOptions, record
+from heapfit.plan.plan import Plan
+from heapfit.report.heap.live import live_map, render_live, serve_live
+from heapfit.report.heap_map.packed import pack_map
+from heapfit.report.heap_map.replays import map_of, subject_from_plan
+from heapfit.trace.live import LiveHeap
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.profile import profile_trace
+from program import run_heapfit
+
+# Two threads that free each other's blocks; 3 x 4,000 blocks stay.
+PROGRAM = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *_Atomic shared[512];
+static void *run(void *seed) {
+    unsigned state = (unsigned)(size_t)seed;
+    for (int i = 0; i < 30000; i++) {
+        state = state * 1103515245 + 12345;
+        void *old = __atomic_exchange_n(&shared[state >> 8 & 511], malloc(state >> 20 & 255), 5);
+        free(old);
+        if (i % 300 == 0) { usleep(3000); }
+    }
+    return NULL;
+}
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, run, (void *)1);
+    run((void *)2);
+    pthread_join(other, NULL);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "program.c").write_text(PROGRAM)
+    subprocess.run(["cc", "-O1", "program.c", "-o", "program", "-lpthread"], cwd=folder, check=True)
+    return folder / "program"
+
+
+def columns_of(batches):
+    names = ("op", "object", "size", "alignment", "site", "thread")
+    return {name: np.concatenate([one[name] for one in batches]) for name in names}
+
+
+def test_what_is_followed_is_what_is_recorded(program, tmp_path):
+    looks, plan = [], Plan("tlsf", {"alignment": 8})
+    heap, small = LiveHeap(plan, keeps=True), LiveHeap(plan, region=8192)
+
+    @contextmanager
+    def listen(followed):
+        end = time.monotonic() + 5
+        while sum(one is not None for one in looks) < 4 and time.monotonic() < end:
+            looks.append(followed.look())
+        yield
+        looks.append(followed.look())
+        assert followed.lost == 0
+        followed.close()
+
+    trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
+    batches = [one for one in looks if one is not None]
+    assert len(batches) > 1, "it grew while it was looked at"
+    stored = columns_of(list(trace.batches(tuple(columns_of(batches)))))
+    for name, values in columns_of(batches).items():
+        assert (values == stored[name]).all(), name
+    for one in batches:
+        heap.take(one)
+        small.take(one)
+    now, profile = heap.figures(), profile_trace(trace)
+    assert (now.events, now.live, now.blocks, now.peak, now.growth) == (
+        *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max),
+        profile.never_freed_bytes,
+    )
+    assert heap.region > 65536 > profile.u_max / 2, "the region grew with the recording"
+    assert 0 < now.largest_hole < heap.region - now.live
+    assert heap.figures().growth == 0
+    assert small.figures().largest_hole is None, "out of memory"
+
+
+def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
+    heap = LiveHeap(Plan("tlsf", {"alignment": 8}), keeps=True)
+    assert "has begun" in render_live(heap)
+    trace = record([str(program)], tmp_path / "t.parquet").trace
+    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
+        heap.take(batch)
+    shown = load_trace(trace)
+    subject = subject_from_plan("tlsf", heap.plan, shown, (heap.region, heap.base))
+    assert live_map(heap) == pack_map(map_of(shown, [subject]), shown)
+    with serve_live(heap, 0) as port:
+        address = f"http://127.0.0.1:{port}/"
+        with urllib.request.urlopen(address) as answer:
+            assert answer.headers["Refresh"]
+            assert 'id="heap-map-canvas-0"' in answer.read().decode()
+        foreign = urllib.request.Request(address, headers={"Host": "example.org"})
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(foreign)
+    with serve_live(heap, 0) as port, pytest.raises(HeapfitError, match="already in use"):
+        serve_live(heap, port).__enter__()
+
+
+def test_frames_are_followed_where_a_log_is_cut(tmp_path):
+    recorder = Recorder()
+    for i in range(300):
+        recorder.alloc(0x20000000 + 64 * i, 24, i)
+    content = recorder.log()
+    log, followed = tmp_path / "log", FollowedFrames(tmp_path / "none", tmp_path / "log")
+    found = [followed.look()]
+    for cut in (10, 500, len(content)):
+        log.write_bytes(content[:cut])
+        found.append(followed.look())
+    batches = [one for one in found if one is not None]
+    stored = import_frames(log, tmp_path / "t.parquet")
+    assert len(batches) == 2
+    count = sum(len(one["op"]) for one in batches)
+    assert 200 < count <= stored.info.events == 300, "the last frames wait for the next"
+    assert followed.lost == 0
+
+
+def test_a_line_a_second_is_printed_and_the_recording_kept(program, tmp_path):
+    done = run_heapfit(
+        *("record", "--watch", "-o", "t.parquet", "--", program),
+        folder=tmp_path,
+        environment={"PATH": os.environ["PATH"]},
+    )
+    lines = [line for line in done.stderr.splitlines() if "largest hole" in line]
+    assert done.returncode == 0
+    assert lines
+    assert all(line.endswith("lost 0") for line in lines)
+    assert (tmp_path / "t.parquet").is_file()
+
+
+SLEEPER = """
+#include <signal.h>
+#include <stdlib.h>
+static void *kept[100];
+int main(void) {
+    for (int i = 0; i < 100; i++) { kept[i] = malloc(100); }
+    raise(SIGUSR2);
+    for (int i = 0; i < 50; i++) { free(kept[i]); }
+    for (int i = 0; i < 20; i++) { kept[i] = malloc(40); }
+    kept[0] = realloc(kept[0], 80);
+    kept[60] = realloc(kept[60], 200); /* a block of before */
+    for (int i = 0; i < 10; i++) { free(kept[i]); }
+    return 0;
+}
+"""
+
+
+def test_a_recorder_sleeps_until_its_signal_and_counts_blocks_of_before(tmp_path, monkeypatch):
+    (tmp_path / "sleeper.c").write_text(SLEEPER)
+    words = ["cc", "-O0", "sleeper.c", "-o", "sleeper"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    monkeypatch.setenv("HEAPFIT_SIGNAL", str(int(signal.SIGUSR2)))
+    trace = record([str(tmp_path / "sleeper")], tmp_path / "t.parquet").trace
+    assert trace.info.events == 20 + 1 + 10
+    assert trace.info.notes == (
+        "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
+        "1 resize of an unknown id dropped.",
+        "50 frees of unknown ids dropped.",
+    )
