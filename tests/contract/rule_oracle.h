@@ -35,6 +35,7 @@ typedef struct oracle_chunk {
 typedef struct rule_oracle {
     placement_rule rule;
     bool has_top;
+    size_t least_rest; /* bytes of a chunk that may be left of another; 0: any rest goes along */
     uint16_t least[JUDGED_SIZES]; /* usable bytes that have served a request of so many; 0: none */
     oracle_chunk free[ORACLE_CHUNKS];
     size_t count;
@@ -90,6 +91,7 @@ static inline void oracle_start(rule_oracle *o, const test_plan *plan) {
     memset(o, 0, sizeof *o);
     o->rule = rule_of(plan);
     o->overhead = SIZE_MAX;
+    o->least_rest = plan->allocator->needs_size ? 8 : 0; /* nothing remembers what is shorter */
     o->has_top = !axis_is(plan, &plan->allocator->axes.growth, "the whole region is free at first");
 }
 
@@ -201,13 +203,18 @@ static inline const oracle_chunk *find_good(const rule_oracle *o, const model *m
     return larger;
 }
 
+/* True if a free chunk can serve `least` bytes. */
+static inline bool can_serve(const rule_oracle *o, const oracle_chunk *chunk, size_t least) {
+    return chunk->size >= least && (chunk->size == least || chunk->size - least >= o->least_rest);
+}
+
 /* True if a request served from `chosen` should have got `other`. */
 static inline bool is_misplaced(const rule_oracle *o, const oracle_chunk *chosen,
                                 const oracle_chunk *other, size_t least) {
     if (o->rule == RULE_FIRST) {
         return other->start < chosen->start && other->size >= least;
     }
-    return other->size >= least && other->size < chosen->size;
+    return can_serve(o, other, least) && other->size < chosen->size;
 }
 
 /* What a block of this request needs: no more than any had. */
@@ -247,7 +254,7 @@ static inline void oracle_judge(rule_oracle *o, const model *m) {
     for (size_t i = 0; i < o->count; i++) {
         const bool is_candidate = !o->has_top || o->free[i].start < o->last_used;
         const bool beats = is_top && o->rule != RULE_FIRST
-                               ? o->free[i].size >= least
+                               ? can_serve(o, &o->free[i], least)
                                : is_misplaced(o, chosen, &o->free[i], least);
         better += is_candidate && &o->free[i] != chosen && beats;
     }

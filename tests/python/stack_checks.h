@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stacks themselves check of their settings, in our words: a file of settings before it. */
+/* What the stacks themselves check of their settings, in our words: a file of settings before it.
+ */
 #ifdef MYNEWT_VAL_MSYS_1_BLOCK_SIZE /* NimBLE: os_mempool.h's counts, os_mbuf_get_pkthdr's room */
 _Static_assert(MYNEWT_VAL_MSYS_1_BLOCK_COUNT > 0 && MYNEWT_VAL_MSYS_1_BLOCK_COUNT <= 65535, "");
 _Static_assert(MYNEWT_VAL_MSYS_1_BLOCK_SIZE > 16 + 8 && MYNEWT_VAL_MSYS_1_BLOCK_SIZE <= 65535, "");
