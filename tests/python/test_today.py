@@ -18,6 +18,7 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, print_text
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.families.lwip import LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
@@ -311,6 +312,16 @@ def test_a_saving_counts_only_if_it_is_there_with_margins_and_without():
     eaten = today((10_000, 9_700), margins=(2, 4))  # 10,200 B against 10,088 B
     assert eaten.saved > 0.02 > eaten.saved_with_margins
     assert eaten.is_kept
+
+
+def test_a_heap_that_may_be_had_is_not_proposed_if_changed_programs_need_clearly_more():
+    tried = ChangeTest()
+    as_margins = today((10_000, 9_900), margins=(19.3, 2))  # 11,936 B against 10,104 B
+    assert as_margins.is_kept  # the program has it
+    assert not replace(as_margins, is_known=False, changes=tried).is_kept
+    assert replace(as_margins, is_known=False).is_kept  # not tried yet
+    near = today((10_000, 9_900), margins=(3, 2))
+    assert replace(near, is_known=False, changes=tried).is_kept
 
 
 def told(source: Path, capsys, **options) -> tuple[str, dict]:

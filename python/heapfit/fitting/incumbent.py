@@ -225,19 +225,26 @@ def compare_baselines(
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
     None where a row of the comparison dominates that one: then it is no reason to do without a new
-    heap. One that would do is tried on changed programs first.
+    heap. One that would do is tried on changed programs first, and if it fails there, the next.
     """
     judge = _Judge(recordings, searched, choice, options)
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
     offers = judge.offers(baselines.needs)
     pairs = zip(offers, baselines.needs, strict=True)
-    offer, needs = min(pairs, key=lambda pair: pair[0].figure(options.prefer) or math.inf)
-    found = judge.compare(needs, is_known=False, is_tried=False)
-    if not found.is_kept:
-        return found
-    is_pointless = is_dominated(offer, judge.row_offers(offer.region))
-    return None if is_pointless else judge.compare(needs, is_known=False, is_tried=True)
+    best: IncumbentVerdict | None = None
+    for offer, needs in sorted(pairs, key=lambda one: one[0].figure(options.prefer) or math.inf):
+        found = judge.compare(needs, is_known=False, is_tried=False)
+        if found.is_kept:
+            if is_dominated(offer, judge.row_offers(offer.region)):
+                return best
+            found = judge.compare(needs, is_known=False, is_tried=True)
+        elif best is not None:
+            return best
+        if found.is_kept or found.changes is None:
+            return found
+        best = best or found
+    return best
 
 
 def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions) -> Choice:

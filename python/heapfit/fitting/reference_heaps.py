@@ -154,9 +154,9 @@ def _is_kept(reference: _Reference, choice: Choice) -> bool:
 
 
 def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
-    """The heap that does as well, with what it needed on changed programs."""
+    """The heap that does as well or nearly, with what it needed on changed programs."""
     today = selection.today
-    if today is None or today.changes is None or not _is_kept(reference, selection.choice):
+    if today is None or today.changes is None or reference.title != today.heap.title:
         return reference
     return replace(reference, known=replace(reference.known, changes=today.changes.needed))
 

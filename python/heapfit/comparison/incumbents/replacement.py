@@ -93,7 +93,8 @@ class IncumbentVerdict:
         """True unless the fitted heap needs less on all recordings but one, and for all of them.
 
         Of one or two recordings it has to need less on each. Too few change nothing. If a user
-        prefers another measure to memory, that decides.
+        prefers another measure to memory, that decides. A heap that the program may not have is not
+        proposed either if with its margin, changed programs included, it needs clearly more.
         """
         if self.saved is None:
             return self.needed is not None
@@ -102,13 +103,18 @@ class IncumbentVerdict:
         if self.is_preferred is not None:
             return not self.is_preferred
         wanted = len(self.pairs) if len(self.pairs) <= _FEW else len(self.pairs) - 1
+        if not self.is_known and self.changes is not None and self._saves_with_margins():
+            return False
         return sum(pair.saves for pair in self.pairs) < wanted or not self._saves_enough()
 
     def _saves_enough(self) -> bool:
         """True if the saving is large enough with margins, and without them."""
         now, fitted = self.costs
-        sizes = ((now.memory, fitted.memory), (now.region, fitted.region))
-        return all(100 * ((old or 0) - (new or 0)) > LEAST_SAVED * (old or 0) for old, new in sizes)
+        return _is_clear(now.memory, fitted.memory) and self._saves_with_margins()
+
+    def _saves_with_margins(self) -> bool:
+        now, fitted = self.costs
+        return _is_clear(now.region, fitted.region)
 
     def sentence(self) -> str:
         """The verdict as a sentence."""
@@ -149,6 +155,10 @@ class IncumbentVerdict:
         return (
             f"a replacement has to save more than {LEAST_SAVED} % with and without margins{where}"
         )
+
+
+def _is_clear(old: int | None, new: int | None) -> bool:
+    return 100 * ((old or 0) - (new or 0)) > LEAST_SAVED * (old or 0)
 
 
 def _share_saved(now: int | None, fitted: int | None) -> float | None:
