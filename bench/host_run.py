@@ -2,9 +2,9 @@
 """Programs on planned heaps: host_run.py same counts where the first refusal is check's event,
 host_run.py drill counts planted crashes that a drill finds.
 
-`same` runs the programs of examples/second-runs and examples/recordings that are here, have one
-thread and no clients. `drill` replays recordings, of at least 30,000 requests for docs/run.md, by
-a program of its own, in which one call site crashes when it is refused.
+`same` runs the programs of examples/second-runs, and of the folders that are named, that are here,
+have one thread and no clients. `drill` replays recordings, of at least 30,000 requests for
+docs/run.md, by a program of its own, in which one call site crashes when it is refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -59,12 +59,12 @@ def need_of(trace: Trace, plan: PlanFile) -> int:
     return found
 
 
-def programs() -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def programs(folders: Iterable[Path]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     sys.path.insert(0, str(SECOND_RUNS))
     from record import programs_of
 
-    for file in (SECOND_RUNS, ROOT / "examples/recordings"):
-        for entry in programs_of(file / "programs.toml"):
+    for folder in folders:
+        for entry in programs_of(folder / "programs.toml"):
             if "client" not in entry and "recorded_by" not in entry:
                 yield entry, entry["loads"][-1]
 
@@ -213,12 +213,12 @@ def drill(trace: Trace, folder: Path, seed: int) -> tuple[Any, ...]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("what", choices=["same", "drill"])
-    parser.add_argument("names", nargs="*", help="programs; for drill recordings")
+    parser.add_argument("names", nargs="*", help="more folders of programs; for drill recordings")
     asked = parser.parse_args()
     rows = []
     if asked.what == "same":
-        chosen = [one for one in programs() if not asked.names or one[0]["name"] in asked.names]
-        for number, (entry, load) in enumerate(chosen):
+        folders = [SECOND_RUNS, *(Path(name).resolve() for name in asked.names)]
+        for number, (entry, load) in enumerate(programs(folders)):
             try:
                 rows.append((entry["name"], *count_same(entry, load, number)))
             except (HeapfitError, OSError, subprocess.CalledProcessError) as error:

@@ -154,7 +154,7 @@ def test_told_accesses_are_what_the_share_counts(recording):
 def test_memories_that_cannot_be_are_told(demand):
     with pytest.raises(HeapfitError, match="cannot serve one of several"):
         plan_for(
-            [Memory("a", 4096, (), Plan("sized")), Memory("b", 4096)], InsideRule(), 4096
+            [Memory("a", 4096, (), Plan("sized")), Memory("b", 4096, (), HEAP)], InsideRule(), 4096
         ).replay()
     with pytest.raises(HeapfitError, match="no such capability"):
         parse_memory("internal=4K:dmaa", HEAP)

@@ -14,7 +14,7 @@ from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.demand import demand_of, parse_need, parse_site
@@ -28,8 +28,6 @@ from heapfit.plan.values import expand_names
 from heapfit.report.heap.memories import write_memories_page
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
-STANDARD_HEAP = "best_fit"  # in each memory
-_HEAPS = (STANDARD_HEAP, "tlsf", "good_fit", "first_fit")  # of --allocators all
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
 
@@ -46,7 +44,7 @@ def run(command: PlaceCommand) -> None:
             names |= site_names(loaded, command.programs or [])
         options = PlacingOptions(command.share, command.margin, tuple(command.needs or []))
         placings = []
-        for name in expand_names(command.allocators or [STANDARD_HEAP], _HEAPS):
+        for name in expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS):
             heap = find_heap(name, STANDARD_ALIGNMENT).plan
             memories = [parse_memory(one, heap) for one in command.memories]
             placings.append(place_requests(memories, demands, options, progress))

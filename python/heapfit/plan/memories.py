@@ -37,8 +37,8 @@ class Memory:
 
     name: str
     size: int  # bytes of its region
-    offers: Order = ()  # of CAPABILITIES; its name, too, if it is one
-    plan: Plan = field(default_factory=lambda: Plan("best_fit"))
+    offers: Order  # of CAPABILITIES; its name, too, if it is one
+    plan: Plan
     section: str = ""  # of the linker, that the region lies in; "": the linker chooses
     wait_states: int | None = None  # of an access, as told; None: unknown
 

@@ -54,6 +54,8 @@ _HEAP_OF_SYSTEM: Final = {
     "ESP-IDF": "esp-tlsf",
 }
 COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can write
+# Tried in each of several memories; the first if none is named.
+MEMORY_HEAPS: Final = ("best_fit", TLSF, "good_fit", "first_fit")
 
 
 def name_system_heap(source: str) -> str | None:
