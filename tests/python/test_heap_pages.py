@@ -31,6 +31,7 @@ from heapfit.report.heap.design import (
     write_design_page,
     write_robust_page,
 )
+from heapfit.report.sections.risk import RunGroup, risk_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import parse_workload
@@ -118,7 +119,21 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
         found = [need for name, needs in dots.items() if "hold-out" in name for need in needs]
         assert sorted(found) == sorted(chosen.unseen_regions)
     assert figure["layout"]["shapes"][0]["x0"] == designs.heap_size(chosen).region
+    low, high = figure["layout"]["xaxis"]["range"]
+    assert low < min(chosen.regions) < designs.heap_size(chosen).region < high
     assert f"{chosen.name} needs {chosen.region:,} B for all 3 runs" in told(page)
+
+
+@pytest.mark.parametrize(
+    ("needs", "region", "ends"),
+    [
+        ((95_000, 95_200, 95_400), 97_824, (94_530, 98_294)),  # beyond a gap, but set
+        ((100, 104, 110, 900), 108, (92, 118)),
+    ],
+)
+def test_the_scale_of_runs_always_shows_the_region_that_is_set(needs, region, ends):
+    chart = risk_of([RunGroup("runs", needs)], region, "").chart
+    assert tuple(chart.layout["xaxis"]["range"]) == ends
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,8 @@ class Drawing {
         const {left, right, bottom} = this.box;
         const {xaxis} = this.figure.layout;
         for (const [x, text] of this.x.ticks(80)) {
-            const end = x > right - 14 ? "end" : "middle";
+            const half = LETTER * `${text}`.length / 2;
+            const end = x > right - 14 ? "end" : x < half ? "start" : "middle";
             this.svg.append(element("path", {d: `M${x},${bottom}v4`, class: "axis"}),
                 textAt(x, bottom + 16, text, {"text-anchor": end, class: "tick"}));
         }

@@ -49,7 +49,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
     if not known:
         return None
     marks = [*known, *([region] if region is not None else [])]
-    limit = find_limit(marks)
+    limit = max(find_limit(marks), region or 0)  # the line is always on the scale
     low, high = min(marks), max(one for one in marks if one <= limit)
     air = max((high - low) // 6, 8)
     ends = (low - air, high + air)
