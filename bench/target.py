@@ -180,7 +180,11 @@ def dedicated(workbench: Workbench, loaded: LoadedTrace, events: int) -> Measure
     """Worst calls where every block is of a pool, freed by free and by free_sized."""
     measured = Measured()
     trace = pack(loaded.trace).first(events)
-    builds = [(M4, Build("O2", safety, sized)) for safety in (0, 1) for sized in (False, True)]
+    builds = [
+        (M4, Build("O2", safety, frees_by_size=sized))
+        for safety in (0, 1)
+        for sized in (False, True)
+    ]
     for case in dedicated_cases(loaded):
         for done in replays(workbench, case, trace, builds):
             if done.differences or done.target.refusals:

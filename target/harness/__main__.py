@@ -96,7 +96,7 @@ def _cases(wish: argparse.Namespace, folder: Path) -> tuple[Trace, list[Case]]:
 def _build_of(wish: argparse.Namespace, case: Case) -> Build:
     """The build that was asked for; allocators that need sizes always get them."""
     (info,) = find_allocators([case.plan.allocator])
-    return Build(wish.opt, wish.safety, wish.sized or info.needs_size)
+    return Build(wish.opt, wish.safety, frees_by_size=wish.sized or info.needs_size)
 
 
 def _count(wish: argparse.Namespace, folder: Path) -> None:

@@ -174,7 +174,7 @@ def test_memories_that_cannot_be_are_told(demand):
 
 def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     plan = tmp_path / "plan.toml"
-    shown = heapfit("place", recording, *MEMORIES, "-o", plan, folder=tmp_path)
+    shown = heapfit("place", recording, *MEMORIES, "-o", "plan.toml", folder=tmp_path)
     lines = shown.stdout.splitlines()
     assert (shown.returncode, shown.stderr) == (0, "")
     assert lines[0].startswith("internal: set it to ")

@@ -91,7 +91,7 @@ def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
     trace = short(SHORT[2], tmp_path)
     named = heapfit_package.fit(trace, effort="quick").found.comparison
     assert named.work.plans == 0
-    with pytest.raises(HeapfitError, match="effort longer: no such effort"):
+    with pytest.raises(HeapfitError, match="effort='longer': no such effort"):
         heapfit_package.fit(trace, effort="longer")
 
 

@@ -28,6 +28,8 @@ FILES = [
     "check small.heap --plan plan.toml --markdown {}",
     "check small.heap --plan plan.toml --report {}",
     "compare small.heap tlsf --report {}",
+    "place small.heap --memory a=64K --memory b=1M -o {}",
+    "place small.heap --memory a=64K --memory b=1M --report {}",
     "simulate scenario.toml --closed-form -o {}",
     "simulate scenario.toml --closed-form --report {}",
     "size small.heap --report {}",

@@ -13,7 +13,6 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
-from heapfit.design.placement.class_lifetimes import blocks_of
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
 from heapfit.design.placement.sites import (
     _SiteSearch,
@@ -29,6 +28,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, load_plan, save_plan
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC

@@ -6,6 +6,7 @@
 #ifndef HFIT_TAILORED_CHECK_H
 #define HFIT_TAILORED_CHECK_H
 
+#include "src/size.h"
 #include "src/region.h"
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
