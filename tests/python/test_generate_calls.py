@@ -21,7 +21,7 @@ OPTIONS = (
 )
 
 
-@pytest.mark.parametrize(("name", "options"), thin(2, PLANS, OPTIONS))
+@pytest.mark.parametrize(("name", "options"), thin(4, PLANS, OPTIONS))
 def test_a_generated_heap_survives_every_call(
     tmp_path: Path, name: str, options: tuple[str, ...]
 ) -> None:

@@ -124,12 +124,12 @@ def uart_image(workbench: Workbench) -> Image:
     return recording_image(workbench, REGION, Setting(has_uart=True))
 
 
-def test_it_takes_at_most_720_bytes_of_code_and_32_of_memory(uart_image: Image, run: Run) -> None:
+def test_it_takes_at_most_750_bytes_of_code_and_32_of_memory(uart_image: Image, run: Run) -> None:
     for image in (uart_image, run.image):  # the other has semihosting as its sink
         sizes = text_bytes(image)
         told = {name: size for name, size in sizes.items() if name not in APART}
         assert len(told) >= 12
-        assert sum(told.values()) <= 720, sizes
+        assert sum(told.values()) <= 750, sizes
         assert image.symbols["hfit_one_heap"][1] <= 32
 
 
