@@ -11,7 +11,7 @@ import typer
 
 from heapfit import _engine
 from heapfit.cli.arguments import command_line
-from heapfit.cli.commands.fitting import PlaceCommand
+from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
