@@ -20,6 +20,7 @@ from heapfit.trace.tabular import Tabular, arrow_table
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
 _STEP = "place"
+_WORTH = 100  # a rule that is harder to follow saves at least this part of the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def _curve_point(
     last = before[-1] if before else CurvePoint(0.0, alone, alone)
     beyond = (share, (share + 1) / 2)
     thresholds = {requests.threshold(one) for one in beyond} - {0}
-    sites = {requests.densest_sites(one) for one in beyond} - {()}
+    sites = {sites for one in beyond for sites in requests.choose_sites(one)}
     by_size = [InsideRule(one) for one in sorted(thresholds)]
     by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
     search = _Search(ground, share, requires_reserve(ground) * alone.size)
@@ -157,11 +158,14 @@ class _Search:
     reserve: int
 
     def best(self, rules: Sequence[InsideRule], near: Point | None) -> Point | None:
-        """The rule that takes the least memory, with a reserve or without."""
+        """The rule that takes the least memory, with a reserve or without.
+
+        One that comes later, such as one of more call sites, has to save 1 % more.
+        """
         best: Point | None = None
-        reserves = {0, self.reserve}
-        for rule in (replace(one, reserve=kept) for one in rules for kept in sorted(reserves)):
-            most = None if best is None else best.size - 8
+        reserves = sorted({0, self.reserve})
+        for rule in (replace(one, reserve=kept) for one in rules for kept in reserves):
+            most = None if best is None else best.size - max(best.size // _WORTH, 8)
             found = self.ground.least(rule, self.share, near.size if near else 0, most)
             best = found or best
         return best
