@@ -11,9 +11,12 @@ import pyarrow as pa
 
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
+from heapfit.forecast.horizon import LongerRunTable
+from heapfit.memories.changes import PlacedChanges, try_changed_programs
 from heapfit.memories.demand import Demand
-from heapfit.memories.esp_idf import STANDARD, WITHOUT_RESERVE
+from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
+from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
 from heapfit.plan.memories import MemoriesPlan, Memory, require_different
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -49,6 +52,8 @@ class Placing(Tabular):
     standard: Point | None  # ESP-IDF's defaults
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
+    changes: PlacedChanges  # of the program, in the chosen rule
+    longer: LongerRunTable  # what runs that are longer than the recordings need
     needs: tuple[str, ...]  # as they were told
 
     @property
@@ -57,10 +62,15 @@ class Placing(Tabular):
         plan = plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
         return replace(plan, rule=replace(plan.rule, needs=self.needs))
 
+    @property
+    def sized_memories(self) -> tuple[Memory, ...]:
+        """The memories, the first one with its margin and its reserve."""
+        first, *others = self.memories
+        return (replace(first, size=self.size.region), *others)
+
     def with_margin(self, rule: InsideRule) -> InsideRule:
         """A rule whose reserve has the margin."""
-        wanted = rule.reserve * self.size.region
-        return replace(rule, reserve=-(-wanted // self.chosen.size) // 8 * 8 + 8 * (wanted > 0))
+        return rule.widen(self.chosen.size, self.size.region)
 
     def __str__(self) -> str:
         first = self.memories[0].name
@@ -115,7 +125,7 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --share)"
         )
-    chosen = ground.confirm(min(found, key=lambda one: one.size), options.share)
+    chosen = _choose(ground, found, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -124,13 +134,15 @@ def place_requests(
         share=options.share,
         needing=requests.needing_share,
         alone=alone,
-        chosen=chosen,
+        chosen=chosen.point,
         by_size=asked.by_size,
         by_site=asked.by_site,
         today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
         standard=ground.least(STANDARD) if requires_reserve(ground) else None,
         curve=tuple(curve),
-        size=_with_margin(ground, chosen, options.margin),
+        size=chosen.size,
+        changes=chosen.changes,
+        longer=forecast_longer_runs(ground, chosen.point.size - alone.size, chosen.size.region),
         needs=options.needs,
     )
 
@@ -179,11 +191,32 @@ def _count_only(demand: Demand, bits: int) -> Demand:
 
 def requires_reserve(ground: Ground) -> bool:
     """True if some request needs what the first memory offers."""
-    others = np.uint8(255 ^ ground.memories[0].bits)
-    return any(bool(((one.needs != 0) & (one.needs & others == 0)).any()) for one in ground.demands)
+    return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
 
 
-def _with_margin(ground: Ground, chosen: Point, margin: float | None) -> HeapSize:
-    live = sum(one.live_peak for one in chosen.joint.uses if one.name in chosen.inside)
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A rule with what changed programs need of it."""
+
+    point: Point
+    size: HeapSize
+    changes: PlacedChanges
+
+
+def _choose(ground: Ground, found: Sequence[Point], options: PlacingOptions) -> _Candidate:
+    """The rule whose first memory is the smallest with its margin, where all sizes above do."""
+    tried = (_try_out(ground, one, options.margin) for one in found)
+    best = min(tried, key=lambda one: one.size.region)
+    confirmed = ground.confirm(best.point, options.share)
+    if confirmed.size == best.point.size:
+        return best
+    return _try_out(ground, confirmed, options.margin)
+
+
+def _try_out(ground: Ground, point: Point, margin: float | None) -> _Candidate:
+    live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    return heap_size(chosen.size, MarginBasis(len(ground.demands), live, kind), margin=margin)
+    known = MarginBasis(len(ground.demands), live, kind)
+    changes = try_changed_programs(ground, point, heap_size(point.size, known))
+    known = replace(known, changes=changes.test.needed)
+    return _Candidate(point, heap_size(point.size, known, margin=margin), changes)

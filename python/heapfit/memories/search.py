@@ -35,6 +35,11 @@ class InsideRule:
     sites: tuple[int, ...] = ()  # call sites, whatever the size
     reserve: int = 0  # bytes of the first memory for requests with needs only
 
+    def widen(self, size: int, wider: int) -> InsideRule:
+        """The rule of a first memory of `size` bytes for a wider one: its reserve grows, too."""
+        wanted = -(-self.reserve * wider // size)
+        return replace(self, reserve=-(-wanted // _UNIT) * _UNIT)
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
