@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_traces import heapfit
 
-from heapfit import _engine, place
+from heapfit import _engine, check, check_memories, generate_code, place
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
@@ -188,13 +188,15 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
-    held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
-    assert held.returncode == 0 and "All requests are served." in held.stdout
+    assert check_memories(recording, plan).refusal is None
+    with pytest.raises(HeapfitError, match="several memories"):
+        check(recording, placing.plan_file)
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
     (tmp_path / "grown.csv").write_text(grown)
     failed = heapfit("check", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
     assert failed.returncode == 3 and "that need dma" in failed.stdout
-    assert heapfit("compare", recording, "--plan", plan, folder=tmp_path).returncode == 1
+    with pytest.raises(HeapfitError, match="several memories"):
+        load_plan(plan)
 
 
 @pytest.mark.parametrize(
@@ -227,9 +229,10 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
     sources = ["app_memories.c", *folder.glob("src/*/*.c")]
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only", "-I."]
     subprocess.run(["cc", *flags, *sources], cwd=folder, check=True)
-    for option in (["--counts"], ["--language", "rust"]):
-        failed = heapfit("generate", "plan.toml", "-o", "other", *option, folder=tmp_path)
-        assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    failed = heapfit("generate", "plan.toml", "-o", "other", "--counts", folder=tmp_path)
+    assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    with pytest.raises(HeapfitError, match="plain C alone"):
+        generate_code(tmp_path / "plan.toml", tmp_path / "other", language="rust")
 
 
 def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
