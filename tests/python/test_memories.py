@@ -236,20 +236,23 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
 
 
 def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
-    source = Path(__file__).resolve().parents[2] / "examples/memories/camera.c"
-    subprocess.run(["cc", "-o", tmp_path / "camera", source], check=True)
+    root = Path(__file__).resolve().parents[2]
+    recorder = root / "recorder/target"
+    own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
+    camera = root / "examples/memories/camera.c"
+    subprocess.run(["cc", f"-I{recorder}", "-o", tmp_path / "camera", camera, *own], check=True)
     for run in (1, 2):
         made = subprocess.run([tmp_path / "camera", str(run)], capture_output=True, check=True)
-        (tmp_path / f"run{run}.csv").write_bytes(made.stdout)
+        (tmp_path / f"run{run}.frames").write_bytes(made.stdout)
     memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
-    shown = heapfit("place", "run1.csv", "run2.csv", *memories, folder=tmp_path)
+    shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
     told = json.loads(shown.stdout)
     rules = {row["rule"]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
     assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
-    assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0
+    assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
     plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
     assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
 
