@@ -39,7 +39,7 @@ class PlaceCommand:
             "--memory",
             metavar="NAME=SIZE[:OFFERED,...]",
             help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
-            "external, fast, retained, uncached; words: no single bytes. A name of these offers it.",
+            "external, fast, retained, uncached, words (not bytes). A name of these offers it.",
         ),
     ]
     needs: Annotated[
