@@ -77,7 +77,7 @@ class Placement:
         return add_offline_plan(content, dict(zip(numbers, self.offsets.tolist(), strict=True)))
 
     def _header(self, name: str) -> Iterator[str]:
-        """C: the bytes of each bank, and the offset of each id, with its bank if there are several."""
+        """C: the bytes of each bank, and the offset of each id, of several banks with its own."""
         prefix = re.sub(r"\W|^(?=\d)", "_", name)
         names = [*self.heights]
         yield f"/* {self.source.name}: where each buffer lies. Made by heapfit. */"

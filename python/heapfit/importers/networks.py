@@ -2,8 +2,8 @@
 """Neural networks as tensors with lifetimes: what a tensor arena must hold at each operator.
 
 Read are lines of TFLite Micro's memory planner, TFLite models and ONNX models (package onnx). Time
-is the number of the operator. Weights are left out, and so are the scratch buffers of kernels, which
-a model does not name, and TFLite's variables, which TFLite Micro keeps beside its plan.
+is the number of the operator. Weights are left out, and so are the scratch buffers of kernels,
+which a model does not name, and TFLite's variables, which TFLite Micro keeps beside its plan.
 """
 
 from __future__ import annotations
@@ -215,8 +215,8 @@ class _ArenaSource:
         """The metadata of the trace, with a note of what an arena holds beside."""
         info = self._source.info()
         note = (
-            f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and what "
-            "a runtime allocates beside come on top."
+            f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and "
+            "what a runtime allocates beside come on top."
         )
         return replace(info, notes=(*info.notes, note))
 
