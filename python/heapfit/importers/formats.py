@@ -112,6 +112,7 @@ LOG = Format(
     _engine.has_heap_log,
     _read_log,
 )
+KNOWN_LIFETIMES = ("minimalloc", "tflm", "tflite", "onnx")  # known before they begin
 FORMATS = (
     Format(
         "wire",

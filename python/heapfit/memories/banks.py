@@ -114,19 +114,23 @@ def place_in_banks(
 ) -> BankedBuffers:
     """Divides all lifetimes among banks of these sizes; HeapfitError if no way was found."""
     buffers = _Buffers.from_lifetimes(lifetimes)
+    largest = int(buffers.sizes.max(initial=0))
+    if largest > max(sizes):
+        raise HeapfitError(f"a buffer of {largest:,} B is larger than every bank (give more)")
     there = range(len(sizes))
     ways = [
         buffers.divide(order(buffers).tolist(), sizes, turns)
         for order in _ORDERS
         for turns in (there, there[::-1])
     ]
-    left = min(buffers.bytes_in(numbers, _NOWHERE) for numbers in ways)
-    if left:
+    whole = [numbers for numbers in ways if _NOWHERE not in numbers]
+    if not whole:
+        left = min(buffers.bytes_in(numbers, _NOWHERE) for numbers in ways)
         raise HeapfitError(
             f"{' and '.join(names)}: buffers of {left:,} B found no place in the best of "
             f"{len(ways)} ways (give a bank more)"
         )
-    numbers = max(ways, key=lambda one: [buffers.bytes_in(one, bank) for bank in there])
+    numbers = max(whole, key=lambda one: [buffers.bytes_in(one, bank) for bank in there])
     offsets = np.zeros(len(numbers), np.uint64)
     banks = []
     for bank in there:
@@ -135,15 +139,8 @@ def place_in_banks(
         if found.height > sizes[bank]:
             found = buffers.pack(chosen, _EFFORT, sizes[bank])
         offsets[chosen] = found.offsets
-        banks.append(
-            Bank(
-                names[bank],
-                sizes[bank],
-                len(chosen),
-                found.height,
-                found.height == found.floor,
-                buffers.bytes_in(numbers, bank),
-                int((buffers.sizes * buffers.lives)[chosen].sum()),
-            )
-        )
+        byte_events = int((buffers.sizes * buffers.lives)[chosen].sum())
+        is_least, moved = found.height == found.floor, buffers.bytes_in(numbers, bank)
+        used = (len(chosen), found.height, is_least, moved, byte_events)
+        banks.append(Bank(names[bank], sizes[bank], *used))
     return BankedBuffers(tuple(banks), numbers, offsets)
