@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_traces import heapfit
 
-from heapfit import _engine
+from heapfit import _engine, place
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
@@ -183,10 +183,11 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert (shown.returncode, shown.stderr) == (0, "")
     assert lines[0].startswith("internal: set it to ")
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
-    told = json.loads(heapfit("place", recording, *MEMORIES, "--json", folder=tmp_path).stdout)
-    memories = load_plan(plan, takes_memories=True).memories.memories
-    assert told["region"] == sum(one.size for one in memories if one.name != "psram")
-    assert told["accesses_are_told"] is False
+    placing = place(recording, ["internal=64K:dma", "psram=1M"], needs=("dma=1000",))
+    assert placing.plan_file == load_plan(plan, takes_memories=True)
+    memories = placing.plan.memories
+    assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
+    assert len(placing.to_arrow()) == len(placing.curve)
     held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
     assert held.returncode == 0 and "All requests are served." in held.stdout
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
@@ -242,6 +243,7 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     told = json.loads(shown.stdout)
     rules = {row["rule"]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
+    assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
     assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0

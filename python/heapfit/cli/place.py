@@ -4,32 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import typer
 
-from heapfit import _engine
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place_offline import is_offline, run_offline
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
-from heapfit.importers import open_trace
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.importers.site_names import site_names
-from heapfit.memories.demand import demand_of, parse_need, parse_site
+from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
-from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_requests
+from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_recordings
 from heapfit.memories.search import Point
 from heapfit.memories.settings import list_esp_idf, list_sections, list_zephyr
-from heapfit.plan.memories import memories_tables, parse_memory
-from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
+from heapfit.plan.memories import memories_tables
+from heapfit.plan.plan_file import save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.plan.values import expand_names
 from heapfit.report.heap.memories import write_memories_page
-from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
@@ -40,26 +35,22 @@ def run(command: PlaceCommand) -> None:
     if is_offline(command):
         run_offline(command)
         return
-    needs = [parse_need(one) for one in command.needs or []]
-    hot = dict(map(_parse_hot, command.hot or []))
+    options = PlacingOptions(
+        command.share,
+        command.margin,
+        tuple(command.needs or []),
+        dict(map(_parse_hot, command.hot or [])),
+        tuple(command.allocators or MEMORY_HEAPS[:1]),
+    )
+    with progress_bar(_WORK) as progress:
+        placing = place_recordings(command.sources, command.memories, options, progress)
     names: dict[int, str] = {}
-    with ExitStack() as opened, progress_bar(_WORK) as progress:
-        demands = []
-        for source in command.sources:
-            loaded = load_trace(opened.enter_context(open_trace(source)), progress=progress)
-            demands.append(demand_of(source.name, loaded, needs, hot))
-            names |= site_names(loaded, command.programs or [])
-        options = PlacingOptions(command.share, command.margin, tuple(command.needs or []))
-        placings = []
-        for name in expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS):
-            heap = find_heap(name, STANDARD_ALIGNMENT).plan
-            memories = [parse_memory(one, heap) for one in command.memories]
-            placings.append(place_requests(memories, demands, options, progress))
-        placing = min(placings, key=lambda one: one.chosen.size)
-        if command.report is not None:
-            write_memories_page(command.report, placing, names, command_line())
+    for one in placing.demands:
+        names |= site_names(one.loaded, command.programs or [])
+    if command.report is not None:
+        write_memories_page(command.report, placing, names, command_line())
     if command.output is not None:
-        save_plan(command.output, _plan_file(placing))
+        save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
 
 
@@ -68,33 +59,6 @@ def _parse_hot(text: str) -> tuple[int, float]:
     if not accesses.isdecimal():
         raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
     return parse_site(site), float(accesses)
-
-
-def _plan_file(placing: Placing) -> PlanFile:
-    loaded = [one.loaded for one in placing.demands]
-    first, memories = loaded[0], placing.plan
-    traces = tuple(TrainingTrace(one.name, one.loaded.content) for one in placing.demands)
-    return PlanFile(
-        name="memories",
-        plan=memories.memories[0].plan,
-        region=memories.memories[0].size,
-        r_min=None,
-        base_alignment=max(
-            memories.memories[0].plan.alignment, *(one.largest_alignment for one in loaded)
-        ),
-        u_max=placing.size.u_max,
-        pointer_bits=first.trace.info.pointer_bits,
-        trained_on=TrainingRecord(
-            traces[0].trace,
-            traces[0].content,
-            sum(len(one.events) for one in loaded),
-            first.trace.info.kind,
-            traces if len(traces) > 1 else (),
-        ),
-        heapfit_version=_engine.version,
-        margin=placing.size.margin,
-        memories=memories,
-    )
 
 
 @dataclass(frozen=True, slots=True)

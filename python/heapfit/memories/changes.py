@@ -145,14 +145,14 @@ def _needs_inside(columns: Columns, bits: int) -> NDArray[np.bool_]:
 def _heaviest_inside(each: list[Columns], point: Point, bits: int) -> list[int]:
     """The sizes with the most live bytes at the peak of what the rule sends inside."""
 
-    def sent_inside(columns: Columns) -> NDArray[np.bool_]:
+    def find_sent_inside(columns: Columns) -> NDArray[np.bool_]:
         is_free = (columns["needs"] == 0) & _asks(columns)
         is_meant = columns["size"] <= point.rule.up_to
         is_meant |= np.isin(columns["site"], point.rule.sites)
         return np.asarray(_needs_inside(columns, bits) | (is_free & is_meant))
 
-    columns = max(each, key=lambda one: _peak_of(one, sent_inside(one)))
-    sent = sent_inside(columns)
+    columns = max(each, key=lambda one: _peak_of(one, find_sent_inside(one)))
+    sent = find_sent_inside(columns)
     peak = int(np.argmax(_live(columns, sent)))
     is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(columns["object"]) > peak)
     return rank_sizes(columns["size"][is_live])

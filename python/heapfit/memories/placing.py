@@ -3,22 +3,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
 
+from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import LongerRunTable
+from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
-from heapfit.memories.demand import Demand
+from heapfit.memories.demand import Demand, demand_of, parse_need
 from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
-from heapfit.plan.memories import MemoriesPlan, Memory, require_different
+from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
+from heapfit.plan.values import expand_names
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
@@ -72,6 +82,32 @@ class Placing(Tabular):
         """A rule whose reserve has the margin."""
         return rule.widen(self.chosen.size, self.size.region)
 
+    @property
+    def plan_file(self) -> PlanFile:
+        """The plan with what it was made from, to save, generate and check."""
+        loaded, memories = [one.loaded for one in self.demands], self.plan
+        traces = tuple(TrainingTrace(one.name, one.loaded.content) for one in self.demands)
+        first, info = memories.memories[0], loaded[0].trace.info
+        return PlanFile(
+            name="memories",
+            plan=first.plan,
+            region=first.size,
+            r_min=None,
+            base_alignment=max(first.plan.alignment, *(one.largest_alignment for one in loaded)),
+            u_max=self.size.u_max,
+            pointer_bits=info.pointer_bits,
+            trained_on=TrainingRecord(
+                traces[0].trace,
+                traces[0].content,
+                sum(len(one.events) for one in loaded),
+                info.kind,
+                traces if len(traces) > 1 else (),
+            ),
+            heapfit_version=_engine.version,
+            margin=self.size.margin,
+            memories=memories,
+        )
+
     def __str__(self) -> str:
         first = self.memories[0].name
         return f"{first}: {self.size.region:,} B, {100 * self.chosen.share:.1f} % inside"
@@ -95,7 +131,46 @@ class PlacingOptions:
 
     share: float = 0.8  # of requests to serve inside, or of accesses where they are told
     margin: float | None = None  # percent; None: the measured one
-    needs: tuple[str, ...] = ()  # as they were told, for the plan
+    needs: tuple[str, ...] = ()  # CAPABILITY=SIZE or CAPABILITY=site:HEX, beside the recordings'
+    hot: Mapping[int, float] = field(default_factory=dict)  # accesses of a request of each site
+    allocators: tuple[str, ...] = MEMORY_HEAPS[:1]  # of each memory; the one that needs least wins
+    importing: ImportOptions | None = None
+
+
+class PlacingChoices(TypedDict, total=False):
+    """The fields of PlacingOptions, as keyword arguments of a placing."""
+
+    share: float
+    margin: float | None
+    needs: tuple[str, ...]
+    hot: Mapping[int, float]
+    allocators: tuple[str, ...]
+    importing: ImportOptions | None
+
+
+def place_recordings(
+    sources: Sequence[Trace | Path],
+    memories: Sequence[str],
+    options: PlacingOptions,
+    progress: Progress = ignore_progress,
+) -> Placing:
+    """Places the requests of recordings; a memory is NAME=SIZE[:OFFERED,...], the scarce one first.
+
+    HeapfitError if a memory or a need is none, or if even the needs do not fit.
+    """
+    needs = [parse_need(one) for one in options.needs]
+    placings = []
+    with ExitStack() as opened:
+        traces = [opened.enter_context(open_trace(one, options.importing)) for one in sources]
+        demands = [
+            demand_of(trace.path.name, load_trace(trace, progress=progress), needs, options.hot)
+            for trace in traces
+        ]
+        for name in expand_names(options.allocators, MEMORY_HEAPS):
+            heap = find_heap(name, STANDARD_ALIGNMENT).plan
+            parsed = [parse_memory(one, heap) for one in memories]
+            placings.append(place_requests(parsed, demands, options, progress))
+    return min(placings, key=lambda one: one.size.region)
 
 
 def place_requests(
