@@ -66,7 +66,7 @@ def test_places_in_banks_are_written_as_c(network: Path) -> None:
     ("arguments", "message"),
     [
         ({"memories": ["a=100", "b=400"]}, "a buffer of 432 B is larger than every bank"),
-        ({"memories": ["a=432", "b=100"]}, "found no place in the best of"),
+        ({"memories": ["a=432", "b=100"]}, "found no place in any order"),
         ({"output": Path("p.tflite")}, "only a TFLite model in one memory"),
         ({"needs": ["dma=1"]}, "are for recordings in two memories"),
         ({"sources": ["n.tflite", "n.tflite"]}, "give one network for banks"),
