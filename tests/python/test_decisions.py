@@ -138,14 +138,14 @@ def test_a_change_holds_only_if_every_recording_does(needs: tuple[int, int]) -> 
     assert _ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
 
 
-def longer(*maxima: int, windows: float = 48.0, widening: float = 1.0) -> LongerRuns:
-    return LongerRuns(max(maxima), np.array(maxima), windows, widening)
+def longer(*maxima: int, windows: float = 48.0) -> LongerRuns:
+    return LongerRuns(max(maxima), np.array(maxima), windows)
 
 
 def test_recordings_are_forecast_from_the_windows_of_all() -> None:
-    joined = join_runs([longer(1, 5, windows=40), longer(9, 2, windows=50, widening=1.2)])
+    joined = join_runs([longer(1, 5, windows=40), longer(9, 2, windows=50)])
     assert joined.maxima.tolist() == [1, 5, 9, 2]
-    assert (joined.region, joined.windows, joined.widening) == (9, 45, 1.1)
+    assert (joined.region, joined.windows) == (9, 45)
 
 
 def test_a_job_takes_eight_runs_and_all_of_them() -> None:
