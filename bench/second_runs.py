@@ -471,7 +471,8 @@ def needs_of(folder: Path, programs: Sequence[str], known: int, alignment: int) 
         print(f"{name}, aligned to {alignment}", file=sys.stderr, flush=True)
 
 
-NEEDS = ("recordings", "kind of plan", "bytes live at the peak", "cases", "most, %", "by")
+NEEDS = ("recordings", "kind of plan", "bytes live at the peak", "cases", "most, %", "by",
+         "99th percentile, %")  # fmt: skip
 
 
 def need_rows(needs: Sequence[Need]) -> Iterator[tuple[object, ...]]:
@@ -489,7 +490,10 @@ def need_rows(needs: Sequence[Need]) -> Iterator[tuple[object, ...]]:
             most = max(some, key=lambda one: one.percent)
             size = "more" if math.isinf(below) else f"below {int(below) >> 10} KiB"
             where = f"{most.program}, {most.plan}, aligned to {most.alignment}"
-            yield recordings, kind, size, len(some), f"{most.percent:.1f}", where
+            percents = sorted(one.percent for one in some)
+            usual = percents[math.ceil(0.99 * len(percents)) - 1]
+            row = recordings, kind, size, len(some), f"{most.percent:.1f}", where
+            yield *row, f"{usual:.1f}"
 
 
 FIGURES = [f"{figure} of run {run}" for figure in ("events", "U_max") for run in (1, 2, 3)]

@@ -249,12 +249,12 @@ class Planned:
 
 @pytest.mark.parametrize(
     ("needs", "margin", "region"),
-    [((900, 1_200), 12, 1_344), ((900, 950), 12, 1_072), ((900, 1_200), None, 1_408)],
+    [((900, 1_200), 12, 1_344), ((900, 950), 12, 1_072), ((900, 1_200), None, 1_416)],
 )
 def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
     monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], margin: float | None, region: int
 ) -> None:
-    """Without a margin of its own it is that of three runs: 17 %."""
+    """Without a margin of its own it is that of three runs: 18 %."""
     monkeypatch.setattr(pairs, "heap_of_plan", lambda _: None)
     monkeypatch.setattr(pairs, "margin_kind", lambda *_: MarginKind.PLAIN)
     monkeypatch.setattr(pairs, "_smallest_region", lambda _, need: need)
