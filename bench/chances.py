@@ -429,7 +429,7 @@ def state_by_needs() -> list[Statement]:
     return [
         *(
             say("runs out with a chance of, interval", "check, 8 recordings and more",
-                f"{runs} needs of a law that is {law}, true chance {chance:.0%}",
+                f"{runs} needs of a law that is {law}, true chance {100 * chance:g} %",
                 NINE_OF_TEN, partial(judge_chance, law, runs, chance))
             for law in LAWS for runs in (8, 40) for chance in CHANCES
         ),
@@ -449,11 +449,11 @@ def state_by_windows() -> list[Statement]:
         *(
             say("region of longer runs, 9 times of 10", "fit",
                 f"48 Gumbel maxima, correlation of neighbours {neighbours:g}; {times} x, "
-                f"{chance:.0%}",
+                f"{100 * chance:g} %",
                 NINE_OF_TEN, partial(judge_region, neighbours, times, chance))
             for neighbours in (0, 0.4) for times in (1, 10, 100) for chance in CHANCES
         ),
-        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1%",
+        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1 %",
             NINE_OF_TEN, partial(judge_job, 8)),
     ]  # fmt: skip
 
