@@ -14,15 +14,15 @@ def draw(seed: int, count: int) -> np.ndarray:
 
 
 def test_a_large_sample_says_what_the_law_says():
-    sample = sample_gumbel(draw(1, 20_000))
-    assert sample.level(480, 0.01) == pytest.approx(LAW.level(480, 0.01), rel=0.01)
-    assert sample.chance(1300, 480) == pytest.approx(LAW.chance(1300, 480), rel=0.1)
+    sample = sample_gumbel(draw(1, 1000))
+    assert sample.level(480, 0.01) == pytest.approx(LAW.level(480, 0.01), rel=0.02)
+    assert sample.chance(1300, 480) == pytest.approx(LAW.chance(1300, 480), rel=0.3)
 
 
 @pytest.mark.parametrize(("count", "windows"), [(48, 480), (48, 4800), (8, 10)])
 @pytest.mark.parametrize("chance", [0.01, 0.1])
 def test_a_small_sample_states_levels_that_hold_on_average(count, windows, chance):
-    samples = [sample_gumbel(draw(seed, count)) for seed in range(2000)]
+    samples = [sample_gumbel(draw(seed, count)) for seed in range(800)]
     levels = [sample.level(windows, chance) for sample in samples]
     assert np.mean([LAW.chance(one, windows) for one in levels]) == pytest.approx(chance, rel=0.25)
     assert samples[0].chance(levels[0], windows) == pytest.approx(chance, rel=0.01)
