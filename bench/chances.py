@@ -350,7 +350,7 @@ def exceed_region(times: float, chance: float, random: Random) -> float:
 
 def state_chance(law: str, runs: int, chance: float, random: Random) -> float:
     draw, level = LAWS[law]
-    return sample_gumbel(draw(random, runs)).chance(level(chance), 1)
+    return sample_gumbel(draw(random, runs)).law.chance(level(chance), 1)
 
 
 def exceed_reserve(times: int, random: Random) -> float | None:

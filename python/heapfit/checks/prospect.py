@@ -54,7 +54,7 @@ def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
     end = _find_margin_end(needs, region)
     if end is not None:
         return Prospect(runs, failed, bound, None, None, end)
-    chance = sample_gumbel(needs).chance(region, 1)
+    chance = sample_gumbel(needs).law.chance(region, 1)
     return Prospect(runs, failed, bound, chance, find_chance_interval(needs, region), None)
 
 
