@@ -69,6 +69,15 @@ class Demand:
         between = float(means.var(ddof=1)) if len(means) > 1 else variance
         return len(means) * variance / between if between > 0 else float(needs.sum())
 
+    @property
+    def offered(self) -> tuple[float, float]:
+        """Mean and variance of the live units, by time where there are times."""
+        counts = self.time_us if self.time_us.sum() else self.needs.sum(axis=0)
+        units = np.arange(len(counts))
+        total = max(int(counts.sum()), 1)
+        mean = float(counts @ units) / total
+        return mean, float(counts @ (units - mean) ** 2) / total
+
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""
         return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)
