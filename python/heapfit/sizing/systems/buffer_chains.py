@@ -71,7 +71,7 @@ def _layout_openthread(size: int, known: Values) -> Layout:
     return Layout(size, later - known["metadata"] - mask, later, known["reserved"], size)
 
 
-def _beside_openthread(layout: Layout, known: Values) -> int:
+def _count_waiting(layout: Layout, known: Values) -> int:
     """Buffers of messages that wait for sleepy children, and of a burst."""
     return known["sleepy"] * layout.count_buffers(known["child_message"]) + known[
         "burst"
@@ -102,7 +102,7 @@ _OPENTHREAD = _Chains(
         "--assume burst=N for N of them at once, sleepy=N for children that a message waits for",
         "without use where OPENTHREAD_CONFIG_MESSAGE_USE_HEAP_ENABLE is 1",
     ),
-    beside=_beside_openthread,
+    beside=_count_waiting,
 )
 _NIMBLE = _Chains(
     ("MYNEWT_VAL_MSYS_1_BLOCK_SIZE", "MYNEWT_VAL_MSYS_1_BLOCK_COUNT"),

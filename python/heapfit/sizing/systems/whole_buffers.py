@@ -44,7 +44,7 @@ def _size_bluetooth(captures: Captures, known: Values) -> SizedSettings:
 
 
 def _size_tinyusb(captures: Captures, known: Values) -> SizedSettings:
-    """Of a network over USB, blocks of one packet each; of a serial line, bytes that wait."""
+    """Sizes a network's blocks for one packet each, and a serial line's buffer for what waits."""
     way, cdc = ("IN", "TX") if captures.options.is_sent else ("OUT", "RX")
     block = 12 + 8 + 2 * 4 + known["link_header"] + captures.largest()  # one of NCM with one packet
     block = max(-(-block // 4) * 4, known["least_block"])
