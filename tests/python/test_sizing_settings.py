@@ -281,7 +281,7 @@ def test_tinyusb_has_a_block_for_each_packet_or_their_bytes(burst):
 
 
 def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
-    """Half of the time 15 packets are live, else none: 3 of 15 need more than 12."""
+    """A burst's packets need 1 to 15: 3 of 15 need more than 12."""
     by_name = {one.name: one for one in settings_for("zephyr", burst, options()).settings}
     found = by_name["NET_PKT_RX_COUNT"].run_out
     assert found.count >= 15
@@ -289,7 +289,7 @@ def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
     seen = run_out(demand, 12)
     assert seen.share == pytest.approx(0.2)
     assert 0.5 * seen.share < seen.in_bursts < 2 * seen.share
-    assert seen.independent < seen.share / 4
+    assert seen.independent < seen.share / 3
     assert "By a model of its bursts" in describe_run_out(seen)
 
 

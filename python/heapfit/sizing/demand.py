@@ -70,13 +70,11 @@ class Demand:
         return len(means) * variance / between if between > 0 else float(needs.sum())
 
     @property
-    def offered(self) -> tuple[float, float]:
-        """Mean and variance of the live units, by time where there are times."""
-        counts = self.time_us if self.time_us.sum() else self.needs.sum(axis=0)
-        units = np.arange(len(counts))
-        total = max(int(counts.sum()), 1)
-        mean = float(counts @ units) / total
-        return mean, float(counts @ (units - mean) ** 2) / total
+    def spread(self) -> tuple[float, float]:
+        """Mean and variance of the units that requests need."""
+        units, counts = np.arange(self.needs.shape[1]), self.needs.sum(axis=0)
+        mean = float(counts @ units) / max(self.requests, 1)
+        return mean, float(counts @ (units - mean) ** 2) / max(self.requests, 1)
 
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""

@@ -105,12 +105,12 @@ def run_out(demand: Demand, count: int) -> RunOut:
         time_share=demand.time_share_from(count),
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
-        independent=block_share(count, *demand.offered, peakedness=1.0),
-        in_bursts=block_share(count, *demand.offered),
+        independent=block_share(count, demand.spread[0], demand.spread[0]),
+        in_bursts=block_share(count, *demand.spread),
     )
 
 
-def block_share(count: int, mean: float, variance: float, peakedness: float | None = None) -> float:
+def block_share(count: int, mean: float, variance: float) -> float:
     """The share of requests that a pool refuses, by Hayward's approximation of bursts.
 
     Bursts make what is live vary more than its mean, which it equals where requests come one by
@@ -119,7 +119,7 @@ def block_share(count: int, mean: float, variance: float, peakedness: float | No
     """
     if mean <= 0:
         return 0.0
-    together = max(variance / mean, 1e-6) if peakedness is None else peakedness
+    together = max(variance / mean, 1e-6)
     servers, offered = count / together, mean / together
     below = int(servers)
     low, high = (math.log(_engine.erlang_b(n, offered) or 1e-300) for n in (below, below + 1))
