@@ -17,6 +17,7 @@ from heapfit.generate.core_files import (
     STAMP,
     contract_number,
     core_stamp,
+    header_of,
     operation_names,
     sink_texts,
     source_names,
@@ -113,7 +114,7 @@ def _fill(template: str, design: HeapDesign, **more: object) -> str:
     figures = {
         "design": design,
         "upper": Text(design.prefix.upper()),
-        "allocators": allocators_of(design),
+        "headers": [header_of(allocator) for allocator in allocators_of(design)],
     }
     return fill_template(template, figures | more)
 
