@@ -102,6 +102,7 @@ def readme_text(
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
         "version": printable(_engine.version),
+        "allocators": allocators_of(design),
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
         "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],

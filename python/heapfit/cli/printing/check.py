@@ -24,7 +24,8 @@ def check_parts(check: Check) -> Iterator[Part]:
     plan, base, limit = check.plan, check.base, check.options.growth
     yield Fields({"plan": plan.name, "allocator": plan.plan.allocator, "region": plan.region})
     yield Fields({"peak": peak_of_plan(plan), "margin": plan.margin, "runs": plan.runs})
-    yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
+    needed = {} if base is None or base.needed is None else {"needed": base.needed}
+    yield Fields({"base": base and {"name": base.name or None, "peak": base.peak} | needed})
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
     yield Fields({"events_of_searches": check.events_of_searches})
