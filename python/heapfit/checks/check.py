@@ -27,7 +27,7 @@ from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heaps import TLSF, find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
@@ -264,7 +264,7 @@ def _measure_common_heap(
 ) -> tuple[SystemHeap, list[int], int]:
     """heap_4, or TLSF for larger alignments; the memory of each recording; events replayed."""
     bases = [one.largest_alignment for one in loaded]
-    name = "heap_4" if max(bases) <= STANDARD_ALIGNMENT else "tlsf"
+    name = "heap_4" if max(bases) <= STANDARD_ALIGNMENT else TLSF
     heap = find_heap(name, STANDARD_ALIGNMENT)
     heap, memories, events = measure_memories(heap, [*map(requests_of, loaded)], bases, progress)
     known = [one for one in memories if one is not None]

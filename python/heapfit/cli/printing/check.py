@@ -167,7 +167,7 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     if one.refusals is not None:
         yield from _refusal_parts(one.refusals)
     if one.changes is not None:
-        yield from _grown_parts(one.changes)
+        yield from _change_tables(one.changes)
 
 
 def _growth_parts(one: CheckedRecording) -> Iterator[Part]:
@@ -178,10 +178,10 @@ def _growth_parts(one: CheckedRecording) -> Iterator[Part]:
         return
     yield Line("")
     yield Line(f"{one.run.name}:")
-    yield from _grown_parts(changes)
+    yield from _change_tables(changes)
 
 
-def _grown_parts(changes: Changes) -> Iterator[Part]:
+def _change_tables(changes: Changes) -> Iterator[Part]:
     yield from _change_parts("size", "size up to", changes.sizes)
     yield from _change_parts("call site", "call site", changes.sites)
     yield from _change_parts("task", "task", changes.tasks)

@@ -164,7 +164,7 @@ def _comparison_content(
     old_names = site_names(base, options.base_programs or options.programs)
     assert check.base is not None and recording.needed is not None, "both were measured"
     sized = [
-        (loaded, _sized_subject(name, need, loaded, plan))
+        (loaded, _make_subject(name, need, loaded, plan))
         for loaded, name, need in (
             (base, check.base.name, check.base.needed),
             (shown, recording.run.name, recording.needed.r_safe),
@@ -186,7 +186,7 @@ def _comparison_content(
     )
 
 
-def _sized_subject(
+def _make_subject(
     name: str, need: int | None, loaded: LoadedTrace, plan: PlanFile
 ) -> ReplaySubject:
     """A recording in the plan's heap, set to what it needs."""
