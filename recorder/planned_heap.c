@@ -51,6 +51,61 @@ struct state {
 #define RELEASE(block, size) ((void)(size), run_free(block))
 #endif
 
+/* How a system's own heap asks its plan, as in a replay
+ * (heapfit.comparison.incumbents.requests). */
+enum resizes { IN_PLACE, SHRINK, CUT, MOVE };
+
+struct system_heap {
+    enum resizes resizes;
+    size_t least;     /* bytes as which smaller requests are served */
+    size_t least_cut; /* the least that a block loses in place where it is cut */
+    size_t unit;      /* sizes of blocks are multiples */
+    size_t alignment; /* what is to be aligned more is not served */
+};
+
+#ifndef HFIT_SYSTEM_HEAP
+#define HFIT_SYSTEM_HEAP IN_PLACE, 0, 0, 1, SIZE_MAX
+#define HFIT_MARKS 0
+#endif
+
+static const struct system_heap asks = {HFIT_SYSTEM_HEAP};
+static const size_t mark_sizes[] = {HFIT_MARKS}; /* blocks before the first request, up to a 0 */
+
+static size_t at_least(size_t size) {
+    return size < asks.least ? asks.least : size;
+}
+
+static size_t round_up(size_t size) {
+    return (size + asks.unit - 1) / asks.unit * asks.unit;
+}
+
+/* True where a resize is a request, a copy and a free. */
+static bool moves(size_t old, size_t size) {
+    const size_t own = round_up(at_least(old)), asked = round_up(size);
+    switch (asks.resizes) {
+    case IN_PLACE:
+        return false;
+    case SHRINK:
+        return size > old;
+    case CUT:
+        return asked != own && asked + asks.least_cut > own;
+    case MOVE:
+        break;
+    }
+    return true;
+}
+
+/* The marks between regions: every other block is freed again, as a region's bytes. */
+static void put_marks(void) {
+    void *marks[sizeof(mark_sizes) / sizeof(mark_sizes[0])];
+    for (size_t i = 0; mark_sizes[i] != 0; i++) {
+        marks[i] = run_malloc(mark_sizes[i]);
+    }
+    for (size_t i = 0; mark_sizes[i] != 0; i += 2) {
+        RELEASE(marks[i], mark_sizes[i]);
+    }
+}
+
 /* The plan's call sites, each with its tag: {0x12345678, 1}, ... */
 #ifdef HFIT_SITE_TAGS
 static unsigned tag_of_caller(uint32_t caller) {
@@ -166,7 +221,11 @@ static bool make_heap(size_t size) {
     const uintptr_t alignment = (uintptr_t)1 << LARGEST_ALIGNMENT_LOG2;
     const uintptr_t pages = (uintptr_t)private_pages(size + alignment);
     const uintptr_t region = (pages + alignment - 1) / alignment * alignment;
-    return pages != 0 && run_heap_init((void *)region, size);
+    if (pages == 0 || !run_heap_init((void *)region, size)) {
+        return false;
+    }
+    put_marks();
+    return true;
 }
 
 static void begin(struct state *s) {
@@ -218,9 +277,17 @@ static void note_refusal(hfit_run *run, size_t size, struct site site) {
     }
 }
 
+static void *placed(size_t size, unsigned alignment_log2, struct site site) {
+    const size_t alignment = (size_t)1 << alignment_log2;
+    (void)site;
+    if (alignment_log2 == 0) {
+        return run_malloc_from(at_least(size), site);
+    }
+    return alignment > asks.alignment ? NULL : run_aligned_alloc(alignment, at_least(size));
+}
+
 static bool place(struct state *s, size_t size, unsigned alignment_log2, struct site site) {
-    void *block = alignment_log2 == 0 ? run_malloc_from(size, site)
-                                      : run_aligned_alloc((size_t)1 << alignment_log2, size);
+    void *block = placed(size, alignment_log2, site);
     if (block == NULL) {
         note_refusal(s->run, size, site);
         return false;
@@ -230,12 +297,23 @@ static bool place(struct state *s, size_t size, unsigned alignment_log2, struct 
     return true;
 }
 
+static void *resized(struct entry known, size_t size) {
+    if (!moves(known.size, size)) {
+        return RESIZE(known.planned, known.size, at_least(size));
+    }
+    void *block = run_malloc(at_least(size));
+    if (block != NULL) {
+        RELEASE(known.planned, known.size);
+    }
+    return block;
+}
+
 static bool resize(struct state *s, const void *block, size_t size, struct site site) {
     const struct entry known = *place_of(s, block);
     if (known.address == NULL) {
         return true;
     }
-    void *moved = size == 0 ? NULL : RESIZE(known.planned, known.size, size);
+    void *moved = size == 0 ? NULL : resized(known, size);
     if (size == 0) {
         RELEASE(known.planned, known.size);
     } else if (moved == NULL) {

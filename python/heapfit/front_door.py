@@ -165,15 +165,17 @@ def fit(
 
 def check(
     source: Source | Sequence[Source],
-    plan: PlanFile | Path | str,
+    plan: PlanFile | Path | str | None = None,
     options: CheckOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Check:
     """Replays recordings in the region of a plan: which of them run, and what of them grew.
 
+    Without a plan they are compared with the base that `options` gives.
     HeapfitError if the plan sets no region or was made for recordings of another kind.
     """
-    return check_recordings(sources_of(source), _plan_file(plan), options, progress)
+    known = None if plan is None else _plan_file(plan)
+    return check_recordings(sources_of(source), known, options, progress)
 
 
 def compare(

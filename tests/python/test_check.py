@@ -280,6 +280,23 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
     assert "wide: the 4,096 bytes of small are enough." in done.stdout
 
 
+def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> None:
+    asked = ("more.heap", "--base", "less.heap", "--base", "same.heap", "--json")
+    content = json.loads(heapfit("check", *asked, folder=folder).stdout)
+    (one,) = content["recordings"]
+    assert content["base"] == {"name": "same", "peak": PEAK, "needed": 3032}  # a header of 8 each
+    assert (one["verdict"], one["growth"], one["r_safe"]) == ("passed", 5.0, 3032 + 160)
+    assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
+    limited = CheckOptions((folder / "same.heap",), growth=4.0)
+    assert not check_recordings([folder / "more.heap"], None, limited).holds
+    wide = recording(folder / "wide.heap", blocks([1000]), bits=64)
+    for other, reason in ((wide, "64 bit"), (CAPTURE, "of packets")):
+        with pytest.raises(HeapfitError, match=reason):
+            check_recordings([other], None, limited)
+    with pytest.raises(HeapfitError, match="nothing to compare with"):
+        check_recordings([wide], None)
+
+
 def test_from_python_a_check_is_a_record(folder: Path) -> None:
     found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
     assert not found.holds

@@ -103,8 +103,8 @@ def test_both_heaps_are_replayed_in_the_same_regions_and_say_what_is_refused(map
 
 
 def test_what_is_packed_is_read_back(mapped):
-    _, shown, heap_map = mapped
-    record = pack_map(heap_map, shown)
+    _, _, heap_map = mapped
+    record = pack_map(heap_map)
     columns = columns_of(record)
     lifetimes = heap_map.lifetimes
     assert np.cumsum(columns["starts"]).tolist() == lifetimes.starts.tolist()
@@ -120,8 +120,8 @@ def test_what_is_packed_is_read_back(mapped):
 
 
 def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(mapped):
-    _, shown, heap_map = mapped
-    record = pack_map(heap_map, shown, most=100)
+    _, _, heap_map = mapped
+    record = pack_map(heap_map, most=100)
     columns = columns_of(record)
     first, end = record["window"]
     starts = np.cumsum(columns["starts"])

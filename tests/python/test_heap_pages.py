@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of compare, design and check: what they say is what the library found."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,9 @@ from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.space import portfolio_of
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
+from heapfit.plan.quantities import format_share
 from heapfit.report.heap.check import write_check_page
 from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
 from heapfit.report.heap.design import (
@@ -31,8 +34,10 @@ from heapfit.report.heap.design import (
     write_design_page,
     write_robust_page,
 )
+from heapfit.report.heap_map.replays import map_of, map_recordings, subject_from_plan
 from heapfit.report.sections.risk import RunGroup, risk_of
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import parse_workload
 
@@ -173,6 +178,40 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
         assert need <= loose.region
     assert "All 2 recordings pass" in told(page)
     assert '<div class="verdict holds">' in (folder / "e.html").read_text("utf-8")
+
+
+def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
+    older, newer = traces[:2]
+    check = check_recordings([newer], None, CheckOptions((older,)))
+    write_check_page(folder / "f.html", check, [newer], "heapfit check")
+    text = (folder / "f.html").read_text("utf-8")
+    record = json.loads(re.search(r'id="map-data">(.*?)</script>', text, re.DOTALL)[1])
+    needs = [check.base.needed, check.recordings[0].needed.r_safe]
+    assert [one["own"]["region"] for one in record["heaps"]] == needs
+    assert record["height"] == max(needs)
+    page = read(folder / "f.html")
+    peaks = [profile_trace(one).u_max for one in (older, newer)]
+    growth = format_share(peaks[1] / peaks[0] - 1)
+    row = [f"{peaks[1]:,} B", growth, f"{needs[1]:,} B"]
+    assert rows_of(page, "recordings")[1][2:] == row
+    assert rows_of(page, "grew")
+
+
+def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
+    pairs, alone = [], []
+    for trace in traces[:2]:
+        loaded = load_trace(trace)
+        subject = subject_from_plan("tlsf", Plan("tlsf", {"alignment": 8}), loaded, (65_536, 8))
+        pairs.append((loaded, subject))
+        alone.append(map_of(loaded, [subject]))
+    joint = map_recordings(pairs)
+    assert joint.events == max(one.events for one in alone)
+    for number, one in enumerate(alone):
+        offsets = joint.heaps[number].own.offsets
+        is_own = offsets < 65_536
+        assert offsets[is_own].tolist() == one.heaps[0].own.offsets.tolist()
+        assert joint.lifetimes.starts[is_own].tolist() == one.lifetimes.starts.tolist()
+        assert joint.lifetimes.sizes[is_own].tolist() == one.lifetimes.sizes.tolist()
 
 
 def test_the_least_size_that_works_is_found_by_halving():

@@ -16,6 +16,7 @@ from heapfit.checks.drill import drill_program
 from heapfit.checks.host_run import prepare_program, run_program
 from heapfit.checks.run import run_recording
 from heapfit.cli.main import make_app
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.plan.plan_file import load_plan
@@ -42,7 +43,7 @@ def compiled_once(tmp_path_factory):
     kept, compile_heap = tmp_path_factory.mktemp("heaps"), host_run._compile_heap
 
     def compile_or_copy(plan, folder, bits):
-        library = kept / f"{plan.plan.allocator}{bits}.so"
+        library = kept / f"{plan.plan.allocator}{plan.name}{bits}.so"
         if not library.exists():
             shutil.copy(compile_heap(plan, folder, bits), library)
         return library
@@ -88,6 +89,29 @@ def test_callers_that_pass_sizes_are_refused_where_check_does(folder, tmp_path):
     assert done.first == refused_by_check(trace, plan, 24_000) is not None
 
 
+KEPT = ("heap_5:8K,24K", "rt-thread:32K", "newlib:32K")  # marks; cuts and a least; a baseline
+
+
+@pytest.mark.parametrize("heap", KEPT)
+def test_a_heap_that_is_kept_is_out_of_memory_where_check_is(folder, tmp_path, heap):
+    command = [str(folder / f"drilled{CLASSES[0]}"), "careful"]
+    trace = record(command, tmp_path / "run.parquet").trace
+    plan, sizes = parse_heap_size(heap), (12_000, 20_000, 28_000)
+    with prepare_program(plan, command) as program:
+        found = [program.run(size).first for size in sizes]
+    assert found == [refused_by_check(trace, plan, size) for size in sizes]
+    assert None not in found[:2]
+
+
+def test_a_drill_of_a_kept_heap_sets_it_as_its_system_does(folder):
+    program = str(folder / f"drilled{CLASSES[0]}")
+    drill = drill_program(parse_heap_size("newlib:64K"), [program, "crash"])
+    assert drill.refusals.need % 4096 == 0
+    assert {(one.status, one.last.size) for one in drill.failed} == {(-11, 2000)}
+    by_region = {one.region: one.event for one in drill.refusals.requests}
+    assert all(by_region[one.region] == one.first.event for one in drill.runs)
+
+
 def test_tags_of_call_sites_place_blocks_as_in_the_replay(folder, tmp_path):
     command = [str(folder / f"drilled{CLASSES[0]}")]
     trace = record(command, tmp_path / "run.parquet").trace
@@ -129,8 +153,8 @@ def test_what_cannot_run_is_said_in_one_line(folder, tmp_path, monkeypatch):
     plan = plan_of(tmp_path)
     with pytest.raises(HeapfitError, match="cannot be made in 8 B"):
         run_program(plan, program, 8)
-    with pytest.raises(HeapfitError, match="no code to write"):
-        run_program(replace(plan, heap="heap_4", setting="configTOTAL_HEAP_SIZE"), program)
+    with pytest.raises(HeapfitError, match="heap_1 never frees a block"):
+        run_program(parse_heap_size("heap_1:64K"), program)
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(HeapfitError, match="cc: not found"):
         run_program(plan_of(tmp_path, "tlsf"), program)

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import axe_core_python
@@ -14,14 +15,20 @@ from small_traces import diverse, table2
 
 from chromium import Chromium
 from grid import thin
+from heapfit.checks.check import check_recordings
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
+from heapfit.plan.plan import Plan
+from heapfit.report.heap.check import write_check_page
 from heapfit.report.heap.fit import case_from_fit, write_report
+from heapfit.report.heap.live import render_live
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.simulate import solve
+from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import load_trace
 from program import run_heapfit
 
@@ -177,6 +184,25 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
     assert pale() < 0.1
 
 
+def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
+    trace = fitted.trace
+    heap = LiveHeap(Plan("tlsf", {"alignment": 8}), keeps=True)
+    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
+        heap.take(batch)
+    (tmp_path / "live.html").write_text(render_live(heap), encoding="utf-8")
+    by_hand = parse_heap_size(f"tlsf:{heap.region}")
+    plan = replace(by_hand, plan=heap.plan, heap="", base_alignment=heap.base)
+    write_check_page(tmp_path / "check.html", check_recordings([trace], plan), [trace], "")
+    drawn = []
+    for name in ("live.html", "check.html"):
+        browser.resize(1400, 900)
+        browser.open(tmp_path / name)
+        browser.wait_for(MAP_IS_DRAWN)
+        drawn.append(browser.run("document.querySelector('canvas.map').toDataURL()"))
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) > 10_000
+
+
 def test_the_slider_shows_the_request_that_fails_in_each_region(page, heap_map):
     rows = zip(*(heap.row for heap in heap_map.heaps), strict=True)
     for place, both in enumerate(rows):
@@ -226,6 +252,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
         ["compare", trace, "tlsf", "--workloads", "t2_w1:events=500", "--report", "compare.html"],
         ["fit", trace, "-o", "fit", "--plans", "plans", "--front", "front", "--allocators", "tlsf"],
         ["check", trace, "--plan", plan, "--report", "check.html"],
+        ["check", trace, "--base", trace, "--report", "beside.html"],
         ["size", trace, "--report", "size.html"],
         ["compare", trace, "--alignment", "8", "-o", "league"],
         ["reproduce", "000", "--small", "--report", "reproduce.html"],

@@ -107,7 +107,7 @@ def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_pat
         heap.take(batch)
     shown = load_trace(trace)
     subject = subject_from_plan("tlsf", heap.plan, shown, (heap.region, heap.base))
-    assert live_map(heap) == pack_map(map_of(shown, [subject]), shown)
+    assert live_map(heap) == pack_map(map_of(shown, [subject]))
     with serve_live(heap, 0) as port:
         address = f"http://127.0.0.1:{port}/"
         with urllib.request.urlopen(address) as answer:

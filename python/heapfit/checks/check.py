@@ -26,19 +26,22 @@ from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
+from heapfit.comparison.incumbents.heaps import TLSF, find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
-from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
@@ -77,6 +80,7 @@ class Base:
 
     name: str  # the recording's; "" where the plan alone tells the peak
     peak: int  # most live bytes
+    needed: int | None = None  # bytes of the plan's heap; None: not searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +112,11 @@ class CheckedRecording:
 class Check(Tabular):
     """The checks of all recordings against one plan."""
 
-    plan: PlanFile
+    plan: PlanFile  # of a comparison: a heap as large as all recordings need
     base: Base | None
     recordings: tuple[CheckedRecording, ...]
     options: CheckOptions
+    is_comparison: bool = False  # with the base alone, on no plan
 
     def __str__(self) -> str:
         failed = [one.run.name for one in self.recordings if not self._allows(one)]
@@ -169,12 +174,14 @@ class Check(Tabular):
 
 def check_recordings(
     sources: Sequence[Source],
-    plan: PlanFile,
+    plan: PlanFile | None,
     options: CheckOptions | None = None,
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
 ) -> Check:
     """Replays each recording once in the plan's region, and finds what fails and what grew.
+
+    None for the plan: recordings are compared with the base alone, in a heap that serves them all.
 
     A recording that fails is gone over again: for R, some 150 replays, and for what it holds.
     `sweep`: where several recordings are replayed; None: one after the other here. HeapfitError if
@@ -189,7 +196,10 @@ def check_recordings(
             opened.enter_context(open_trace(source, options.importing, work.part(i)))
             for i, source in enumerate(options.base)
         ]
-        request = _CheckRequest(plan, options, _highest(bases, work), len(sources) > 1)
+        highest = _highest(bases, work)
+        if plan is None:
+            return _compare_with_base(sources, highest, options, work)
+        request = _CheckRequest(plan, options, highest, len(sources) > 1)
         named = list(zip(sources, _names(sources), strict=True))
         if sweep is not None and len(named) > 1:
             checked = sweep.run("check", [_job(*one, request) for one in named], progress)
@@ -201,9 +211,71 @@ def check_recordings(
         return Check(plan, request.base, tuple(checked), options)
 
 
+def _compare_with_base(
+    sources: Sequence[Source],
+    highest: tuple[Trace, int] | None,
+    options: CheckOptions,
+    work: _CheckProgress,
+) -> Check:
+    """Recordings beside the base's highest: peaks, what grew, and needs in a heap many have."""
+    if highest is None:
+        raise HeapfitError("nothing to compare with: give a plan, or an earlier recording as base")
+    with ExitStack() as opened:
+        parts = [work.part(len(options.base) + i) for i in range(len(sources))]
+        traces = [
+            opened.enter_context(open_trace(source, options.importing, part))
+            for source, part in zip(sources, parts, strict=True)
+        ]
+        loaded = [load_trace(one) for one in (highest[0], *traces)]
+        heap, memories, events = _measure_common_heap(loaded, parts[-1])
+        needs = [heap.set_to(one) for one in memories]
+        plan = make_heap_plan(heap, max(needs))
+        base = Base(source_name(highest[0].path), highest[1], needs[0])
+        request = _CheckRequest(plan, options, highest, len(sources) > 1)
+        checked = []
+        for one, name, need in zip(loaded[1:], _names(sources), needs[1:], strict=True):
+            _reject_unlike_base(one.trace.info, highest[0].info, name)
+            run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
+            growth = 100 * (run.peak - base.peak) / base.peak if base.peak else None
+            needed = RecordingNeeds(need, need, events)
+            found, grown = _failures(run, growth, request), _changes(one, request)
+            checked.append(
+                CheckedRecording(run, growth, needed, None, found, grown, one.trace.info.notes)
+            )
+        return Check(plan, base, tuple(checked), options, is_comparison=True)
+
+
+def _reject_unlike_base(info: TraceInfo, base: TraceInfo, name: str) -> None:
+    """HeapfitError for packets beside a heap's requests, or another pointer width."""
+    if info.kind != base.kind:
+        raise HeapfitError(
+            f"{name}: is a recording of {info.kind}, the base of {base.kind} (give one of its kind)"
+        )
+    widths = {info.pointer_bits, base.pointer_bits} - {0}
+    if info.kind == "heap" and len(widths) > 1:
+        raise HeapfitError(
+            f"{name}: recorded on {info.pointer_bits} bit, the base on {base.pointer_bits} bit: "
+            "sizes differ (record both on the same target)"
+        )
+
+
+def _measure_common_heap(
+    loaded: Sequence[LoadedTrace], progress: Progress
+) -> tuple[SystemHeap, list[int], int]:
+    """heap_4, or TLSF for larger alignments; the memory of each recording; events replayed."""
+    bases = [one.largest_alignment for one in loaded]
+    name = "heap_4" if max(bases) <= STANDARD_ALIGNMENT else TLSF
+    heap = find_heap(name, STANDARD_ALIGNMENT)
+    heap, memories, events = measure_memories(heap, [*map(requests_of, loaded)], bases, progress)
+    known = [one for one in memories if one is not None]
+    if len(known) < len(loaded):
+        raise HeapfitError(f"{heap.title}: no region below 4 GiB serves these recordings")
+    return heap, known, events
+
+
 def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
-    path = _file(source)
+    path = path_of(source)
     highest = () if request.highest is None else (request.highest[0].path,)
     # A missing file is an error of the job, like any other that cannot be read.
     events = path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
@@ -229,7 +301,7 @@ class _CheckProgress:
     def __init__(
         self, sources: Sequence[Source], options: CheckOptions, progress: Progress
     ) -> None:
-        sizes = [_file(one).stat().st_size if _file(one).exists() else 0 for one in sources]
+        sizes = [path_of(one).stat().st_size if path_of(one).exists() else 0 for one in sources]
         bases, steps = len(options.base), _MEASURED if options.measure else _ONE
         whole = WeightedProgress(progress, {str(i): max(size, 1) for i, size in enumerate(sizes)})
         self._parts = [
@@ -241,12 +313,13 @@ class _CheckProgress:
         return self._parts[number]
 
 
-def _file(source: Source) -> Path:
+def path_of(source: Source) -> Path:
+    """The file of a recording."""
     return source.path if isinstance(source, Trace) else source
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    return distinct_source_names(list(map(_file, sources)))
+    return distinct_source_names(list(map(path_of, sources)))
 
 
 @dataclass(frozen=True)

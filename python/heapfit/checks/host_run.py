@@ -23,7 +23,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import Refusal
-from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
+from heapfit.comparison.incumbents.requests import mark_sizes
+from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
@@ -96,7 +98,7 @@ class PlannedProgram:
         """
         size = (self.plan.region if region is None else region) or 0
         file = self.folder / "run"
-        self.write_request(file, size)
+        self.write_request(file, region_of_plan(self.plan, size))
         begun = time.monotonic()
         status = self._wait(
             {**os.environ, **self.preload, **recorder_settings(pad_path(file), self.depth)}, seconds
@@ -185,13 +187,11 @@ def _reopen_input() -> Iterator[int | None]:
 def prepare_program(
     plan: PlanFile | Path | str, command: Sequence[str], depth: int = 1
 ) -> Iterator[PlannedProgram]:
-    """Compiles a plan's heap for a program; HeapfitError if there is no compiler or no code."""
+    """Compiles a plan's heap for a program; HeapfitError if there is no compiler.
+
+    Of a system's own heap it is the algorithm that replays it, asked as the system is.
+    """
     plan_file = plan if isinstance(plan, PlanFile) else load_plan(Path(plan))
-    if plan_file.heap:
-        raise HeapfitError(
-            f"{plan_file.name}: {describe_own_heap(plan_file)}, so none to run on (heapfit fit "
-            "--code writes a plan with code)"
-        )
     program = find_program(command[0])
     executable = read_executable(program)
     if executable is not None and executable.is_musl:
@@ -206,7 +206,10 @@ def prepare_program(
 
 
 def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
-    design = write_heap_sources(plan, folder, "run")
+    heap = heap_of_plan(plan)
+    if heap is not None and not heap.frees:
+        raise HeapfitError(f"{plan.name}: {heap.title} never frees a block, as programs here do")
+    design = write_heap_sources(replace(plan, region=region_of_plan(plan)), folder, "run")
     sites = ", ".join(f"{{0x{site:08x}, {tag}}}" for site, tag in plan.plan.sites.items())
     compiler = next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
@@ -216,6 +219,7 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     defined = [
         *(["-DHFIT_SIZED_FREES"] if design.needs_size else []),
         *([f"-DHFIT_SITE_TAGS={sites}"] if sites else []),
+        *(_define_heap(heap) if heap else ()),
     ]
     library = folder / "libheapfit_run.so"
     width = [] if bits == _OWN_BITS else [f"-m{bits}"]  # an option that not every compiler has
@@ -226,6 +230,15 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
         hint = " (a 32-bit program: install gcc-multilib)" if bits == 32 else ""
         raise HeapfitError(f"the heap cannot be compiled{hint}: {error}") from error
     return library
+
+
+def _define_heap(heap: SystemHeap) -> Iterator[str]:
+    """The options of the compiler that make the library ask as a system does."""
+    unit = heap.plan.alignment
+    most = 2**24 if heap.aligns else unit
+    asks = (heap.resizes.name, heap.least, heap.least_cut, unit, most)
+    yield f"-DHFIT_SYSTEM_HEAP={', '.join(map(str, asks))}"
+    yield f"-DHFIT_MARKS={', '.join(map(str, [*mark_sizes(heap.regions), 0]))}"
 
 
 def run_program(

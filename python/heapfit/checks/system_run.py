@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
@@ -89,18 +89,17 @@ class PlacedRequests:
 
 def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequests:
     """The requests of a recording for a plan's heap in its region, which starts at `base`."""
-    heap, requests, region = heap_of_plan(plan), requests_of(source), plan.region or 0
+    heap, requests = heap_of_plan(plan), requests_of(source)
     served, marks = requests, 0
     if heap is not None:
         served, marks = adapt_requests(heap, requests), 2 * len(heap.regions)
-        region = heap.region(heap.memory_of(region))
     return PlacedRequests(
         requests,
         served,
         find_placing_events(requests),
         find_placing_events(served)[marks:],
         plan.plan.engine(),
-        region,
+        region_of_plan(plan),
         base,
         marks,
     )

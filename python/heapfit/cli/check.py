@@ -6,8 +6,6 @@ Exit codes in addition to those of every command: 3 if a recording fails.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from heapfit.checks.check import CheckOptions, check_recordings
@@ -40,8 +38,8 @@ def run(command: CheckCommand) -> None:
         base_programs=tuple(command.base_programs or []),
         importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
     )
-    plan = _read_plan(command.plan, command.heap)
-    if plan.memories is not None:
+    plan = _read_plan(command)
+    if plan is not None and plan.memories is not None:
         _check_memories(command, plan.memories, options)
         return
     with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
@@ -68,12 +66,17 @@ def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOpt
         raise typer.Exit(_FAILED)
 
 
-def _read_plan(plan: Path | None, heap: str | None) -> PlanFile:
-    """The plan of a file, or of a heap and its size; a usage error without exactly one of them."""
-    if (plan is None) == (heap is None):
+def _read_plan(command: CheckCommand) -> PlanFile | None:
+    """The plan of a file, or of a heap and its size; None: recordings are compared with a base."""
+    plan, heap = command.plan, command.heap
+    if plan is not None and heap is not None:
         raise typer.BadParameter("give --plan or --heap, one of the two")
-    return (
-        parse_heap_size(heap)
-        if heap is not None
-        else load_plan(plan or Path(), takes_memories=True)
-    )
+    if plan is not None:
+        return load_plan(plan, takes_memories=True)
+    if heap is not None:
+        return parse_heap_size(heap)
+    if not command.base:
+        raise typer.BadParameter("give --plan or --heap, or --base to compare recordings")
+    if command.strict or command.measure:
+        raise typer.BadParameter("--strict and --measure judge a plan: give --plan or --heap")
+    return None

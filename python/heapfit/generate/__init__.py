@@ -39,7 +39,12 @@ from heapfit.generate.platforms import (
     platform_templates,
     require_sized_frees,
 )
-from heapfit.generate.tables import HeapDesign, design_from_plan_file, require_whole_blocks
+from heapfit.generate.tables import (
+    HeapDesign,
+    design_from_plan_file,
+    require_shipped,
+    require_whole_blocks,
+)
 from heapfit.generate.texts import (
     allocators_of,
     header_name,
@@ -80,6 +85,7 @@ def generate(
     if plan_file.memories is not None:
         require_plain(plan_file.name, target_language, chosen)
         return generate_memories(plan_file, plan_file.memories, folder, prefix)
+    require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]

@@ -28,7 +28,11 @@ _CONTRACT = re.compile(r"^#define HFIT_CONTRACT (\d+)$", re.MULTILINE)
 STAMP = "hfit/stamp.h"
 PLAN_OF_BUILD = "hfit/plan_of_build.h"
 _GENERATED = {STAMP, PLAN_OF_BUILD}
-_FOLDERS = {"hfit": "include/hfit", "src": "src"}  # in a generated folder: in core
+_FOLDERS = {  # in a generated folder: in core or baselines
+    "hfit": "include/hfit",
+    "baselines": "include/baselines",
+    "src": "src",
+}
 
 
 def core_folder() -> Path:
@@ -40,7 +44,13 @@ def core_folder() -> Path:
 def core_text(name: str) -> str:
     """The text of a core file by its name in a generated folder, such as src/tiling/tlsf.c."""
     folder, _, file = name.partition("/")
-    return _read(core_folder() / _FOLDERS[folder] / file)
+    places = [one / _FOLDERS[folder] / file for one in _source_folders()]
+    return _read(next(filter(Path.exists, places), places[0]))
+
+
+def _source_folders() -> tuple[Path, Path]:
+    """The installed copies of core and of the baselines, which only `heapfit run` compiles."""
+    return core_folder(), core_folder().with_name("baselines")
 
 
 @cache
@@ -116,10 +126,20 @@ def source_names(allocators: Iterable[str]) -> list[Text]:
 
 def _source_name(allocator: str) -> str:
     """The name of an allocator's source in a generated folder."""
-    sources = sorted(core_folder().glob(f"src/**/{allocator}.c"))
+    sources = [
+        source.relative_to(folder).as_posix()
+        for folder in _source_folders()
+        for source in folder.glob(f"src/**/{allocator}.c")
+    ]
     if len(sources) != 1:
         raise HeapfitError(f"{core_folder()}: has no {allocator}.c (install heapfit again)")
-    return sources[0].relative_to(core_folder()).as_posix()
+    return sources[0]
+
+
+def header_of(allocator: str) -> Text:
+    """The header of an allocator, as a name in a generated folder."""
+    is_shipped = (core_folder() / f"include/hfit/{allocator}.h").exists()
+    return Text(f"{'hfit' if is_shipped else 'baselines'}/{allocator}.h")
 
 
 def operation_names() -> list[Text]:

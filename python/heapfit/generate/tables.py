@@ -166,7 +166,6 @@ def design_from_plan_file(
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
-    require_shipped(plan_file.plan, plan_file.name)
     region = _require_region(plan_file, engine_plan)
     name = make_identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = plan_table_of(engine_plan, name)

@@ -17,6 +17,7 @@ from heapfit.generate.core_files import (
     STAMP,
     contract_number,
     core_stamp,
+    header_of,
     operation_names,
     sink_texts,
     source_names,
@@ -101,6 +102,7 @@ def readme_text(
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
         "version": printable(_engine.version),
+        "allocators": allocators_of(design),
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
         "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],
@@ -113,7 +115,7 @@ def _fill(template: str, design: HeapDesign, **more: object) -> str:
     figures = {
         "design": design,
         "upper": Text(design.prefix.upper()),
-        "allocators": allocators_of(design),
+        "headers": [header_of(allocator) for allocator in allocators_of(design)],
     }
     return fill_template(template, figures | more)
 

@@ -226,12 +226,12 @@ class FitCommand:
 class CheckCommand:
     """Check that new recordings still run in a plan's heap, and show what grew.
 
-    Exit status 0 if all do, 3 if one does not.
+    Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
     """
 
     EXAMPLES: ClassVar = (
         "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
-        "heapfit check run2.heap --heap heap_4:64K",
+        "heapfit check run2.heap --base run.heap --report grew.html",
     )
 
     sources: Sources

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.checks.check import Check, CheckedRecording, CheckFinding
-from heapfit.checks.growth import Change, Name
+from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding
+from heapfit.checks.growth import Change, Changes, Name
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import FEWEST_RUNS, Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
@@ -24,13 +24,17 @@ def check_parts(check: Check) -> Iterator[Part]:
     plan, base, limit = check.plan, check.base, check.options.growth
     yield Fields({"plan": plan.name, "allocator": plan.plan.allocator, "region": plan.region})
     yield Fields({"peak": peak_of_plan(plan), "margin": plan.margin, "runs": plan.runs})
-    yield Fields({"base": base and {"name": base.name or None, "peak": base.peak}})
+    needed = {} if base is None or base.needed is None else {"needed": base.needed}
+    yield Fields({"base": base and {"name": base.name or None, "peak": base.peak} | needed})
     yield Fields({"growth_allowed": limit, "is_strict": check.options.is_strict})
     yield Fields({"is_passed": check.holds, "events_replayed": check.events_replayed})
     yield Fields({"events_of_searches": check.events_of_searches})
     yield from (Note(f"{one.run.name}: {note}") for one in check.recordings for note in one.notes)
     yield from _describe_heap(check)
     yield Table(_COLUMNS, check.recordings, "recordings")
+    if check.is_comparison:
+        yield from (part for one in check.recordings for part in _growth_parts(one))
+        return
     prospect = check.prospect
     yield Fields({"prospect": prospect})
     yield from map(Line, _describe_prospect(prospect))
@@ -42,6 +46,8 @@ def check_parts(check: Check) -> Iterator[Part]:
 def title_of(check: Check) -> str:
     """The title of a check in a pull request."""
     failed = sum(1 for one in check.recordings if one.findings)
+    if check.is_comparison and check.base is not None:
+        return f"What grew since {check.base.name}"
     if check.holds:
         return f"The heap of {check.plan.region:,} bytes serves every recording"
     recordings = "recording" if len(check.recordings) == 1 else "recordings"
@@ -107,6 +113,10 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
 
 def _describe_heap(check: Check) -> Iterator[Line]:
     plan, base = check.plan, check.base
+    if base is not None and base.needed is not None:
+        yield Line(f"In {plan.heap} ({plan.setting}) {base.name} needs {base.needed:,} bytes.")
+        yield from _describe_growth(base, check.options.growth)
+        return
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
     peak = peak_of_plan(plan)
     planned = f" for a peak of {peak:,} bytes" if peak else ""
@@ -115,10 +125,13 @@ def _describe_heap(check: Check) -> Iterator[Line]:
         heap = f"{plan.heap}, {plan.setting}: {plan.region:,} bytes"
     yield Line(f"{heap}{planned}{margin}.")
     if base is not None:
-        whose = base.name or "the plan"
-        limit = check.options.growth
-        allowed = "" if limit is None else f" Limit: {limit:g} %."
-        yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
+        yield from _describe_growth(base, check.options.growth)
+
+
+def _describe_growth(base: Base, limit: float | None) -> Iterator[Line]:
+    whose = base.name or "the plan"
+    allowed = "" if limit is None else f" Limit: {limit:g} %."
+    yield Line(f"growth: of the peak, relative to {whose} ({base.peak:,} bytes).{allowed}")
 
 
 def _describe_prospect(prospect: Prospect) -> Iterator[str]:
@@ -154,13 +167,28 @@ def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     if one.refusals is not None:
         yield from _refusal_parts(one.refusals)
     if one.changes is not None:
-        yield from _change_parts("size", "size up to", one.changes.sizes)
-        yield from _change_parts("call site", "call site", one.changes.sites)
-        yield from _change_parts("task", "task", one.changes.tasks)
-        if one.changes.are_builds_different:
-            yield Line(
-                "The builds differ, and with them the call sites: give --program, --base-program."
-            )
+        yield from _change_tables(one.changes)
+
+
+def _growth_parts(one: CheckedRecording) -> Iterator[Part]:
+    """What grew in a recording that is compared with the base alone."""
+    changes = one.changes
+    if changes is None or not (changes.sizes or changes.sites or changes.tasks):
+        yield Line(f"{one.run.name}: no size, call site or task holds more than in the base.")
+        return
+    yield Line("")
+    yield Line(f"{one.run.name}:")
+    yield from _change_tables(changes)
+
+
+def _change_tables(changes: Changes) -> Iterator[Part]:
+    yield from _change_parts("size", "size up to", changes.sizes)
+    yield from _change_parts("call site", "call site", changes.sites)
+    yield from _change_parts("task", "task", changes.tasks)
+    if changes.are_builds_different:
+        yield Line(
+            "The builds differ, and with them the call sites: give --program, --base-program."
+        )
 
 
 def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:

@@ -77,6 +77,12 @@ def heap_of_plan(plan_file: PlanFile) -> SystemHeap | None:
     return heap
 
 
+def region_of_plan(plan_file: PlanFile, setting: int | None = None) -> int:
+    """Bytes of the plan's region where a heap is set to `setting`, its own by default."""
+    size, heap = plan_file.region if setting is None else setting, heap_of_plan(plan_file)
+    return size or 0 if heap is None else heap.region(heap.memory_of(size or 0))
+
+
 def describe_own_heap(plan_file: PlanFile) -> str:
     """One line on a plan for which no code is written."""
     size = "" if plan_file.region is None else f": set {plan_file.setting} to {plan_file.region:,}"

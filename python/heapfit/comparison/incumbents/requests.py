@@ -166,12 +166,16 @@ def _incarnations(
     return now, np.concatenate([now[:1], now[:-1]])
 
 
+def mark_sizes(regions: Sequence[int]) -> list[int]:
+    """Sizes of the blocks before the first request: heap_5's regions, each freed, and marks."""
+    return [size for region in regions for size in (region - 2 * HEAP_4_LINK, MARK - HEAP_4_LINK)]
+
+
 def _add_region_marks(regions: tuple[int, ...], requests: Requests) -> Requests:
     """Puts used chunks before the requests that stand for the marks between heap_5's regions."""
-    count = len(regions)
+    count, sizes = len(regions), mark_sizes(regions)
     if count == 0:
         return requests
-    sizes = [size for region in regions for size in (region - 2 * HEAP_4_LINK, MARK - HEAP_4_LINK)]
     op = np.repeat(np.array([ALLOC, FREE], np.uint8), [2 * count, count])
     named = [*range(2 * count), *range(0, 2 * count, 2)]
     return Requests(

@@ -6,13 +6,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.checks.check import Check, CheckedRecording, Source
+from heapfit.checks.check import Check, CheckedRecording, Source, path_of
 from heapfit.checks.margin import peak_of_plan
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.trial import least_region
@@ -22,10 +22,11 @@ from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
-from heapfit.report.heap_map.packed import pack_map
+from heapfit.report.heap_map.packed import pack_map, share_sites
 from heapfit.report.heap_map.replays import (
     ReplaySubject,
     map_of,
+    map_recordings,
     subject_from_heap,
     subject_from_plan,
 )
@@ -36,6 +37,7 @@ from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Risk, RunGroup, risk_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.names import source_name
 
 _TEMPLATE = Path(__file__).with_name("check.html.j2")
 _SIZES = 32  # up to the plan's region: the least is found in which a recording runs
@@ -59,16 +61,20 @@ def write_check_page(path: Path, check: Check, sources: Sequence[Source], comman
 
 def render(check: Check, sources: Sequence[Source], command: str) -> str:
     """The page as text, the same for the same check."""
-    place = _select_shown(check)
+    place, importing = _select_shown(check), check.options.importing
     shown, needed = None, []
     with ExitStack() as opened:
         for number, (source, one) in enumerate(zip(sources, check.recordings, strict=True)):
-            trace = opened.enter_context(open_trace(source, check.options.importing))
+            trace = opened.enter_context(open_trace(source, importing))
             loaded = load_trace(trace, check.plan.plan.alignment)
             needed.append(_measure_need(loaded, check.plan, one))
             shown = loaded if number == place else shown
         assert shown is not None, "a check has one recording at least"
-        gathered = _content(check, shown, needed, _commands(sources, command))
+        if check.is_comparison:
+            base = load_trace(opened.enter_context(open_trace(_base_source(check), importing)))
+            gathered = _comparison_content(check, (base, shown), _commands(sources, command))
+        else:
+            gathered = _content(check, shown, needed, _commands(sources, command))
     recording = check.recordings[place]
     return content.render(_TEMPLATE, gathered, check=check, shown=recording, needed=needed)
 
@@ -124,7 +130,7 @@ def _content(
     heap_map = None
     if not info.in_pieces:
         also = [one for one in [needed[place].region] if one is not None]
-        heap_map = pack_map(map_of(shown, [heap], also), shown, sites)
+        heap_map = pack_map(map_of(shown, [heap], also), sites)
     return PageContent(
         opening=_opening(check, shown, needed),
         heap_map=heap_map,
@@ -136,6 +142,88 @@ def _content(
         plan=plan_part(plan, region),
         commands=commands,
         own_links=(("recordings", "The recordings"),),
+    )
+
+
+def _base_source(check: Check) -> Source:
+    """The recording of the base that the others are compared with."""
+    assert check.base is not None, "a comparison has a base"
+    for source in check.options.base:
+        if source_name(path_of(source)) == check.base.name:
+            return source
+    raise AssertionError("the base's name is of one of its recordings")
+
+
+def _comparison_content(
+    check: Check, pair: tuple[LoadedTrace, LoadedTrace], commands: tuple[PageCommand, ...]
+) -> PageContent:
+    """The page of two recordings, the earlier first: what grew, and both maps at one scale."""
+    (base, shown), place, options = pair, _select_shown(check), check.options
+    recording, plan = check.recordings[place], check.plan
+    names = site_names(shown, options.programs)
+    old_names = site_names(base, options.base_programs or options.programs)
+    assert check.base is not None and recording.needed is not None, "both were measured"
+    sized = [
+        (loaded, _make_subject(name, need, loaded, plan))
+        for loaded, name, need in (
+            (base, check.base.name, check.base.needed),
+            (shown, recording.run.name, recording.needed.r_safe),
+        )
+    ]
+    (_, heap), both = sized[1], map_recordings(sized)
+    sites = share_sites(both.sites, old_names, names)
+    return PageContent(
+        opening=_comparison_opening(check, shown),
+        heap_map=pack_map(replace(both, sites=sites), {**old_names, **names}),
+        peak=_peak(shown, heap, recording, names),
+        risk=None,
+        program=program_of(shown, plan.plan, plan.region or 0),
+        candidates=None,
+        notes=shown.trace.info.notes,
+        plan=None,
+        commands=commands,
+        own_links=(("recordings", "The recordings"), ("grew", "What grew")),
+    )
+
+
+def _make_subject(
+    name: str, need: int | None, loaded: LoadedTrace, plan: PlanFile
+) -> ReplaySubject:
+    """A recording in the plan's heap, set to what it needs."""
+    heap = heap_of_plan(plan)
+    assert heap is not None, "a comparison is made in a system's heap"
+    region = (region_of_plan(plan, need), _base(loaded, plan))
+    return subject_from_heap(name, heap, loaded, region)
+
+
+def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:
+    recording, base = check.recordings[_select_shown(check)], check.base
+    assert base is not None and base.needed is not None, "it is compared with that"
+    assert recording.needed is not None and recording.needed.r_safe is not None
+    need, name = recording.needed.r_safe, recording.run.name
+    growth = f"{recording.growth or 0:+.1f}{NO_BREAK}%"
+    many = len(check.recordings)
+    return PageOpening(
+        command="check",
+        title=f"{name} beside {base.name}",
+        source=", ".join([base.name, *(one.run.name for one in check.recordings)]),
+        kind=content.recording_kind(shown.trace.info),
+        sentences=(
+            f"The peak went from {size(base.peak)} to {size(recording.run.peak)}; "
+            f"{check.plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
+        ),
+        lead=(
+            PageFigure("peak", growth),
+            PageFigure(check.plan.heap, f"{need - base.needed:+,}{NO_BREAK}B"),
+        ),
+        remarks=(f"Below, the page shows {name}.",) if many > 1 else (),
+        trust=(
+            PageFigure("earlier peak", size(base.peak), base.name),
+            PageFigure("peak", size(recording.run.peak), name),
+            content.pointer_figure([one.run.trace for one in check.recordings]),
+        ),
+        badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
+        tone=content.FAILED if not check.holds else content.HOLDS if check.options.growth else "",
     )
 
 
@@ -218,6 +306,6 @@ def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
 
 
 def _commands(sources: Sequence[Source], command: str) -> tuple[PageCommand, ...]:
-    files = [one if isinstance(one, Path) else one.path for one in sources]
+    files = map(path_of, sources)
     fit = shlex.join(["heapfit", "fit", *map(str, files)])
     return (PageCommand("This check:", command), PageCommand("One heap for these recordings:", fit))

@@ -73,9 +73,7 @@ def gather(compared: ComparisonInput, folder: Path) -> PageContent:
     links += [("plans-regions", "In the plan's region")] if compared.held else []
     return PageContent(
         opening=_opening(case, compared.matrix),
-        heap_map=pack_map(map_of(case.shown, subjects), case.shown, case.sites)
-        if subjects
-        else None,
+        heap_map=pack_map(map_of(case.shown, subjects), case.sites) if subjects else None,
         peak=peak_of(case, subjects),
         risk=None,
         program=program_of(case.shown, case.winner.plan),

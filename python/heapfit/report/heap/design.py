@@ -83,7 +83,7 @@ def _content(
     subjects = subjects_of(case)
     heap_map = None
     if subjects:
-        heap_map = pack_map(map_of(case.shown, subjects), case.shown, case.sites)
+        heap_map = pack_map(map_of(case.shown, subjects), case.sites)
     return PageContent(
         opening=opening,
         heap_map=heap_map,

@@ -90,7 +90,7 @@ def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -
     with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
         heap_map = None
         if subjects:
-            heap_map = pack_map(map_of(shown, subjects, progress=progress), shown, case.sites)
+            heap_map = pack_map(map_of(shown, subjects, progress=progress), case.sites)
     return PageContent(
         opening=_describe_opening(fit, case.winner.alignment),
         heap_map=heap_map,

@@ -40,7 +40,7 @@ def live_map(heap: LiveHeap) -> dict[str, Any] | None:
         shown = load_trace(trace)
         name, region = heap.plan.allocator, (heap.region, heap.base)
         subject = subject_from_plan(name, heap.plan, shown, region)
-        return pack_map(map_of(shown, [subject]), shown)
+        return pack_map(map_of(shown, [subject]))
 
 
 def render_live(heap: LiveHeap, is_paused: bool = False) -> str:

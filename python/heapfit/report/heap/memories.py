@@ -16,12 +16,17 @@ from heapfit.memories.search import Point
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace, byte_axis, line_with_marks
 from heapfit.report.drawing.number_text import NO_BREAK, size
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import HeapMap, MappedHeap, RegionReplay
+from heapfit.report.heap_map.packed import MAP_SCRIPT, pack_map
+from heapfit.report.heap_map.replays import (
+    ELSEWHERE,
+    HeapMap,
+    MappedHeap,
+    RegionReplay,
+    find_gaps,
+    sites_of,
+)
 
 _TEMPLATE = Path(__file__).with_name("memories.html.j2")
-_MAP_SCRIPT = _TEMPLATE.parent.with_name("heap_map") / "map.js"
-_ELSEWHERE = np.uint64(2**31)  # an offset above every region that is drawn
 
 
 def write_memories_page(
@@ -29,12 +34,12 @@ def write_memories_page(
 ) -> None:
     """Writes the page, whose maps are of the first recording; `names` are call sites'."""
     chart, demand = _curve_chart(placing), placing.demands[0]
-    record = pack_map(map_memories(placing, demand), demand.loaded, names)
+    record = pack_map(map_memories(placing, demand), names)
     text = rendering.render(
         _TEMPLATE,
         f"{placing.memories[0].name} in {size(placing.size.region)}",
         [chart],
-        own_scripts={_MAP_SCRIPT: record},
+        own_scripts={MAP_SCRIPT: record},
         chart_shown=chart,
         placing=placing,
         longer=describe_longer_runs(placing.longer),
@@ -56,11 +61,13 @@ def map_memories(placing: Placing, demand: Demand) -> HeapMap:
     heaps = []
     for number, (memory, use) in enumerate(zip(plan.memories, replay.shares(), strict=True)):
         region = memory.size if number == 0 else max(use.footprint, 1)
-        own = RegionReplay(region, np.where(numbers == number, offsets, _ELSEWHERE), None)
-        heaps.append(MappedHeap(memory.name, own, (own,)))
-    lifetimes = _engine.Lifetimes(events)
-    peak = demand.loaded.profile.u_max_event
-    return HeapMap(tuple(heaps), lifetimes, len(events), peak, is_divided=True)
+        own = RegionReplay(region, np.where(numbers == number, offsets, ELSEWHERE), None)
+        peak = demand.loaded.profile.u_max_event
+        heaps.append(MappedHeap(memory.name, own, (own,), len(events), peak))
+    lifetimes, gaps = _engine.Lifetimes(events), find_gaps(demand.loaded)
+    sites = sites_of(demand.loaded, lifetimes)
+    note = "Each memory is drawn to its highest byte in use, all to the same scale."
+    return HeapMap(tuple(heaps), lifetimes, sites, gaps, is_divided=True, note=note)
 
 
 def _curve_chart(placing: Placing) -> Chart:

@@ -337,8 +337,12 @@
             const pen = this.pen;
             pen.fillStyle = this.colour("--ink");
             pen.fillRect(left, this.y(region) - 0.75, width, 1.5);
-            const isPeakSeen = !refused || refused.event > told.peak;
-            this.drawUpright(told.peak, "--ink", isPeakSeen ? "most bytes live" : "");
+            const {events, peak} = told.heaps[this.heap];
+            const isPeakSeen = !refused || refused.event > peak;
+            this.drawUpright(peak, "--ink", isPeakSeen ? "most bytes live" : "");
+            if (events < told.events) {
+                this.drawUpright(events, "--ink", "ends");
+            }
             if (refused) {
                 const x = this.x(across(refused.event));
                 pen.fillStyle = this.colour("--veil");
@@ -459,7 +463,7 @@
 
         blockText(i) {
             const life = ends[i] - starts[i];
-            const last = ends[i] === told.events ? "to the end" : `to ${number.format(ends[i])}`;
+            const last = ends[i] === told.heaps[this.heap].events ? "to the end" : `to ${number.format(ends[i])}`;
             const inTime = told.hasTimes
                 ? `, ${number.format(+(times[ends[i]] - times[starts[i]]).toPrecision(4))} ms` : "";
             const site = told.sites ? `; call site ${told.sites.labels[columns.sites[i]]}` : "";
@@ -633,9 +637,10 @@
     function save() {
         const lines = ["heap,region,offset,size,from_event,until_event,call_site"];
         for (const {heap, places} of panels) {
-            places.forEach((place, i) => lines.push([`"${told.heaps[heap].name}"`,
-                stateOf(heap).region, place, panels[heap].sizeOf(i), starts[i], ends[i],
-                told.sites ? `"${told.sites.labels[columns.sites[i]]}"` : ""].join(",")));
+            places.forEach((place, i) => place < told.height
+                && lines.push([`"${told.heaps[heap].name}"`, stateOf(heap).region, place,
+                    panels[heap].sizeOf(i), starts[i], ends[i],
+                    told.sites ? `"${told.sites.labels[columns.sites[i]]}"` : ""].join(",")));
         }
         saveText("heap-map.csv", lines.join("\n") + "\n");
     }
@@ -653,10 +658,10 @@
         on("whole", "click", whole);
         on("in", "click", () => zoomMiddle(0.5));
         on("out", "click", () => zoomMiddle(2));
-        on("peak", "click", () => lookAt(told.peak));
+        on("peak", "click", () => lookAt(told.heaps.at(-1).peak));
         on("refusal", "click", () => {
             const refused = told.heaps.map((_, heap) => stateOf(heap).refused).find((one) => one);
-            lookAt(refused ? refused.event : told.peak);
+            lookAt(refused ? refused.event : told.heaps.at(-1).peak);
         });
         on("save", "click", save);
         dark.addEventListener("change", drawAll);

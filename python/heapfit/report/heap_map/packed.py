@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.report.drawing.number_text import printable, size
 from heapfit.report.heap_map.replays import HeapMap, RegionReplay
-from heapfit.trace.loaded import LoadedTrace
 
 MAP_SCRIPT = Path(__file__).with_name("map.js")
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
@@ -41,8 +40,6 @@ PICTURE = (960, 240)  # columns and rows
 PICTURE_OF_ROW = (240, 60)  # of the slider's regions, of which there are 24 and more for each heap
 _BLOCKS_OF_WINDOW = 12_000  # in addition to those that are live at the peak
 _COARSER = (1, 2, 4)  # times: a picture and a window, should what is finer not fit
-_LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
-_SECOND = 1_000_000
 _DEFLATED_AT_ONCE = 1 << 16  # numbers deflated at a time
 
 Numbers = NDArray[np.uint32]
@@ -97,7 +94,6 @@ class _Columns:
 
 def pack_map(
     heap_map: HeapMap,
-    shown: LoadedTrace,
     site_names: Mapping[int, str] | None = None,
     most: int = MOST_PACKED,
 ) -> dict[str, Any]:
@@ -106,12 +102,12 @@ def pack_map(
     Call sites have their names where these are known, the recorder's hash otherwise.
     """
     names = site_names or {}
-    record = _pack_window(heap_map, shown, names, _Window(0, heap_map.events), most)
+    record = _pack_window(heap_map, names, _Window(0, heap_map.events), most)
     for coarser in _COARSER:
         if record["packed"] is not None:
             break
         limit = most if coarser != _COARSER[-1] else math.inf
-        record = _pack_window(heap_map, shown, names, _window(heap_map, coarser), limit)
+        record = _pack_window(heap_map, names, _window(heap_map, coarser), limit)
     return record
 
 
@@ -122,6 +118,19 @@ def site_label(site: int, names: Mapping[int, str]) -> str:
     ('0000001a', 'parse, json.c:12', 'unknown')
     """
     return names.get(site, f"{site:08x}") if site else "unknown"
+
+
+def share_sites(sites: Numbers, old: Mapping[int, str], new: Mapping[int, str]) -> Numbers:
+    """Call sites of two builds, where those of one function have one number.
+
+    >>> share_sites(np.array([7, 9], np.uint32), {7: "f, a.c:1"}, {9: "f, a.c:3"}).tolist()
+    [9, 9]
+    """
+    now = {name.partition(",")[0]: site for site, name in new.items()}
+    moved = {site: now.get(name.partition(",")[0], site) for site, name in old.items()}
+    distinct, place = np.unique(sites, return_inverse=True)
+    shared = [moved.get(one, one) if one not in new else one for one in distinct.tolist()]
+    return np.array(shared, np.uint32)[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,6 @@ def _window(heap_map: HeapMap, coarser: int) -> _Window:
 
 def _pack_window(
     heap_map: HeapMap,
-    shown: LoadedTrace,
     names: Mapping[int, str],
     window: _Window,
     most: float,
@@ -162,10 +170,9 @@ def _pack_window(
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_listed])
     listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns.add("sizes", place)
-    if len(shown.sites) > 0:
-        asked_by = shown.sites[lifetimes.starts.astype(np.int64)][is_listed]
-        by_site = _add_sites(columns, asked_by, names)
-    gaps = _gaps(shown)
+    if len(heap_map.sites) > 0:
+        by_site = _add_sites(columns, heap_map.sites[is_listed], names)
+    gaps = heap_map.gaps
     if gaps is not None:
         columns.add("times", gaps)
     _add_places(columns, heap_map, is_listed)
@@ -174,7 +181,6 @@ def _pack_window(
         _add_pictures(columns, heap_map, colours, window.picture)
     return {
         "events": heap_map.events,
-        "peak": heap_map.peak,
         "window": [window.first, window.end],
         "picture": None if is_listed.all() else window.picture,
         "rowPicture": PICTURE_OF_ROW,
@@ -184,9 +190,12 @@ def _pack_window(
         "isEven": gaps is not None and _is_even(gaps[: _last_shown(heap_map)]),
         "height": _height(heap_map),
         "isDivided": heap_map.is_divided,
+        "note": heap_map.note,
         "heaps": [
             {
                 "name": heap.name,
+                "events": heap.events,
+                "peak": heap.peak,
                 "own": _region_record(heap.own),
                 "row": [_region_record(one) for one in heap.row],
             }
@@ -250,15 +259,6 @@ def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -
     named = [labels[one] for one in order[: MOST_CLASSES - 1].tolist()]
     names = [*named, "all others"] if len(labels) > len(named) else named
     return ColourClasses(labels, np.minimum(rank, MOST_CLASSES - 1).tolist(), names)
-
-
-def _gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
-    """Microseconds from each event to the next; None where no time is known."""
-    times = np.concatenate([batch["time"] for batch in shown.trace.batches(("time",))])
-    if int(times[-1]) == 0:
-        return None
-    gaps = np.diff(times, prepend=times[:1])
-    return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
 
 
 def _is_even(gaps: NDArray[np.uint64]) -> bool:

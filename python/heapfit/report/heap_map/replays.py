@@ -33,6 +33,9 @@ from heapfit.trace.loaded import LoadedTrace
 
 REGIONS = 24  # that both heaps are replayed in
 _UNIT = _engine.REGION_UNIT
+_LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
+_SECOND = 1_000_000
+ELSEWHERE = np.uint64(2**31)  # the offset of a block in another heap: above every region drawn
 _MOST_ACCESSES = 500  # an event: a heap that makes more is too slow to be searched for a page
 
 Offsets = NDArray[np.uint64]
@@ -70,6 +73,8 @@ class MappedHeap:
     name: str
     own: RegionReplay
     row: tuple[RegionReplay, ...]
+    events: int  # of the recording
+    peak: int  # the event at which the most bytes are live
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +100,20 @@ class HeapMap:
 
     heaps: tuple[MappedHeap, ...]
     lifetimes: _engine.Lifetimes  # of the trace that is shown
-    events: int
-    peak: int  # the event at which the most bytes are live
+    sites: NDArray[np.uint32]  # call site of each; empty if none is recorded
+    gaps: NDArray[np.uint64] | None  # microseconds from each event to the next, where known
     is_divided: bool = False  # each heap has a part of the blocks, in a memory of its own
+    note: str = ""  # a sentence on the scale, where it is divided
+
+    @property
+    def events(self) -> int:
+        """The length of the axis in events."""
+        return max(one.events for one in self.heaps)
+
+    @property
+    def peak(self) -> int:
+        """The event at which the most bytes are live, of the last heap's recording."""
+        return self.heaps[-1].peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +176,51 @@ def map_of(
         return done
 
     replays = map_in_threads(shown.threads, replay, range(len(wanted)))
-    return HeapMap(
-        heaps=tuple(
-            MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))))
-            for one in subjects
-        ),
-        lifetimes=_engine.Lifetimes(shown.events),
-        events=len(shown.events),
-        peak=shown.profile.u_max_event,
+    end, peak = len(shown.events), shown.profile.u_max_event
+    heaps = (
+        MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))), end, peak)
+        for one in subjects
     )
+    lifetimes = _engine.Lifetimes(shown.events)
+    return HeapMap(tuple(heaps), lifetimes, sites_of(shown, lifetimes), find_gaps(shown))
+
+
+def map_recordings(pairs: Sequence[tuple[LoadedTrace, ReplaySubject]]) -> HeapMap:
+    """The map of several recordings, each with its blocks in a heap of its own, over events."""
+    all_lives = [_engine.Lifetimes(shown.events) for shown, _ in pairs]
+    starts, ends, sizes = (
+        np.concatenate([getattr(one, name) for one in all_lives])
+        for name in ("starts", "ends", "sizes")
+    )
+    order = np.argsort(starts, kind="stable")
+    owner = np.repeat(np.arange(len(pairs)), [len(one) for one in all_lives])[order]
+    heaps = []
+    for number, (shown, subject) in enumerate(pairs):
+        replay = _replay_subject(subject, subject.region + subject.shift)
+        offsets = np.full(len(order), ELSEWHERE)
+        offsets[owner == number] = replay.offsets
+        own = RegionReplay(replay.region, offsets, replay.refused)
+        peak = shown.profile.u_max_event
+        heaps.append(MappedHeap(subject.name, own, (own,), len(shown.events), peak))
+    found = [sites_of(shown, one) for (shown, _), one in zip(pairs, all_lives, strict=True)]
+    sites = np.concatenate(found)[order] if all(map(len, found)) else found[0][:0]
+    lifetimes = _engine.Lifetimes(starts[order], ends[order], sizes[order])
+    note = "Each recording in the heap that it needs, both to the same scale, event by event."
+    return HeapMap(tuple(heaps), lifetimes, sites, None, is_divided=True, note=note)
+
+
+def sites_of(shown: LoadedTrace, lifetimes: _engine.Lifetimes) -> NDArray[np.uint32]:
+    """The call site of each lifetime; empty if none is recorded."""
+    return shown.sites[lifetimes.starts.astype(np.int64)] if len(shown.sites) else shown.sites
+
+
+def find_gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
+    """Microseconds from each event to the next; None where no time is known."""
+    times = np.concatenate([batch["time"] for batch in shown.trace.batches(("time",))])
+    if int(times[-1]) == 0:
+        return None
+    gaps = np.diff(times, prepend=times[:1])
+    return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
 
 
 def measure_peak_use(subject: ReplaySubject, peak: int) -> PeakUse:
