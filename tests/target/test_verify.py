@@ -246,6 +246,8 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
     class Ended:
         """A firmware that is ended in its first run."""
 
+        has_recorder = True
+
         def make(self, code, *_):
             assert (code / "README.md").is_file()
 
@@ -284,7 +286,7 @@ def test_equal_runs_and_earlier_looks_raise_the_bound():
 @pytest.mark.parametrize(("seen", "distinct"), [((), 2), (("first",), 1), (("first", "last"), 0)])
 def test_runs_that_the_plan_has_seen_or_that_repeat_do_not_count(monkeypatch, seen, distinct):
     running = loop._Loop(None, None, loop.VerifyOptions(times=4), [], 0, RunProgress(print, 1))
-    running.firmware = SimpleNamespace(make=lambda *_: None)
+    running.firmware = SimpleNamespace(make=lambda *_: None, has_recorder=True)
     plan = SimpleNamespace(
         region=8, trained_on=SimpleNamespace(has_seen=lambda content: content in seen)
     )
