@@ -5,9 +5,8 @@
 
 Each system of examples/firmware is recorded over its own heap, which has heap_4's rule, in more
 than it needs. The smallest region that serves the run is then bisected on the board to 8 bytes,
-with the recorder in the image. The size of the region moves what lies behind it in RAM, and so the
-bytes that the recorder writes of an address: where requests follow timing, the run is another one.
-So it is recorded again in the region found, and replayed.
+with the recorder in the image. The two differ by what heap_4's rule keeps at the region's end
+(pxEnd, 8 bytes), which the example's heap does without.
 
 Needs arm-none-eabi-gcc and qemu-system-arm. Nothing fails.
 """
@@ -59,21 +58,19 @@ def needed_on_board(folder: Path, system: str, seed: str, seconds: str, guess: i
     return high * STEP
 
 
-def needed_by_replay(folder: Path, system: str, seed: str, seconds: str, region: int) -> int:
-    """What the replay of a run needs that was recorded in a region."""
-    image = make(folder, system, region)
+def needed_by_replay(folder: Path, system: str, seed: str, seconds: str) -> int:
+    """What the replay of a run needs that was recorded in plenty."""
+    image = make(folder, system, PLENTY)
     emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
     loaded = load_trace(record_emulated(emulation, folder / "run.parquet").trace)
     return measure_incumbent(heap_4(), [loaded], ignore_progress).most
 
 
 def compare_regions(folder: Path, system: str, seed: int, seconds: str) -> tuple[str, ...]:
-    """A row: the replay of a run in plenty, what the board needs, and the replay of that run."""
+    """A row: what the replay of a run needs, and what the board does."""
     run = (folder, system, str(seed), seconds)
-    before = needed_by_replay(*run, PLENTY)
-    needed = needed_on_board(*run, before)
-    there = needed_by_replay(*run, needed)
-    return system, str(seed), str(before), str(needed), str(there)
+    replayed = needed_by_replay(*run)
+    return system, str(seed), str(replayed), str(needed_on_board(*run, replayed))
 
 
 def main() -> None:
@@ -90,13 +87,7 @@ def main() -> None:
                 found.append(compare_regions(Path(name), system, seed, options.seconds))
                 print(*found[-1], flush=True)
     if options.write:
-        columns = (
-            "system",
-            "seed",
-            "run in 64 KiB by replay, B",
-            "needed on the board, B",
-            "that run by replay, B",
-        )
+        columns = ("system", "seed", "by replay, B", "needed on the board, B")
         write_result("board-region", columns, found, keys=2)
 
 

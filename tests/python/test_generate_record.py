@@ -16,7 +16,9 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 STRICT = ("gcc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", NO_MEMSET)
 PROGRAM = """
 #include "app_heap.h"
+#ifdef APP_HEAP_RECORDS
 #include "record.h"
+#endif
 #include "sinks/sinks.h"
 #include <stdio.h>
 

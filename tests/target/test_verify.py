@@ -194,8 +194,11 @@ def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):
     assert not (tmp_path / "verified" / "code").exists()
 
 
-def test_on_riscv_tasks_get_every_block_where_the_replay_places_it(tmp_path):
-    result = verify(tmp_path, 40_000, "--times", "2", build=tasks_build(tmp_path, "rv32imac"))
+def test_on_riscv_a_heap_that_records_itself_places_every_block_as_the_replay_does(tmp_path):
+    """The build has no {record}: the heap's C records, in tasks, and no longer in the last runs."""
+    build = tasks_build(tmp_path, "rv32imac").replace(" RECORD={record}", "")
+    result = verify(tmp_path, 40_000, "--times", "2", build=build)
+    assert not (tmp_path / "verified/code/record.c").exists()
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
 
@@ -243,6 +246,8 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
     class Ended:
         """A firmware that is ended in its first run."""
 
+        has_recorder = True
+
         def make(self, code, *_):
             assert (code / "README.md").is_file()
 
@@ -281,7 +286,7 @@ def test_equal_runs_and_earlier_looks_raise_the_bound():
 @pytest.mark.parametrize(("seen", "distinct"), [((), 2), (("first",), 1), (("first", "last"), 0)])
 def test_runs_that_the_plan_has_seen_or_that_repeat_do_not_count(monkeypatch, seen, distinct):
     running = loop._Loop(None, None, loop.VerifyOptions(times=4), [], 0, RunProgress(print, 1))
-    running.firmware = SimpleNamespace(make=lambda *_: None)
+    running.firmware = SimpleNamespace(make=lambda *_: None, has_recorder=True)
     plan = SimpleNamespace(
         region=8, trained_on=SimpleNamespace(has_seen=lambda content: content in seen)
     )
@@ -312,13 +317,18 @@ class Sizes:
         return self.built[-1] >= self.least - 8 * (run % 3)
 
 
-@pytest.mark.parametrize(("least", "is_kept"), [(19_000, False), (19_900, True)])
-def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, is_kept):
-    """Replays said "replace": what fresh runs show over both heaps decides, in eight sizes each."""
+@pytest.mark.parametrize(
+    ("least", "replays_keep", "is_kept"),
+    [(19_000, False, False), (19_900, False, True), (19_000, True, True)],
+)
+def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, replays_keep, is_kept):
+    """What fresh runs show over both heaps is printed; it can turn "replace" alone."""
     plan = replace(parse_heap_size("heap_4:24000"), heap="")
     costs = [SimpleNamespace(name="heap_4", region=24_000), SimpleNamespace(name="ours")]
-    pair = SimpleNamespace(u_max=16_000)
-    today = SimpleNamespace(is_kept=False, heap=heap_4(), costs=costs, pairs=[pair])
+    today = SimpleNamespace(
+        is_kept=replays_keep, heap=heap_4(), costs=costs, pairs=[SimpleNamespace(u_max=16_000)],
+        wanted=1, sentence=lambda: "Keep heap_4: it needs less.",
+    )  # fmt: skip
     fitted, now = Sizes(least), Sizes(20_000)
     running = loop._Loop(
         fitted, None, loop.VerifyOptions(times=3), [], 0, RunProgress(ignore_progress, 1)
@@ -330,10 +340,18 @@ def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, is_
     assert len(fitted.built) <= 8 and len(now.built) <= 8
     survival = measured.survival
     assert survival.most_refused == pytest.approx(1 - 0.025 ** (1 / 2))  # each heap's half
-    assert 20_000 <= survival.now <= 20_100 and least <= survival.fitted <= least + 100
-    assert f"{'Keep' if is_kept else 'Replace'} heap_4. Over the same 3 fresh runs" in (
-        measured.sentence()
-    )
+    assert 20_000 <= survival.now <= 20_200 and least <= survival.fitted <= least + 200
+    assert survival.equal_bytes == min(survival.now, survival.fitted)
+    assert survival.served == ((0 if least == 19_000 else 3), 3)
+    said = measured.sentence()
+    assert said.startswith("Keep heap_4" if is_kept else "Replace heap_4. Over the same 3")
+    assert ": it needs less. Over the same" in said if replays_keep else "it needs" not in said
+    assert said.endswith(f"B heap_4 serves {survival.served[0]} of them and ours 3.")
+
+
+def test_too_few_pairs_are_compared_by_replay_alone():
+    pairs = MeasuredPairs(SimpleNamespace(pairs=[None] * 3, wanted=4), ())
+    assert loop._Loop.measure_survival(None, pairs, None, None) is pairs
 
 
 def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):

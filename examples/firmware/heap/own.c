@@ -68,7 +68,7 @@ static void *take(uint32_t size) {
 }
 
 void *pvPortMalloc(size_t size) {
-    if (size == 0 || size > sizeof region) {
+    if (size == 0 || size >= USED) { /* not HEAP_BYTES: a constant's bits would cost instructions */
         return NULL;
     }
     vTaskSuspendAll();

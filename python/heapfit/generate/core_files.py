@@ -62,9 +62,9 @@ def core_stamp() -> Text:
     return Text(digest.hexdigest()[:8])
 
 
-def recorder_texts() -> dict[str, str]:
-    """The recorder that a heap calls, by file name."""
-    return {name: _read(_recorder_folder() / name) for name in ("record.c", "record.h")}
+def recorder_texts(names: Iterable[str] = ("record.c", "record.h")) -> dict[str, str]:
+    """Files of the recorder by name: those that a heap calls."""
+    return {name: _read(_recorder_folder() / name) for name in names}
 
 
 def sink_texts() -> dict[str, str]:

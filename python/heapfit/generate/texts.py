@@ -19,6 +19,7 @@ from heapfit.generate.core_files import (
     core_stamp,
     header_of,
     operation_names,
+    recorder_texts,
     sink_texts,
     source_names,
 )
@@ -66,7 +67,10 @@ def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str
     filled = {
         name: _fill(template, design, sources=sources) for name, template in templates.items()
     }
-    return filled | (sink_texts() if design.records else {})
+    if not design.records:
+        return filled
+    settings = ("adapters/freertos_config.h",) if "heap_hfit.c" in templates else ()
+    return filled | sink_texts() | recorder_texts(settings)
 
 
 def _heap_sources(design: HeapDesign) -> list[Text]:

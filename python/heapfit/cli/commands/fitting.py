@@ -312,8 +312,8 @@ class VerifyCommand:
         typer.Option(
             "--build",
             help="The command that builds the image. {code} is the folder of the heap's C; "
-            "{record} is 1 in a build that records, else empty; {region} is the heap's bytes. With "
-            "{run}, each run is built.",
+            "{record} is 1 in a build that records, else empty; without it, that C records itself. "
+            "{region} is the heap's bytes. With {run}, each run is built.",
         ),
     ]
     arguments: Annotated[

@@ -21,6 +21,7 @@ from heapfit.importers.target_log import (
 from heapfit.progress import Progress, ignore_progress
 
 _RUN = "{run}"
+_RECORD = "{record}"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -30,13 +31,19 @@ class Firmware:
 
     In the words of `build`, {code} stands for the folder of the heap's C, {record} for 1 where
     requests are to be recorded, else for nothing, {region} for the bytes of the heap; there and in
-    the image's own arguments, {run} for the run's number. NAME=VALUE before the command goes to its
-    environment, as a shell has it.
+    the image's own arguments, {run} for the run's number. Without {record} the C records itself.
+    NAME=VALUE before the command goes to its environment, as a shell has it.
     """
 
     build: str  # a command; no shell reads it
     emulation: Emulation
+
     _values: dict[str, str] = field(default_factory=dict, init=False)  # of the image that is meant
+
+    @property
+    def has_recorder(self) -> bool:
+        """True if the build adds a recorder itself; otherwise the heap's C has to record."""
+        return _RECORD in self.build
 
     def make(self, code: Path | None, is_recorded: bool, region: int) -> None:
         """Builds the image, with the heap in `code` or the firmware's own of `region` bytes.

@@ -27,7 +27,7 @@ from heapfit.fitting.verify.pairs import (
     raise_region,
 )
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
-from heapfit.fitting.verify.survival import MOST_SIZES, Survival, find_surviving_size
+from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_survival
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
@@ -129,13 +129,13 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
-    written: PlanFile | None = None  # the plan whose C is in the folder
+    written: tuple[PlanFile, bool] | None = None  # whose C is in the folder, and if it records
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
         self.runs.expect(self.options.runs_of_a_round)
         plan = load_plan(plan_path)
-        code = self._write_code(plan)
+        code = self._write_code(plan, not self.firmware.has_recorder)
         self.firmware.make(code, True, plan.region or 0)
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = {content_hash(run.trace) for run in runs}
@@ -145,15 +145,15 @@ class _Loop:
             return done
         return replace(done, raised=raise_region(plan, [run.trace for run in runs]))
 
-    def _write_code(self, plan: PlanFile) -> Path | None:
+    def _write_code(self, plan: PlanFile, records: bool) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""
         if plan.heap:
             return None
         code = self.folder / "code"
-        if plan != self.written:
-            options = GenerateOptions(self.options.platforms)
+        if (plan, records) != self.written:
+            options = GenerateOptions(self.options.platforms, records=records)
             generate(plan, code, self.options.prefix, options=options)
-            self.written = plan
+            self.written = (plan, records)
         return code
 
     def refit(self, done: Round) -> Path:
@@ -172,7 +172,7 @@ class _Loop:
         """
         if not done.is_passed:
             return None
-        code = self._write_code(done.raised)
+        code = self._write_code(done.raised, False)
         self.firmware.make(code, False, done.raised.region or 0)
         numbers = [self._take_number() for _ in range(self.options.times)]
         return tuple(number for number in numbers if not self._passes(number))
@@ -185,32 +185,30 @@ class _Loop:
         return self.folder / "plan.toml"
 
     def measure_survival(self, pairs: MeasuredPairs, done: Round, now: Firmware) -> MeasuredPairs:
-        """The pairs with the size in which each heap survives the same fresh runs, if it matters.
+        """The pairs with the size in which each heap survives the same fresh runs.
 
-        They do not matter where replays say already that the incumbent is kept.
+        Not where the pairs are too few to carry an answer.
         """
-        if pairs.today.is_kept:
+        if len(pairs.today.pairs) < pairs.today.wanted:
             return pairs
         numbers = [self._take_number() for _ in range(self.options.times)]
         self.runs.expect(2 * MOST_SIZES * len(numbers))
-
-        def serves(firmware: Firmware, code: Path | None, region: int) -> bool:
-            firmware.make(code, False, region)
-            failed = next((number for number in numbers if not self._passes(number, firmware)), 0)
-            numbers.sort(key=lambda number: number != failed)  # what failed once is tried first
-            return failed == 0
-
-        def serves_fitted(region: int) -> bool:
-            code = self._write_code(replace(done.plan, region=region))
-            return serves(self.firmware, code, region)
-
         heap, size = pairs.today.heap, done.raised.region or 0
-        low = min(one.u_max for one in pairs.today.pairs)
-        region = pairs.today.costs[0].region or 2 * size
-        needed = find_surviving_size(lambda size: serves(now, None, heap.set_to(size)), low, region)
-        fitted = find_surviving_size(serves_fitted, min(pairs.peaks), size)
-        self._write_code(done.raised)
-        return replace(pairs, survival=Survival(needed, fitted, len(numbers), done.distinct))
+
+        def build_fitted(region: int) -> None:
+            code = self._write_code(replace(done.plan, region=region), False)
+            self.firmware.make(code, False, region)
+
+        incumbent = ResizableHeap(
+            lambda region: now.make(None, False, heap.set_to(region)),
+            lambda number: self._passes(number, now),
+            min(one.u_max for one in pairs.today.pairs),
+            pairs.today.costs[0].region or 2 * size,
+        )
+        fitted = ResizableHeap(build_fitted, self._passes, min(pairs.peaks), size)
+        survival = compare_survival(incumbent, fitted, numbers, done.distinct)
+        self._write_code(done.raised, False)
+        return replace(pairs, survival=survival)
 
     def _passes(self, number: int, firmware: Firmware | None = None) -> bool:
         is_passed = (firmware or self.firmware).passes(number)

@@ -56,7 +56,7 @@ class MeasuredPairs:
 
     today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
-    survival: Survival | None = None  # measured where replays say "replace"
+    survival: Survival | None = None  # None: too few runs to carry an answer
 
     @property
     def is_kept(self) -> bool:
@@ -69,6 +69,8 @@ class MeasuredPairs:
             return self.today.sentence()
         now, fitted = self.today.costs
         verdict = f"{'Keep' if self.is_kept else 'Replace'} {now.name}."
+        if self.today.is_kept:
+            verdict = self.today.sentence()
         return f"{verdict} {self.survival.describe(now.name, fitted.name)}"
 
 

@@ -10,14 +10,40 @@ A replay tells what a recorded run needs; how a heap's own time moves the reques
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit.comparison.failure_share import RISK, bound_failures
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED
 from heapfit.plan.quantities import format_share
 
-MOST_SIZES = 8  # tried of each heap
+MOST_SIZES = 8  # tried of each heap, the one where both are counted included
 _UNIT = 8  # bytes: regions are multiples of it
+
+
+@dataclass(frozen=True, slots=True)
+class ResizableHeap:
+    """A heap in the firmware, which can be built in any size."""
+
+    build: Callable[[int], None]  # with so many bytes
+    passes: Callable[[int], bool]  # does the run of this number end well?
+    fails: int  # bytes in which no run is served
+    start: int  # bytes in which they may be
+
+    def find_size(self, numbers: list[int]) -> int | None:
+        """The smallest size tried that serves all runs; what failed last is tried first."""
+
+        def serves(size: int) -> bool:
+            self.build(size)
+            failed = next((number for number in numbers if not self.passes(number)), None)
+            numbers.sort(key=lambda number: number != failed)
+            return failed is None
+
+        return find_surviving_size(serves, self.fails, self.start)
+
+    def count_served(self, numbers: list[int], size: int) -> int:
+        """How many of the runs this size serves."""
+        self.build(size)
+        return sum(self.passes(number) for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +54,12 @@ class Survival:
     fitted: int | None
     runs: int
     distinct: int  # runs that count: as many as differed among the recorded ones
+    served: tuple[int, int] | None = None  # by either heap at `equal_bytes`
+
+    @property
+    def equal_bytes(self) -> int | None:
+        """The size at which the runs that both heaps serve were counted: the smaller of both."""
+        return min((size for size in (self.now, self.fitted) if size is not None), default=None)
 
     @property
     def is_less(self) -> bool:
@@ -42,34 +74,56 @@ class Survival:
         return bound_failures(0, self.distinct, RISK / 2)
 
     def describe(self, now: str, fitted: str) -> str:
-        """The sizes and their interval as a sentence; the names are those of the heaps.
+        """The sizes and their interval as sentences; the names are those of the heaps.
 
-        >>> Survival(20_480, 20_416, 10, 10).describe("heap_4", "ours")
+        >>> Survival(20_480, 20_416, 10, 10, (7, 10)).describe("heap_4", "ours")
         'Over the same 10 fresh runs heap_4 survives in 20,480 B and ours in 20,416 B (at most \
-30.8 % of all runs fail there, with 95 % confidence).'
+30.8 % of all runs fail there, with 95 % confidence). In 20,416 B heap_4 serves 7 of them and \
+ours 10.'
         """
         sizes = [
             f"{name} survives in {'no size tried' if size is None else f'{size:,} B'}"
             for name, size in ((now, self.now), (fitted, self.fitted))
         ]
         both = " and ".join(sizes).replace(f"and {fitted} survives in", f"and {fitted} in")
-        return (
+        found = (
             f"Over the same {self.runs} fresh runs {both} (at most "
             f"{format_share(self.most_refused)} of all runs fail there, with 95 % confidence)."
         )
+        if self.served is None:
+            return found
+        by_now, by_fitted = self.served
+        equal = f"In {self.equal_bytes:,} B {now} serves {by_now} of them and {fitted} {by_fitted}."
+        return f"{found} {equal}"
+
+
+def compare_survival(
+    now: ResizableHeap, fitted: ResizableHeap, numbers: list[int], distinct: int
+) -> Survival:
+    """Bisects the size in which each heap serves these runs, then counts both in the smaller."""
+    found = Survival(now.find_size(numbers), fitted.find_size(numbers), len(numbers), distinct)
+    size = found.equal_bytes
+    if size is None:
+        return found
+    counts = (
+        len(numbers) if known == size else heap.count_served(numbers, size)
+        for heap, known in ((now, found.now), (fitted, found.fitted))
+    )
+    by_now, by_fitted = counts
+    return replace(found, served=(by_now, by_fitted))
 
 
 def find_surviving_size(serves: Callable[[int], bool], fails: int, start: int) -> int | None:
-    """The smallest size that serves of at most MOST_SIZES tried, by bisection from `start` down.
+    """The smallest size that serves of less than MOST_SIZES tried, by bisection from `start` down.
 
     At `fails` bytes no run is served. While `start` does not serve either, a quarter is added.
 
     >>> find_surviving_size(lambda size: size >= 20_000, 16_000, 18_000)
-    20032
+    20104
     >>> find_surviving_size(lambda size: False, 0, 8)
     """
     low, high, served = fails // _UNIT, -(-start // _UNIT), None
-    for _ in range(MOST_SIZES):
+    for _ in range(MOST_SIZES - 1):
         size = high if served is None else (low + high) // 2
         if size in (low, served):
             break
