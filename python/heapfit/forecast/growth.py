@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What grows in a recording, by size, call site and thread, where the total may hide it.
 
-The troughs of each group of blocks are tested in windows behind the start-up. Two tests look at a
+The troughs of each group of blocks are tested in windows after the start-up. Two tests look at a
 series: Kendall's sees a trend in noise, the mean step from window to window sees what only rises.
 Either counts if the second half of the series rises, too: what fills and then stays does not grow.
 """
@@ -45,7 +45,7 @@ class GrowingPart:
     family: Family
     name: int  # the size in bytes, the call site or the thread
     trend: Trend  # bytes from one window to the next
-    held: int  # bytes born behind the start-up and live at the end
+    held: int  # bytes born after the start-up and live at the end
     blocks: int  # likewise
     frame: int = 0  # of a call site: its innermost caller that no site beside the growing ones has
 
@@ -126,7 +126,7 @@ def own_frames(
 
 
 def _is_held(series: GroupSeries) -> bool:
-    """True if half of what a series rose by is live at the end, born behind the start-up."""
+    """True if half of what a series rose by is live at the end, born after the start-up."""
     rise = int(series.troughs[-1]) - int(series.troughs[0])
     return series.held > 0 and series.held >= rise / 2
 

@@ -239,5 +239,5 @@ def _refuse_windows(kind: RecordingKind, together: int) -> Refusal:
     )
     return Refusal(
         f"{cause}; {FEWEST_WINDOWS} windows of their own are needed",
-        f"record {needed:,} events behind the start-up",
+        f"record {needed:,} events after the start-up",
     )

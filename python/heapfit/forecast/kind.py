@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kind of recording it is, which decides what may be said of longer runs.
 
-service    live bytes stay level behind the start-up: windows of it are a sample
+service    live bytes stay level after the start-up: windows of it are a sample
 cycle      a service whose load comes again with a period longer than a window
 growing    live bytes rise to the end and are not given back: no size lasts
 job        starts, does its work and ends, or has phases that come once: the unit is a run
@@ -127,7 +127,7 @@ def _judge(seen: _Observed) -> tuple[Kind, str]:
 def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
     """The kind where live bytes rise, by what is held at the end."""
     if seen.growth and seen.ending <= _LONGEST_END:
-        return Kind.GROWING, "blocks born behind the start-up gather and are held to the end"
+        return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     if seen.ending:
         return Kind.JOB, "what it gathers is freed at its end"
     return Kind.GROWING, "the least live bytes of its windows rise to the end"
@@ -153,7 +153,7 @@ def _judge_level(windows: Windows) -> tuple[Kind, str]:
         return Kind.JOB, "it has phases that come once"
     if _swings_slowly(windows.peaks[third:]):
         return Kind.TOO_SHORT, "live bytes swing more slowly than the recording shows"
-    return Kind.SERVICE, "live bytes stay level behind the start-up"
+    return Kind.SERVICE, "live bytes stay level after the start-up"
 
 
 def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
