@@ -4,8 +4,9 @@
 
 Each statement is made many times of data drawn from the model that it names, by the code that the
 command runs, and compared with the truth of that model. A bound or an interval is kept if it holds
-as often as it says, less two standard errors. `--trials` sets how often the quick ones are made (a
-fifth of it the slow ones), `--only WORD` judges those in whose names the word occurs.
+as often as it says, less two standard errors; a chance told without one if no more comes than is
+told, and two standard errors. `--trials` sets how often the quick ones are made (a fifth of it the
+slow ones), `--only WORD` judges those in whose names the word occurs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from math import exp, factorial, log, sqrt
 from pathlib import Path
 from statistics import NormalDist
@@ -30,10 +32,10 @@ from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
-from heapfit.forecast.extremes import Gumbel, fit_gumbel
+from heapfit.forecast.extremes import Gumbel, predict_level
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
 from heapfit.forecast.log.clock import Clock
-from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
@@ -54,7 +56,7 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 Random = np.random.Generator
 Numbers = NDArray[np.float64]
-Judge = Callable[[Random], bool | None]  # does what is said hold? None: nothing was said
+Judge = Callable[..., float | None]  # of a bound: does it hold? of a chance: what comes, or is told
 NORMAL = NormalDist()
 SURE, NINE_OF_TEN = 95, 90
 TRIALS, SLOWER = 1000, 5
@@ -63,50 +65,79 @@ CHANCES = (0.01, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A bound or an interval, and of what it is made here."""
+    """A bound, an interval or a chance, and of what it is made here."""
 
     name: str
     commands: str
     model: str
-    stated: int  # percent of the times that it holds, at least
+    stated: float  # percent of the times that it holds, at least; or the chance
     judge: Judge
-    is_slow: bool = False
+    is_slow: bool
+    is_chance: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often a statement was made, and held."""
+    """How often a statement was made, and what came."""
 
     statement: Statement
     made: int
-    held: int
-
-    @property
-    def share(self) -> float:
-        return 100 * self.held / max(self.made, 1)
-
-    @property
-    def error(self) -> float:
-        """The standard error of the share if it is what is stated, in percent."""
-        stated = self.statement.stated
-        return sqrt(stated * (100 - stated) / max(self.made, 1))
+    share: float  # percent: of the times that it held; or the mean chance
+    error: float  # its standard error: of a share, if it is what is stated
 
     def is_kept(self, errors: float = 2) -> bool:
-        """True if it holds as often as stated, less so many standard errors."""
-        return self.made > 0 and self.share >= self.statement.stated - errors * self.error
+        """True if what comes is what is stated or safer, but for so many standard errors."""
+        better = self.share - self.statement.stated
+        better = -better if self.statement.is_chance else better
+        return self.made > 0 and better >= -errors * self.error
 
 
 def judge_statement(statement: Statement, trials: int, seed: int = 1) -> Coverage:
     """Makes a statement so often, each time of other data."""
     random = np.random.default_rng(seed)
-    found = [statement.judge(random) for _ in range(trials)]
-    said = [one for one in found if one is not None]
-    return Coverage(statement, len(said), sum(said))
+    found = [statement.judge(random=random) for _ in range(trials)]
+    came = 100 * np.array([one for one in found if one is not None], np.float64)
+    made, stated = len(came), statement.stated
+    spread = float(np.std(came)) if statement.is_chance else sqrt(stated * (100 - stated))
+    return Coverage(statement, made, float(np.mean(came)) if made else 0, spread / sqrt(made or 1))
+
+
+STATEMENTS: list[Statement] = []  # in the order of the page
+
+
+def states(
+    name: str,
+    commands: str,
+    model: str,
+    stated: float | None,
+    *cases: tuple[object, ...],
+    is_slow: bool = False,
+) -> Callable[[Judge], Judge]:
+    """Registers a judge for each case, whose values it takes first and the model's text names.
+
+    `stated` None: a chance, which is the last value of a case.
+    """  # fmt: skip
+
+    def add(judge: Judge) -> Judge:
+        for case in cases or ((),):
+            chance = None if stated is not None else 100 * float(case[-1])  # type: ignore[arg-type]
+            STATEMENTS.append(
+                Statement(
+                    name, commands, model.format(*case), chance if stated is None else stated,
+                    partial(judge, *case), is_slow, stated is None,
+                )
+            )  # fmt: skip
+        return judge
+
+    return add
 
 
 # ---- shares of all runs that fail, by counts
 
 
+@states("runs out of memory at most", "verify",
+        "{} runs that differ, each of five plans fails just above the bound", SURE,
+        (2,), (10,), (30,))  # fmt: skip
 def judge_verify(distinct: int, random: Random) -> bool | None:
     """Plans that fail just more often than may be told; each look has a new one."""
     for look in range(1, MOST_ROUNDS + 1):
@@ -118,6 +149,8 @@ def judge_verify(distinct: int, random: Random) -> bool | None:
     return True
 
 
+@states("fails at these sizes at most", "verify --now",
+        "{} runs whose needs are log-normal, both heaps", SURE, (10,))  # fmt: skip
 def judge_survival(runs: int, random: Random) -> bool:
     """Two heaps, in the smallest sizes that serve the same runs; need is what a run takes."""
     told = Survival(None, 0, runs, runs).most_refused
@@ -134,6 +167,8 @@ def serves_all(needs: Numbers, size: int) -> bool:
     return bool(needs.max() <= size)
 
 
+@states("all runs do at most", "fit --plans --folds",
+        "{} runs whose needs are log-normal, margin 2 %", SURE, (12,))  # fmt: skip
 def judge_folds(runs: int, random: Random) -> bool | None:
     """A region 2 % above the most of the others serves each run; then that of all of them."""
     needs = np.exp(random.normal(0, 0.1, runs))
@@ -143,6 +178,8 @@ def judge_folds(runs: int, random: Random) -> bool | None:
     return bool(1 - NORMAL.cdf(log(1.02 * order[-1]) / 0.1) <= bound_failures(0, runs))
 
 
+@states("a chance of up to", "check, 3 to 7 recordings",
+        "{} recordings that fail just above the bound", SURE, (5,))  # fmt: skip
 def judge_few_runs(runs: int, random: Random) -> bool | None:
     """A region that runs fail in just more often than may be told."""
     told = find_prospect([1.0] * runs, 0, 2).highest_chance
@@ -160,6 +197,9 @@ LAWS: dict[str, tuple[Callable[[Random, int], Numbers], Callable[[float], float]
 }
 
 
+@states("runs out with a chance of, interval", "check, 8 recordings and more",
+        "{1} needs of a law that is {0}, true chance {2:.0%}", NINE_OF_TEN,
+        *product(LAWS, (8, 40), CHANCES))  # fmt: skip
 def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | None:
     draw, level = LAWS[law]
     needs = 10_000_000 + 1_000_000 * draw(random, runs)
@@ -170,6 +210,9 @@ def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | N
     return low <= chance <= high
 
 
+@states("the margin is eaten after, interval", "check, 8 recordings and more",
+        "20 needs around a line, each {:g} deviations above the one before", NINE_OF_TEN,
+        (0.2,), (0.5,))  # fmt: skip
 def judge_margin_end(growth: float, random: Random) -> bool | None:
     """Needs of 20 recordings that grow by a part of their spread."""
     runs, ahead = 20, 30
@@ -192,6 +235,9 @@ def draw_maxima(random: Random, count: int, neighbours: float) -> Numbers:
 LAW = Gumbel(100_000, 5_000)
 
 
+@states("region of longer runs, 9 times of 10", "fit",
+        "48 Gumbel maxima, correlation of neighbours {:g}; {} x, {:.0%}", NINE_OF_TEN,
+        *product((0, 0.4), (1, 10, 100), CHANCES))  # fmt: skip
 def judge_region(neighbours: float, times: float, chance: float, random: Random) -> bool:
     maxima = draw_maxima(random, 48, neighbours)
     longer = LongerRuns(0, maxima.astype(np.int64), 48.0)
@@ -199,6 +245,8 @@ def judge_region(neighbours: float, times: float, chance: float, random: Random)
     return low <= LAW.level(48 * times, chance) <= high
 
 
+@states("region of further runs, 9 times of 10", "fit, jobs", "{} Gumbel needs, 10 runs, 1%",
+        NINE_OF_TEN, (8,))  # fmt: skip
 def judge_job(runs: int, random: Random) -> bool:
     longer = expect_further_runs(draw_maxima(random, runs, 0).astype(np.int64).tolist())
     assert isinstance(longer, LongerRuns)
@@ -216,6 +264,8 @@ def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
 # ---- trends
 
 
+@states("growth of live bytes, slowest to fastest", "fit, profile",
+        "48 values around a line, correlation of neighbours {:g}", SURE, (0,), (0.4,))  # fmt: skip
 def judge_slope(neighbours: float, random: Random) -> bool:
     """48 troughs around a line."""
     trend = find_trend(10 * np.arange(48) + draw_noise(random, 48, neighbours))
@@ -237,6 +287,10 @@ def read_free_bytes(free: Numbers) -> Outlook:
     return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, (), 0))
 
 
+@states("free memory falls by, interval", "forecast", "960 states around a line that falls", SURE,
+        ("rate",))  # fmt: skip
+@states("nothing is free after, interval", "forecast", "960 states around a line that falls", SURE,
+        ("end",))  # fmt: skip
 def judge_log(what: str, random: Random) -> bool | None:
     """960 states that fall by 1 B a second, with noise of 1,000 B."""
     minutes = np.arange(960)
@@ -251,20 +305,29 @@ def judge_log(what: str, random: Random) -> bool | None:
     return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
 
 
+FREE = Gumbel(-200_000, 4_000)  # of a state's free bytes, negative
+
+
+def read_reserve(times: int, random: Random) -> tuple[Reserve, int] | None:
+    """What 960 states say, and how many such a run has behind its start."""
+    states = random.gumbel(FREE.location, FREE.scale, 960)
+    reserves = [one for one in read_free_bytes(-states).reserves if one.times == times]
+    return (reserves[0], 864 * times) if reserves else None
+
+
+@states("9 of 10 such runs leave, interval", "forecast", "960 independent Gumbel states, {} x",
+        NINE_OF_TEN, (1,), (10,))  # fmt: skip
 def judge_reserve(times: int, random: Random) -> bool | None:
-    """960 states of free bytes, exponential below 200,000 B; lows of windows are known exactly."""
-    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
-    reserve = next((one for one in found.reserves if one.times == times), None)
-    if reserve is None:
-        return None
-    each = 864 / found.windows  # states of a window
-    level = 200_000 + 4_000 * log(1 - 0.9 ** (1 / (times * found.windows * each)))
-    return reserve.low <= level <= reserve.high
+    found = read_reserve(times, random)
+    return found and found[0].low <= -FREE.level(found[1], 0.1) <= found[0].high
 
 
 # ---- pools and traffic
 
 
+@states("runs out for, interval", "size, settings",
+        "Poisson arrivals, 10 live in the mean, {} buffers", SURE,
+        (10,), (14,), (18,), (24,), is_slow=True)  # fmt: skip
 def judge_pool(count: int, random: Random) -> bool:
     """10 blocks live on average; a pool that never refuses."""
     demand = poisson_demand(random)
@@ -284,6 +347,7 @@ def poisson_demand(random: Random) -> Demand:
 WORKLOAD = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
 
 
+@states("hold-out", "size", "the same, other seeds", SURE, is_slow=True)
 def judge_unseen(random: Random) -> bool:
     """Counts on other seeds of a workload, against Erlang's formula."""
     workload = parse_workload(WORKLOAD.format(20_000), int(random.integers(2**31)))
@@ -303,7 +367,10 @@ def fixed_pool(blocks: int) -> Scheme:
     return Scheme("one", plan, plan.engine().smallest_region)
 
 
-def judge_simulation(method: str, half_width: float | None, random: Random) -> bool:
+@states("admission, interval", "simulate, size from traffic", "Erlang's loss system, {0}{2}", SURE,
+        ("replications", None, ""), ("batches", None, ""),
+        ("replications", 0.004, " until the interval is narrow enough"), is_slow=True)  # fmt: skip
+def judge_simulation(method: str, half_width: float | None, _: str, random: Random) -> bool:
     """The admission of 10 buffers at 10 erlangs, against Erlang's formula."""
     run = RunSettings(
         requests=2000, warm_up=1000, half_width=half_width, metric="request_admission",
@@ -324,6 +391,8 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
     return estimate.holds(exact["request_admission"])
 
 
+@states("memory, interval", "size from traffic", "Erlang's loss system, admission 99 %", SURE,
+        is_slow=True)  # fmt: skip
 def judge_memory(random: Random) -> bool:
     """The least buffers for an admission of 99 %, found by simulation and by Erlang's formula."""
     (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
@@ -337,9 +406,11 @@ def judge_memory(random: Random) -> bool:
     return found.lowest <= exact <= found.highest
 
 
-# ---- estimates, which are printed without a bound
+# ---- chances
 
 
+@states("bytes for, runs out", "fit", "48 independent Gumbel maxima; {} x", None,
+        *product((10, 100), CHANCES))  # fmt: skip
 def exceed_region(times: float, chance: float, random: Random) -> float:
     """The chance that a longer run exceeds the region for this one."""
     maxima = draw_maxima(random, 48, 0).astype(np.int64)
@@ -348,223 +419,78 @@ def exceed_region(times: float, chance: float, random: Random) -> float:
     return LAW.chance(found.region, 48 * times)
 
 
-def state_chance(law: str, runs: int, chance: float, random: Random) -> float:
-    draw, level = LAWS[law]
-    return fit_gumbel(draw(random, runs)).chance(level(chance), 1)
+@states("bytes for, runs out", "fit, jobs", "{} Gumbel needs, 10 runs", None,
+        *product((8,), CHANCES))  # fmt: skip
+def exceed_job(runs: int, chance: float, random: Random) -> float:
+    longer = expect_further_runs(draw_maxima(random, runs, 0).astype(np.int64).tolist())
+    assert isinstance(longer, LongerRuns)
+    found = longer.forecast(10, chance)
+    assert isinstance(found, Forecast)
+    return LAW.chance(found.region, 10)
 
 
-def exceed_reserve(times: int, random: Random) -> float | None:
-    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
-    reserve = next((one for one in found.reserves if one.times == times), None)
-    if reserve is None:
-        return None
-    return 1 - (1 - exp((reserve.free - 200_000) / 4_000)) ** (864 * times)
+@states("runs out with a chance of", "check", "{1} needs of a law that is {0}", None,
+        *product(("normal", "Gumbel's"), (8, 40), CHANCES))  # fmt: skip
+def exceed_need(law: str, runs: int, chance: float, random: Random) -> float:
+    """A thousand further needs, in a region of which this chance is told."""
+    needs = 10_000_000 + 1_000_000 * LAWS[law][0](random, runs + 1000)
+    region = round(predict_level(needs[:runs], 1, chance))
+    told = find_prospect(list(needs[:runs]), 0, region).chance
+    assert told is None or abs(told - chance) < 0.001
+    return float(np.mean(needs[runs:] > region))
 
 
-def refuse_in_recording(random: Random) -> float:
+@states("9 of 10 such runs leave", "forecast", "960 independent Gumbel states, {} x", None,
+        (1, 0.1), (10, 0.1))  # fmt: skip
+def exceed_reserve(times: int, _: float, random: Random) -> float | None:
+    found = read_reserve(times, random)
+    return found and FREE.chance(-found[0].free, found[1])
+
+
+@states("with a chance of, a recording", "settings", "Poisson arrivals, 10 live in the mean", None,
+        (0.1,), is_slow=True)  # fmt: skip
+def refuse_in_recording(chance: float, random: Random) -> float:
     """A count for one refusal in ten recordings, tried on another recording."""
     demand = poisson_demand(random)
-    found = least_count(demand, 1 + log(1 - 0.1) / demand.requests)
+    found = least_count(demand, 1 + log(1 - chance) / demand.requests)
     return float(poisson_demand(random).peak > found.count)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A chance that is told without an interval, in percent, and what came."""
-
-    name: str
-    commands: str
-    model: str
-    told: float
-    judge: Callable[[Random], float | None]
-    is_slow: bool = False
-
-
-def list_estimates() -> list[Estimate]:
-    """All of them, in the order of the page."""
-    say = Estimate
-    return [
-        *(
-            say("bytes for, runs out", "fit", f"48 independent Gumbel maxima; {times} x",
-                100 * chance, partial(exceed_region, times, chance))
-            for times in (10, 100) for chance in CHANCES
-        ),
-        *(
-            say("runs out with a chance of", "check", f"{runs} needs of a law that is {law}",
-                100 * chance, partial(state_chance, law, runs, chance))
-            for law in LAWS for runs in (8, 40) for chance in CHANCES
-        ),
-        *(
-            say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x", 10,
-                partial(exceed_reserve, times))
-            for times in (1, 10)
-        ),
-        say("with a chance of, a recording", "settings", "Poisson arrivals, 10 live in the mean",
-            10, refuse_in_recording, is_slow=True),
-    ]  # fmt: skip
-
-
-def state_by_counts() -> list[Statement]:
-    """Of all runs, by those that fail."""
-    say = Statement
-    return [
-        *(
-            say("runs out of memory at most", "verify",
-                f"{runs} runs that differ, each of five plans fails just above the bound",
-                SURE, partial(judge_verify, runs))
-            for runs in (2, 10, 30)
-        ),
-        say("fails at these sizes at most", "verify --now",
-            "10 runs whose needs are log-normal, both heaps", SURE, partial(judge_survival, 10)),
-        say("all runs do at most", "fit --plans --folds",
-            "12 runs whose needs are log-normal, margin 2 %", SURE, partial(judge_folds, 12)),
-        say("a chance of up to", "check, 3 to 7 recordings",
-            "5 recordings that fail just above the bound", SURE, partial(judge_few_runs, 5)),
-    ]  # fmt: skip
-
-
-def state_by_needs() -> list[Statement]:
-    """Of checked recordings, by what they need."""
-    say = Statement
-    return [
-        *(
-            say("runs out with a chance of, interval", "check, 8 recordings and more",
-                f"{runs} needs of a law that is {law}, true chance {chance:.0%}",
-                NINE_OF_TEN, partial(judge_chance, law, runs, chance))
-            for law in LAWS for runs in (8, 40) for chance in CHANCES
-        ),
-        *(
-            say("the margin is eaten after, interval", "check, 8 recordings and more",
-                f"20 needs around a line, each {growth:g} deviations above the one before",
-                NINE_OF_TEN, partial(judge_margin_end, growth))
-            for growth in (0.2, 0.5)
-        ),
-    ]  # fmt: skip
-
-
-def state_by_windows() -> list[Statement]:
-    """Of regions for longer runs, by windows."""
-    say = Statement
-    return [
-        *(
-            say("region of longer runs, 9 times of 10", "fit",
-                f"48 Gumbel maxima, correlation of neighbours {neighbours:g}; {times} x, "
-                f"{chance:.0%}",
-                NINE_OF_TEN, partial(judge_region, neighbours, times, chance))
-            for neighbours in (0, 0.4) for times in (1, 10, 100) for chance in CHANCES
-        ),
-        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1%",
-            NINE_OF_TEN, partial(judge_job, 8)),
-    ]  # fmt: skip
-
-
-def state_by_trends() -> list[Statement]:
-    """Of what grows or falls, and of logs."""
-    say = Statement
-    return [
-        *(
-            say("growth of live bytes, slowest to fastest", "fit, profile",
-                f"48 values around a line, correlation of neighbours {neighbours:g}",
-                SURE, partial(judge_slope, neighbours))
-            for neighbours in (0, 0.4)
-        ),
-        *(
-            say(name, "forecast", "960 states around a line that falls", SURE,
-                partial(judge_log, what))
-            for name, what in (("free memory falls by, interval", "rate"),
-                               ("nothing is free after, interval", "end"))
-        ),
-        *(
-            say("9 of 10 such runs leave, interval", "forecast",
-                f"960 independent exponential states, {times} x", NINE_OF_TEN,
-                partial(judge_reserve, times))
-            for times in (1, 10)
-        ),
-    ]  # fmt: skip
-
-
-def state_by_demand() -> list[Statement]:
-    """Of pools and traffic."""
-    say = Statement
-    return [
-        *(
-            say("runs out for, interval", "size, settings",
-                f"Poisson arrivals, 10 live in the mean, {count} buffers", SURE,
-                partial(judge_pool, count), is_slow=True)
-            for count in (10, 14, 18, 24)
-        ),
-        say("hold-out", "size", "the same, other seeds", SURE, judge_unseen, is_slow=True),
-        say("memory, interval", "size from traffic", "Erlang's loss system, admission 99 %", SURE,
-            judge_memory, is_slow=True),
-        *(
-            say("admission, interval", "simulate, size from traffic",
-                f"Erlang's loss system, {method}{words}", SURE,
-                partial(judge_simulation, method, width), is_slow=True)
-            for method, width, words in (
-                ("replications", None, ""), ("batches", None, ""),
-                ("replications", 0.004, " until the interval is narrow enough"),
-            )
-        ),
-    ]  # fmt: skip
-
-
-def list_statements() -> list[Statement]:
-    """All of them, in the order of the page."""
-    return [
-        *state_by_counts(),
-        *state_by_needs(),
-        *state_by_windows(),
-        *state_by_trends(),
-        *state_by_demand(),
-    ]
 
 
 COLUMNS = ("statement", "printed by", "made of", "stated: at least, %", "made", "held, %",
            "standard error")  # fmt: skip
+ESTIMATES = ("estimate", "printed by", "made of", "told, %", "made", "came, %", "standard error")
 
 
 def row_of(found: Coverage) -> tuple[object, ...]:
     one = found.statement
+    digits = 2 if one.is_chance else 1
     return (
-        *(one.name, one.commands, one.model, one.stated, found.made),
-        *(f"{found.share:.1f}", f"{found.error:.1f}"),
+        *(one.name, one.commands, one.model, f"{one.stated:g}", found.made),
+        *(f"{found.share:.{digits}f}", f"{found.error:.{digits}f}"),
     )
-
-
-ESTIMATES = ("estimate", "printed by", "made of", "told, %", "made", "came, %")
-
-
-def row_of_estimate(one: Estimate, trials: int) -> tuple[object, ...]:
-    random = np.random.default_rng(1)
-    came = [found for _ in range(trials) if (found := one.judge(random)) is not None]
-    mean = 100 * float(np.mean(came))
-    return one.name, one.commands, one.model, f"{one.told:g}", len(came), f"{mean:.1f}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=TRIALS)
     parser.add_argument("--only", default="")
+    parser.add_argument("--chances", action="store_true", help="not bounds and intervals")
     add_option(parser)
     given = parser.parse_args()
-
-    def is_chosen(one: Statement | Estimate) -> bool:
-        return given.only in f"{one.name}, {one.commands}"
-
-    rows, estimates, missed = list[tuple[object, ...]](), list[tuple[object, ...]](), 0
-    for one in filter(is_chosen, list_statements()):
+    rows: dict[bool, list[tuple[object, ...]]] = {False: [], True: []}
+    missed = 0
+    for one in STATEMENTS:
+        if given.only not in f"{one.name}, {one.commands}" or given.chances > one.is_chance:
+            continue
         found = judge_statement(one, given.trials // (SLOWER if one.is_slow else 1))
-        rows.append(row_of(found))
+        rows[one.is_chance].append(row_of(found))
         missed += not found.is_kept()
-        print("    " if found.is_kept() else "low ", *rows[-1], sep=" | ", flush=True)
-    for told in filter(is_chosen, list_estimates()):
-        trials = given.trials // (SLOWER if told.is_slow else 1)
-        estimates.append(row_of_estimate(told, trials))
-        print("    ", *estimates[-1], sep=" | ", flush=True)
+        print("    " if found.is_kept() else "off ", *row_of(found), sep=" | ", flush=True)
     if given.write:
-        write_result("chances", COLUMNS, rows, keys=3)
-        write_result("chances-estimates", ESTIMATES, estimates, keys=4)
-    print(f"{len(rows) - missed} of {len(rows)} hold as often as they say")
+        write_result("chances", COLUMNS, rows[False], keys=3)
+        write_result("chances-estimates", ESTIMATES, rows[True], keys=4)
+    made = sum(map(len, rows.values()))
+    print(f"{made - missed} of {made} hold as often as they say")
     return 1 if missed else 0
 
 

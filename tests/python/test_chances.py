@@ -2,11 +2,11 @@
 """Printed chances and intervals hold as often as they say: a small form of bench/chances.py."""
 
 import pytest
-from chances import Statement, judge_statement, list_statements
+from chances import STATEMENTS, Statement, judge_statement
 
 TRIALS = 60
 ERRORS = 3  # standard ones, as a dozen of statements are judged at once
-QUICK = {(one.name, one.commands): one for one in list_statements()[::-1] if not one.is_slow}
+QUICK = {(one.name, one.commands): one for one in STATEMENTS[::-1] if not one.is_slow}
 
 
 @pytest.mark.parametrize("one", QUICK.values(), ids=lambda one: one.name)

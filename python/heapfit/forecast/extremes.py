@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How high the maximum of many windows goes, from the maxima of a few: Gumbel's law.
 
-Fitted by L-moments (Hosking, L-moments, Journal of the Royal Statistical Society B 52, 1990); the
-law is Gumbel's (Statistics of extremes, 1958). A law with a free shape says nothing on 50 windows.
+By L-moments (Hosking, L-moments, Journal of the Royal Statistical Society B 52, 1990); the law is
+Gumbel's (Statistics of extremes, 1958). A law with a free shape says nothing on 50 windows.
 
-Intervals are exact for a law of known shape: (level - mean) / spread of a sample is distributed as
-that of a sample of the standard law, of which many are drawn. docs/chances.md has their coverage.
+Levels, chances and intervals are exact for a law of known shape: (level - mean) / spread of a
+sample is distributed as that of a sample of the standard law, of which many are drawn.
+docs/chances.md has their coverage.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from heapfit.forecast.trend import find_dependence
 Maxima: TypeAlias = NDArray[Any] | Sequence[float]
 
 INTERVAL = 0.9  # the share of samples whose interval holds the true value
-_EULER = 0.5772156649015329
 _DRAWN = 400_000  # values of a standard law, in samples as large as the one that is judged
 _FEWEST = 4  # values that dependent ones count as
+_FACTOR_STEP = 1e-4  # of a sample's spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +56,6 @@ class Gumbel:
         above = (self.location - level) / self.scale + log(windows)
         return -expm1(-exp(above)) if above < log(700) else 1.0
 
-    def widen(self, factor: float) -> Gumbel:
-        """The law with the same mean and so many times the scale."""
-        scale = factor * self.scale
-        return Gumbel(self.location + _EULER * (self.scale - scale), scale)
-
-
-def fit_gumbel(maxima: Maxima) -> Gumbel:
-    """The law by the first two L-moments; at least two maxima."""
-    mean, spread = (float(one) for one in _find_moments(np.asarray(maxima, np.float64)))
-    scale = spread / log(2)
-    return Gumbel(mean - _EULER * scale, scale)
-
 
 def find_level_interval(
     maxima: Maxima, windows: float, chance: float, widening: float = 1.0
@@ -76,14 +65,31 @@ def find_level_interval(
     It holds the true level of maxima by Gumbel's law 9 times of 10. Maxima that depend on each
     other count as fewer, and show their spread too small by `widening`.
     """
-    values = np.asarray(maxima, np.float64)
-    count = max(_FEWEST, round(len(values) / find_dependence(values)))
-    mean, spread = _find_moments(values)
+    mean, spread, count = _summarize(maxima)
     means, spreads = _draw_moments(1, count)
     standard = Gumbel(0.0, 1.0).level(windows, chance)
     ends = np.quantile((standard - means) / spreads, _TAILS)
     low, high = mean + widening * spread * ends
     return float(low), float(high)
+
+
+def predict_level(maxima: Maxima, windows: float, chance: float, widening: float = 1.0) -> float:
+    """The level that the maximum of so many further windows exceeds with this chance.
+
+    A law fitted to few maxima is itself uncertain. The level is so much higher that, over all
+    samples by Gumbel's law, it is exceeded as often as stated. Dependent maxima count as in
+    `find_level_interval`.
+    """
+    mean, spread, count = _summarize(maxima)
+    return mean + widening * spread * _find_factor(count, windows, chance)
+
+
+def predict_chance(maxima: Maxima, level: float, windows: float, widening: float = 1.0) -> float:
+    """The chance that the maximum of so many further windows exceeds a level, as predict_level."""
+    mean, spread, count = _summarize(maxima)
+    if spread == 0:
+        return float(level < mean)
+    return _exceed((level - mean) / (widening * spread), count, windows)
 
 
 def find_chance_interval(values: Maxima, level: float) -> tuple[float, float]:
@@ -120,6 +126,32 @@ _LAWS = (
     _Law(lambda random, shape: random.exponential(size=shape), lambda z: exp(-max(z, 0.0))),
 )
 _TAILS = ((1 - INTERVAL) / 2, (1 + INTERVAL) / 2)
+
+
+def _summarize(maxima: Maxima) -> tuple[float, float, int]:
+    """The first two L-moments, and as how many independent values the maxima count."""
+    values = np.asarray(maxima, np.float64)
+    mean, spread = _find_moments(values)
+    return float(mean), float(spread), max(_FEWEST, round(len(values) / find_dependence(values)))
+
+
+def _exceed(factor: float, count: int, windows: float) -> float:
+    """The chance that the maximum of windows exceeds mean + factor * spread of a sample."""
+    means, spreads = _draw_moments(1, count)
+    above = np.minimum(log(windows) - means - factor * spreads, log(700))
+    return float(np.mean(-np.expm1(-np.exp(above))))
+
+
+@lru_cache(maxsize=128)
+def _find_factor(count: int, windows: float, chance: float) -> float:
+    """The factor with this chance, by bisection: more spreads, a smaller chance."""
+    low, high = 0.0, 1.0
+    while _exceed(high, count, windows) > chance:
+        low, high = high, 2 * high
+    while high - low > _FACTOR_STEP:
+        middle = (low + high) / 2
+        low, high = (middle, high) if _exceed(middle, count, windows) > chance else (low, middle)
+    return high
 
 
 @lru_cache(maxsize=32)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import ReplayedRun, measure_extents
-from heapfit.forecast.extremes import Gumbel, find_level_interval, fit_gumbel
+from heapfit.forecast.extremes import find_level_interval, predict_chance, predict_level
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
@@ -85,11 +85,6 @@ class LongerRuns:
     windows: float  # as many as a run as long as the recording has
     widening: float = 1.0  # of the law's scale, which dependent windows show too small
 
-    @property
-    def law(self) -> Gumbel:
-        """The law of a window's extent."""
-        return fit_gumbel(self.maxima).widen(self.widening)
-
     def forecast(self, times: float, chance: float) -> Forecast | Refusal:
         """The region that a run `times` as long as the recording exceeds with this chance."""
         if times > MOST_TIMES:
@@ -100,12 +95,12 @@ class LongerRuns:
             )
         windows = times * self.windows
         low, high = find_level_interval(self.maxima, windows, chance, self.widening)
-        region = self.law.level(windows, chance)
+        region = predict_level(self.maxima, windows, chance, self.widening)
         return Forecast(self._round(region), self._round(low), self._round(high))
 
     def chance(self, region: int, times: float) -> float:
         """The chance that a run `times` as long as the recording runs out of a region."""
-        return self.law.chance(region, times * self.windows)
+        return predict_chance(self.maxima, region, times * self.windows, self.widening)
 
     def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""

@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.extremes import find_level_interval, fit_gumbel
+from heapfit.forecast.extremes import find_level_interval, predict_chance, predict_level
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
@@ -185,11 +185,12 @@ def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
     """
     if rank_correlation(windows.lows) > _MOST_DEPENDENCE:
         return
-    law = fit_gumbel(-windows.lows)
+    highs = -windows.lows
     for times in _TIMES:
         count = times * len(windows)
-        low, high = find_level_interval(-windows.lows, count, _CHANCE)
-        yield Reserve(times, -law.level(count, _CHANCE), -high, -low, law.chance(0, count))
+        low, high = find_level_interval(highs, count, _CHANCE)
+        free = -predict_level(highs, count, _CHANCE)
+        yield Reserve(times, free, -high, -low, predict_chance(highs, 0, count))
 
 
 def _outlook(
