@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from heapfit import generate as heap_code
+from heapfit.checks import check
 from heapfit.comparison.changed_programs import _ChangedRuns
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
-from heapfit.fitting import excerpt_search, incumbent
+from heapfit.fitting import excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify import loop, pairs
 from heapfit.fitting.verify.survival import Survival
@@ -25,11 +26,14 @@ from heapfit.forecast.horizon import (
     expect_further_runs,
     join_runs,
 )
+from heapfit.forecast.log import outlook
 from heapfit.forecast.log.advice import _suggest
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.generate.platforms import FORMS
 from heapfit.progress import RunProgress, ignore_progress
+from heapfit.sizing.demand import Demand, _merge
 from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
 from heapfit.workloads.synthetic import generate_events, parse_workload
@@ -314,3 +318,69 @@ def test_one_state_alone_asks_for_more_of_them() -> None:
         return any("more states" in one for one in _suggest(outlook))
 
     assert (ask(1), ask(2)) == (True, False)
+
+
+# ---- what else no other test looks at
+
+
+def test_a_platform_of_one_folder_or_the_caller_asks_for_one_file() -> None:
+    arduino = next(one for one in FORMS if FORMS[one].is_one_file)
+    plain = next(one for one in FORMS if not FORMS[one].is_one_file)
+    asked = heap_code.GenerateOptions(is_one_file=True)
+    settle = heap_code._settle_options
+    assert settle(heap_code.GenerateOptions(), [arduino]).is_one_file
+    assert settle(asked, [plain]).is_one_file
+    assert not settle(heap_code.GenerateOptions(), [plain]).is_one_file
+
+
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [(["recorder/target, lwIP"] * 2, "lwip-mem"), (["recorder/target, lwIP", "a tool"], None)],
+)
+def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name) -> None:
+    recordings = [
+        SimpleNamespace(trace=SimpleNamespace(info=SimpleNamespace(source=one))) for one in sources
+    ]
+    workload: Any = SimpleNamespace(recordings=recordings)
+    found = incumbent._find_own_heap(workload, FitOptions())
+    assert (found and found.name) == name
+
+
+def test_a_holdout_reports_its_progress_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdout, "_serves", lambda _choice, run, _: run == "good")
+    monkeypatch.setattr(holdout, "_count_events", len)
+    choice: Any = SimpleNamespace(answer=SimpleNamespace(kept=True))
+    done: list[float] = []
+    runs: Any = ["good", "bad"]
+    found = holdout.check_holdout(choice, runs, runs, lambda _, share: done.append(share))
+    assert done == [0, 0.5, 1]
+    assert (found.seen, found.seen_refused, found.events) == (2, 1, 7)
+
+
+def test_the_mean_of_recordings_counts_each_request_once() -> None:
+    few = Demand(np.array([[1, 1]]), np.array([1, 1]), 2.0)
+    many = Demand(np.array([[0, 3, 3]]), np.array([1, 1, 1]), 10.0)
+    assert _merge([few, many]).mean_live == pytest.approx((2 * 2 + 6 * 10) / 8)
+
+
+def test_a_job_of_a_check_weighs_what_its_file_does(tmp_path: Path) -> None:
+    file = tmp_path / "run.csv"
+    file.write_bytes(b" " * 4000)
+    request: Any = SimpleNamespace(highest=None)
+    assert check._job(file, "run", request).events == 1000
+
+
+def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "content_hash", str.lower)
+    runs: Any = {3: "a", 5: "b", 7: "A", 9: "B", 11: "c"}
+    assert pairs._first_of_equal(runs) == [3, 5, 11]
+
+
+def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(outlook, "find_lag", seen.append)
+    states = [HeapState(i, 0, 60.0 * i, 9_000, None, None, None, None) for i in range(200)]
+    for odd in (0, 199):
+        low = [replace(one, free=100) if one.line == odd else one for one in states]
+        assert outlook._find_period(low, 60.0 * np.arange(200)) is None
+    assert [int(np.argmin(values)) for values in seen] == [0, 99]

@@ -85,10 +85,7 @@ def measure_pairs(
     one. HeapfitError if the image is not built or records nothing, or the incumbent has no such
     requests.
     """
-    apart: dict[str, int] = {}
-    for number, trace in fitted.items():
-        apart.setdefault(content_hash(trace), number)
-    numbers = list(apart.values())
+    numbers = _first_of_equal(fitted)
     over_plan = [fitted[number] for number in numbers]
     region = today.heap.set_to(_AMPLE * (plan.region or 0))
     over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
@@ -111,6 +108,14 @@ def measure_pairs(
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
+
+
+def _first_of_equal(runs: Mapping[int, Trace]) -> list[int]:
+    """The numbers of the runs that differ: of equal ones the first, whose files are named."""
+    first: dict[str, int] = {}
+    for number, trace in runs.items():
+        first.setdefault(content_hash(trace), number)
+    return list(first.values())
 
 
 def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
