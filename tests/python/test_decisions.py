@@ -13,9 +13,15 @@ import pytest
 from heapfit import generate as heap_code
 from heapfit.checks import check
 from heapfit.comparison.changed_programs import _ChangedRuns
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    _add_region_marks,
+    find_placing_events,
+)
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.fitting import excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
 from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.horizon import (
@@ -36,6 +42,7 @@ from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
 from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
+from heapfit.trace.operations import ALLOC, FREE, RESIZE
 from heapfit.workloads.synthetic import generate_events, parse_workload
 
 KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
@@ -384,3 +391,23 @@ def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.Monke
         low = [replace(one, free=100) if one.line == odd else one for one in states]
         assert outlook._find_period(low, 60.0 * np.arange(200)) is None
     assert [int(np.argmin(values)) for values in seen] == [0, 99]
+
+
+@pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
+def test_nothing_is_over_a_peak_of_0_or_without_a_region(r_safe, u_max, over) -> None:
+    assert Run("run", Path(), u_max, r_safe).over_u_max == over
+
+
+def test_a_resize_to_nothing_places_no_block() -> None:
+    op = np.array([ALLOC, RESIZE, RESIZE, FREE], np.uint8)
+    size = np.array([8, 24, 0, 0], np.uint64)
+    zeros = np.zeros(4, np.uint32)
+    assert find_placing_events(Requests(op, zeros, size, zeros)).tolist() == [0, 1]
+
+
+def test_marks_of_regions_are_used_chunks_between_freed_ones() -> None:
+    none = np.zeros(0, np.uint32)
+    marks = _add_region_marks((4096, 8192), Requests(none, none, none, none))
+    assert marks.op.tolist() == [ALLOC] * 4 + [FREE] * 2
+    assert marks.named.tolist() == [0, 1, 2, 3, 0, 2]
+    assert marks.size.tolist()[:4:2] == [4096 - 16, 8192 - 16]
