@@ -25,6 +25,7 @@ _OFFERED: Final = {
     "heapfit.forecast.kind": ("Kind", "RecordingKind"),
     "heapfit.front_door": (
         "check",
+        "check_memories",
         "compare",
         "find_bounds",
         "find_front",
@@ -34,6 +35,7 @@ _OFFERED: Final = {
         "generate_code",
         "generate_workload",
         "open",
+        "place",
         "profile_trace",
         "simulate",
         "size_pools",
@@ -43,6 +45,7 @@ _OFFERED: Final = {
     "heapfit.importers": ("ImportOptions", "import_file", "import_frames"),
     "heapfit.importers.record": ("record",),
     "heapfit.importers.target_log": ("Emulation", "record_emulated", "record_serial"),
+    "heapfit.memories.placing": ("Placing", "PlacingOptions"),
     "heapfit.plan.allocators": ("find_allocators",),
     "heapfit.plan.plan": ("Plan", "Pool"),
     "heapfit.plan.plan_file": ("PlanFile", "load_plan", "save_plan"),
