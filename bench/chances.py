@@ -105,39 +105,30 @@ def judge_statement(statement: Statement, trials: int, seed: int = 1) -> Coverag
 STATEMENTS: list[Statement] = []  # in the order of the page
 
 
-def states(
-    name: str,
-    commands: str,
-    model: str,
+def register(
+    judge: Judge,
+    words: tuple[str, str, str],
     stated: float | None,
     *cases: tuple[object, ...],
     is_slow: bool = False,
-) -> Callable[[Judge], Judge]:
-    """Registers a judge for each case, whose values it takes first and the model's text names.
+) -> None:
+    """Registers a statement by its name, its commands and its model, once for each case.
 
-    `stated` None: a chance, which is the last value of a case.
-    """  # fmt: skip
-
-    def add(judge: Judge) -> Judge:
-        for case in cases or ((),):
-            chance = None if stated is not None else 100 * float(case[-1])  # type: ignore[arg-type]
-            STATEMENTS.append(
-                Statement(
-                    name, commands, model.format(*case), chance if stated is None else stated,
-                    partial(judge, *case), is_slow, stated is None,
-                )
-            )  # fmt: skip
-        return judge
-
-    return add
+    The judge takes a case's values first, and the model names them. `stated` None: a chance, which
+    is the last value of a case.
+    """
+    name, commands, model = words
+    for case in cases or ((),):
+        said = 100 * float(str(case[-1])) if stated is None else stated
+        said_of = model.format(*case)
+        STATEMENTS.append(
+            Statement(name, commands, said_of, said, partial(judge, *case), is_slow, stated is None)
+        )
 
 
 # ---- shares of all runs that fail, by counts
 
 
-@states("runs out of memory at most", "verify",
-        "{} runs that differ, each of five plans fails just above the bound", SURE,
-        (2,), (10,), (30,))  # fmt: skip
 def judge_verify(distinct: int, random: Random) -> bool | None:
     """Plans that fail just more often than may be told; each look has a new one."""
     for look in range(1, MOST_ROUNDS + 1):
@@ -149,8 +140,11 @@ def judge_verify(distinct: int, random: Random) -> bool | None:
     return True
 
 
-@states("fails at these sizes at most", "verify --now",
-        "{} runs whose needs are log-normal, both heaps", SURE, (10,))  # fmt: skip
+register(judge_verify, ("runs out of memory at most", "verify",
+    "{} runs that differ, each of five plans fails just above the bound"), SURE, (2,), (10,),
+    (30,))  # fmt: skip
+
+
 def judge_survival(runs: int, random: Random) -> bool:
     """Two heaps, in the smallest sizes that serve the same runs; need is what a run takes."""
     told = Survival(None, 0, runs, runs).most_refused
@@ -163,12 +157,14 @@ def judge_survival(runs: int, random: Random) -> bool:
     return True
 
 
+register(judge_survival, ("fails at these sizes at most", "verify --now",
+    "{} runs whose needs are log-normal, both heaps"), SURE, (10,))  # fmt: skip
+
+
 def serves_all(needs: Numbers, size: int) -> bool:
     return bool(needs.max() <= size)
 
 
-@states("all runs do at most", "fit --plans --folds",
-        "{} runs whose needs are log-normal, margin 2 %", SURE, (12,))  # fmt: skip
 def judge_folds(runs: int, random: Random) -> bool | None:
     """A region 2 % above the most of the others serves each run; then that of all of them."""
     needs = np.exp(random.normal(0, 0.1, runs))
@@ -178,13 +174,19 @@ def judge_folds(runs: int, random: Random) -> bool | None:
     return bool(1 - NORMAL.cdf(log(1.02 * order[-1]) / 0.1) <= bound_failures(0, runs))
 
 
-@states("a chance of up to", "check, 3 to 7 recordings",
-        "{} recordings that fail just above the bound", SURE, (5,))  # fmt: skip
+register(judge_folds, ("all runs do at most", "fit --plans --folds",
+    "{} runs whose needs are log-normal, margin 2 %"), SURE, (12,))  # fmt: skip
+
+
 def judge_few_runs(runs: int, random: Random) -> bool | None:
     """A region that runs fail in just more often than may be told."""
     told = find_prospect([1.0] * runs, 0, 2).highest_chance
     assert told is not None
     return bool(random.binomial(runs, 1.0001 * told))
+
+
+register(judge_few_runs, ("a chance of up to", "check, 3 to 7 recordings",
+    "{} recordings that fail just above the bound"), SURE, (5,))  # fmt: skip
 
 
 # ---- chances and levels by a law
@@ -197,9 +199,6 @@ LAWS: dict[str, tuple[Callable[[Random, int], Numbers], Callable[[float], float]
 }
 
 
-@states("runs out with a chance of, interval", "check, 8 recordings and more",
-        "{1} needs of a law that is {0}, true chance {2:.0%}", NINE_OF_TEN,
-        *product(LAWS, (8, 40), CHANCES))  # fmt: skip
 def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | None:
     draw, level = LAWS[law]
     needs = 10_000_000 + 1_000_000 * draw(random, runs)
@@ -210,9 +209,11 @@ def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | N
     return low <= chance <= high
 
 
-@states("the margin is eaten after, interval", "check, 8 recordings and more",
-        "20 needs around a line, each {:g} deviations above the one before", NINE_OF_TEN,
-        (0.2,), (0.5,))  # fmt: skip
+register(judge_chance, ("runs out with a chance of, interval", "check, 8 recordings and more",
+    "{1} needs of a law that is {0}, true chance {2:.0%}"), NINE_OF_TEN,
+    *product(LAWS, (8, 40), CHANCES))  # fmt: skip
+
+
 def judge_margin_end(growth: float, random: Random) -> bool | None:
     """Needs of 20 recordings that grow by a part of their spread."""
     runs, ahead = 20, 30
@@ -221,6 +222,11 @@ def judge_margin_end(growth: float, random: Random) -> bool | None:
     if end is None:
         return None
     return end.earliest <= ahead and (end.latest is None or ahead <= end.latest)
+
+
+register(judge_margin_end, ("the margin is eaten after, interval", "check, 8 recordings and more",
+    "20 needs around a line, each {:g} deviations above the one before"), NINE_OF_TEN, (0.2,),
+    (0.5,))  # fmt: skip
 
 
 def draw_maxima(random: Random, count: int, neighbours: float) -> Numbers:
@@ -235,9 +241,6 @@ def draw_maxima(random: Random, count: int, neighbours: float) -> Numbers:
 LAW = Gumbel(100_000, 5_000)
 
 
-@states("region of longer runs, 9 times of 10", "fit",
-        "48 Gumbel maxima, correlation of neighbours {:g}; {} x, {:.0%}", NINE_OF_TEN,
-        *product((0, 0.4), (1, 10, 100), CHANCES))  # fmt: skip
 def judge_region(neighbours: float, times: float, chance: float, random: Random) -> bool:
     maxima = draw_maxima(random, 48, neighbours)
     longer = LongerRuns(0, maxima.astype(np.int64), 48.0)
@@ -245,8 +248,11 @@ def judge_region(neighbours: float, times: float, chance: float, random: Random)
     return low <= LAW.level(48 * times, chance) <= high
 
 
-@states("region of further runs, 9 times of 10", "fit, jobs", "{} Gumbel needs, 10 runs, 1%",
-        NINE_OF_TEN, (8,))  # fmt: skip
+register(judge_region, ("region of longer runs, 9 times of 10", "fit",
+    "48 Gumbel maxima, correlation of neighbours {:g}; {} x, {:.0%}"), NINE_OF_TEN,
+    *product((0, 0.4), (1, 10, 100), CHANCES))  # fmt: skip
+
+
 def judge_job(runs: int, random: Random) -> bool:
     longer = expect_further_runs(draw_maxima(random, runs, 0).astype(np.int64).tolist())
     assert isinstance(longer, LongerRuns)
@@ -254,6 +260,10 @@ def judge_job(runs: int, random: Random) -> bool:
     level = LAW.level(10, 0.01)
     # What is told is never below what was needed: that alone may lift the lower end.
     return low <= max(level, longer.region + 8) and level <= high
+
+
+register(judge_job, ("region of further runs, 9 times of 10", "fit, jobs",
+    "{} Gumbel needs, 10 runs, 1%"), NINE_OF_TEN, (8,))  # fmt: skip
 
 
 def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
@@ -264,12 +274,14 @@ def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
 # ---- trends
 
 
-@states("growth of live bytes, slowest to fastest", "fit, profile",
-        "48 values around a line, correlation of neighbours {:g}", SURE, (0,), (0.4,))  # fmt: skip
 def judge_slope(neighbours: float, random: Random) -> bool:
     """48 troughs around a line."""
     trend = find_trend(10 * np.arange(48) + draw_noise(random, 48, neighbours))
     return trend.low <= 10 <= trend.high
+
+
+register(judge_slope, ("growth of live bytes, slowest to fastest", "fit, profile",
+    "48 values around a line, correlation of neighbours {:g}"), SURE, (0,), (0.4,))  # fmt: skip
 
 
 def draw_noise(random: Random, count: int, neighbours: float) -> Numbers:
@@ -287,10 +299,6 @@ def read_free_bytes(free: Numbers) -> Outlook:
     return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, (), 0))
 
 
-@states("free memory falls by, interval", "forecast", "960 states around a line that falls", SURE,
-        ("rate",))  # fmt: skip
-@states("nothing is free after, interval", "forecast", "960 states around a line that falls", SURE,
-        ("end",))  # fmt: skip
 def judge_log(what: str, random: Random) -> bool | None:
     """960 states that fall by 1 B a second, with noise of 1,000 B."""
     minutes = np.arange(960)
@@ -305,6 +313,12 @@ def judge_log(what: str, random: Random) -> bool | None:
     return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
 
 
+register(judge_log, ("free memory falls by, interval", "forecast",
+    "960 states around a line that falls"), SURE, ("rate",))  # fmt: skip
+register(judge_log, ("nothing is free after, interval", "forecast",
+    "960 states around a line that falls"), SURE, ("end",))  # fmt: skip
+
+
 FREE = Gumbel(-200_000, 4_000)  # of a state's free bytes, negative
 
 
@@ -315,25 +329,29 @@ def read_reserve(times: int, random: Random) -> tuple[Reserve, int] | None:
     return (reserves[0], 864 * times) if reserves else None
 
 
-@states("9 of 10 such runs leave, interval", "forecast", "960 independent Gumbel states, {} x",
-        NINE_OF_TEN, (1,), (10,))  # fmt: skip
 def judge_reserve(times: int, random: Random) -> bool | None:
     found = read_reserve(times, random)
     return found and found[0].low <= -FREE.level(found[1], 0.1) <= found[0].high
 
 
+register(judge_reserve, ("9 of 10 such runs leave, interval", "forecast",
+    "960 independent Gumbel states, {} x"), NINE_OF_TEN, (1,), (10,))  # fmt: skip
+
+
 # ---- pools and traffic
 
 
-@states("runs out for, interval", "size, settings",
-        "Poisson arrivals, 10 live in the mean, {} buffers", SURE,
-        (10,), (14,), (18,), (24,), is_slow=True)  # fmt: skip
 def judge_pool(count: int, random: Random) -> bool:
     """10 blocks live on average; a pool that never refuses."""
     demand = poisson_demand(random)
     found = run_out(demand, count)
     true = 1 - sum(exp(-10) * 10**k / factorial(k) for k in range(count))
     return found.lowest <= true <= found.highest
+
+
+register(judge_pool, ("runs out for, interval", "size, settings",
+    "Poisson arrivals, 10 live in the mean, {} buffers"), SURE, (10,), (14,), (18,), (24,),
+    is_slow=True)  # fmt: skip
 
 
 def poisson_demand(random: Random) -> Demand:
@@ -347,7 +365,6 @@ def poisson_demand(random: Random) -> Demand:
 WORKLOAD = "poisson_500:rate=20,holding_us=500000,events={}"  # 10 live on average
 
 
-@states("hold-out", "size", "the same, other seeds", SURE, is_slow=True)
 def judge_unseen(random: Random) -> bool:
     """Counts on other seeds of a workload, against Erlang's formula."""
     workload = parse_workload(WORKLOAD.format(20_000), int(random.integers(2**31)))
@@ -359,6 +376,10 @@ def judge_unseen(random: Random) -> bool:
     return pool.unseen.lowest <= 1 - true["request_admission"] <= pool.unseen.highest
 
 
+register(judge_unseen, ("hold-out", "size", "the same, other seeds"), SURE,
+    is_slow=True)  # fmt: skip
+
+
 TRAFFIC = Traffic(Poisson(0.05), UniformSize(2000, 2000), ExponentialHolding(0.5))
 
 
@@ -367,9 +388,6 @@ def fixed_pool(blocks: int) -> Scheme:
     return Scheme("one", plan, plan.engine().smallest_region)
 
 
-@states("admission, interval", "simulate, size from traffic", "Erlang's loss system, {0}{2}", SURE,
-        ("replications", None, ""), ("batches", None, ""),
-        ("replications", 0.004, " until the interval is narrow enough"), is_slow=True)  # fmt: skip
 def judge_simulation(method: str, half_width: float | None, _: str, random: Random) -> bool:
     """The admission of 10 buffers at 10 erlangs, against Erlang's formula."""
     run = RunSettings(
@@ -391,8 +409,11 @@ def judge_simulation(method: str, half_width: float | None, _: str, random: Rand
     return estimate.holds(exact["request_admission"])
 
 
-@states("memory, interval", "size from traffic", "Erlang's loss system, admission 99 %", SURE,
-        is_slow=True)  # fmt: skip
+register(judge_simulation, ("admission, interval", "simulate, size from traffic",
+    "Erlang's loss system, {0}{2}"), SURE, ("replications", None, ""), ("batches", None, ""),
+    ("replications", 0.004, " until the interval is narrow enough"), is_slow=True)  # fmt: skip
+
+
 def judge_memory(random: Random) -> bool:
     """The least buffers for an admission of 99 %, found by simulation and by Erlang's formula."""
     (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
@@ -406,11 +427,13 @@ def judge_memory(random: Random) -> bool:
     return found.lowest <= exact <= found.highest
 
 
+register(judge_memory, ("memory, interval", "size from traffic",
+    "Erlang's loss system, admission 99 %"), SURE, is_slow=True)  # fmt: skip
+
+
 # ---- chances
 
 
-@states("bytes for, runs out", "fit", "48 independent Gumbel maxima; {} x", None,
-        *product((10, 100), CHANCES))  # fmt: skip
 def exceed_region(times: float, chance: float, random: Random) -> float:
     """The chance that a longer run exceeds the region for this one."""
     maxima = draw_maxima(random, 48, 0).astype(np.int64)
@@ -419,8 +442,10 @@ def exceed_region(times: float, chance: float, random: Random) -> float:
     return LAW.chance(found.region, 48 * times)
 
 
-@states("bytes for, runs out", "fit, jobs", "{} Gumbel needs, 10 runs", None,
-        *product((8,), CHANCES))  # fmt: skip
+register(exceed_region, ("bytes for, runs out", "fit", "48 independent Gumbel maxima; {} x"), None,
+    *product((10, 100), CHANCES))  # fmt: skip
+
+
 def exceed_job(runs: int, chance: float, random: Random) -> float:
     longer = expect_further_runs(draw_maxima(random, runs, 0).astype(np.int64).tolist())
     assert isinstance(longer, LongerRuns)
@@ -429,8 +454,10 @@ def exceed_job(runs: int, chance: float, random: Random) -> float:
     return LAW.chance(found.region, 10)
 
 
-@states("runs out with a chance of", "check", "{1} needs of a law that is {0}", None,
-        *product(("normal", "Gumbel's"), (8, 40), CHANCES))  # fmt: skip
+register(exceed_job, ("bytes for, runs out", "fit, jobs", "{} Gumbel needs, 10 runs"), None,
+    *product((8,), CHANCES))  # fmt: skip
+
+
 def exceed_need(law: str, runs: int, chance: float, random: Random) -> float:
     """A thousand further needs, in a region of which this chance is told."""
     needs = 10_000_000 + 1_000_000 * LAWS[law][0](random, runs + 1000)
@@ -440,20 +467,28 @@ def exceed_need(law: str, runs: int, chance: float, random: Random) -> float:
     return float(np.mean(needs[runs:] > region))
 
 
-@states("9 of 10 such runs leave", "forecast", "960 independent Gumbel states, {} x", None,
-        (1, 0.1), (10, 0.1))  # fmt: skip
+register(exceed_need, ("runs out with a chance of", "check", "{1} needs of a law that is {0}"),
+    None, *product(("normal", "Gumbel's"), (8, 40), CHANCES))  # fmt: skip
+
+
 def exceed_reserve(times: int, _: float, random: Random) -> float | None:
     found = read_reserve(times, random)
     return found and FREE.chance(-found[0].free, found[1])
 
 
-@states("with a chance of, a recording", "settings", "Poisson arrivals, 10 live in the mean", None,
-        (0.1,), is_slow=True)  # fmt: skip
+register(exceed_reserve, ("9 of 10 such runs leave", "forecast",
+    "960 independent Gumbel states, {} x"), None, (1, 0.1), (10, 0.1))  # fmt: skip
+
+
 def refuse_in_recording(chance: float, random: Random) -> float:
     """A count for one refusal in ten recordings, tried on another recording."""
     demand = poisson_demand(random)
     found = least_count(demand, 1 + log(1 - chance) / demand.requests)
     return float(poisson_demand(random).peak > found.count)
+
+
+register(refuse_in_recording, ("with a chance of, a recording", "settings",
+    "Poisson arrivals, 10 live in the mean"), None, (0.1,), is_slow=True)  # fmt: skip
 
 
 COLUMNS = ("statement", "printed by", "made of", "stated: at least, %", "made", "held, %",

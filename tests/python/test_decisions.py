@@ -380,7 +380,7 @@ def test_a_job_of_a_check_weighs_what_its_file_does(tmp_path: Path) -> None:
 def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "content_hash", str.lower)
     runs: Any = {3: "a", 5: "b", 7: "A", 9: "B", 11: "c"}
-    assert pairs._first_of_equal(runs) == [3, 5, 11]
+    assert pairs._select_distinct_runs(runs) == [3, 5, 11]
 
 
 def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:

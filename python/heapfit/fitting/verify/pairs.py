@@ -85,7 +85,7 @@ def measure_pairs(
     one. HeapfitError if the image is not built or records nothing, or the incumbent has no such
     requests.
     """
-    numbers = _first_of_equal(fitted)
+    numbers = _select_distinct_runs(fitted)
     over_plan = [fitted[number] for number in numbers]
     region = today.heap.set_to(_AMPLE * (plan.region or 0))
     over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
@@ -110,7 +110,7 @@ def measure_pairs(
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
 
 
-def _first_of_equal(runs: Mapping[int, Trace]) -> list[int]:
+def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:
     """The numbers of the runs that differ: of equal ones the first, whose files are named."""
     first: dict[str, int] = {}
     for number, trace in runs.items():
