@@ -13,13 +13,16 @@ import pytest
 from heapfit import generate as heap_code
 from heapfit.checks import check
 from heapfit.comparison.changed_programs import ChangedRuns
+from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.requests import (
     Requests,
     _add_region_marks,
     find_placing_events,
 )
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
-from heapfit.fitting import excerpt_search, holdout, incumbent
+from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.search.moves import Budget, Moves
+from heapfit.fitting import candidates, excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -38,6 +41,7 @@ from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.generate.platforms import FORMS
+from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
 from heapfit.sizing.unseen import _Draws
@@ -391,6 +395,9 @@ def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.Monke
         low = [replace(one, free=100) if one.line == odd else one for one in states]
         assert outlook._find_period(low, 60.0 * np.arange(200)) is None
     assert [int(np.argmin(values)) for values in seen] == [0, 99]
+    long = [replace(states[0], seconds=60.0 * i) for i in range(2000)]
+    assert outlook._find_period(long, 60.0 * np.arange(2000)) is None
+    assert len(seen[-1]) == 480
 
 
 @pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
@@ -411,3 +418,47 @@ def test_marks_of_regions_are_used_chunks_between_freed_ones() -> None:
     assert marks.op.tolist() == [ALLOC] * 4 + [FREE] * 2
     assert marks.named.tolist() == [0, 1, 2, 3, 0, 2]
     assert marks.size.tolist()[:4:2] == [4096 - 16, 8192 - 16]
+
+
+def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
+    for best, region in ((None, 0), (SimpleNamespace(region=5), 5)):
+        search: Any = SimpleNamespace(best=best, _events_left=3)
+        learned.PlacementSearch._mark(search)
+        assert search._marked == (3, region)
+
+
+def test_a_budget_that_there_is_not_begins_empty() -> None:
+    moves: Any = SimpleNamespace(_sizes=SimpleNamespace(alignment=8))
+    assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
+
+
+def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
+    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
+    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
+
+
+def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = 8 * np.arange(1, stacks._TRIED + 2)
+    counts = np.where(sizes == 80, 1, 100)  # 80 B in all; of 8 B there are 800
+    monkeypatch.setattr(stacks.greedy_budgets, "live_at_peak", lambda _: (sizes, counts))
+    runs: Any = [None]
+    assert set(sizes.tolist()) - set(stacks._common_sizes(runs, 8)) == {80}
+
+
+def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
+    (size,) = heap_code.code_size.read_code_size(Plan("tlsf", {"alignment": 8}))
+    code = find_code(Plan("tlsf", {"alignment": 8}))
+    assert code is not None
+    assert size.code == code.size
+
+
+def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "_require_whole", lambda _: None)
+    monkeypatch.setattr(candidates, "rank_by_memory", lambda _: "ranked")
+    monkeypatch.setattr(candidates, "front_of", lambda *given: given)
+    fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
+    loaded: Any = "loaded"
+    front: Any = candidates.front_of_fit(fitted, loaded)
+    assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
