@@ -92,6 +92,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	    && build/$$build/tests/attack/second_frees 100000000 && build/$$build/tests/attack/heap --steps 10000000 \
 	    || exit 1; done
 	build/release/tests/core/test_sizes all
+	build/release/tests/core/test_huge_regions all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py

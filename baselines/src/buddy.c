@@ -333,10 +333,11 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
     return is_alignment_allowed(plan->alignment) ? base_for(plan, 1) + atom_size(plan) : 0;
 }
 
-/* As many atoms as fit with their states. */
+/* As many atoms as fit with their states. The first atom lies in the region, whose size is at least
+ * the smallest one's; the sum of both could pass 2^32. */
 static uint32_t atoms_in(const hfit_plan *plan, uint32_t region_size) {
     uint32_t atoms = (region_size - STATES) / (atom_size(plan) + 1);
-    while (base_for(plan, atoms) + atoms * atom_size(plan) > region_size) {
+    while (atoms * atom_size(plan) > region_size - base_for(plan, atoms)) {
         atoms--;
     }
     return atoms;

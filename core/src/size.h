@@ -51,6 +51,11 @@ static inline bool round_below(size_t size, uint32_t limit, uint32_t extra, uint
     return size < limit;
 }
 
+/* Bytes of a region that are used where sums with its end must not wrap. */
+static FORCE_INLINE uint32_t usable_region(size_t region_size) {
+    return region_size < LARGEST_LIMIT ? (uint32_t)region_size : LARGEST_LIMIT;
+}
+
 /* As round_sum, where a size of 0 counts as 1. */
 static inline bool round_size(size_t size, uint32_t extra, uint32_t alignment, uint32_t *rounded) {
     return round_sum(size == 0 ? 1 : size, extra, alignment, rounded);

@@ -6,6 +6,7 @@
 #include "check.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static _Alignas(4096) unsigned char region[8192];
 static const hfit_address_first_fit_plan plan_4 = {{4}};
@@ -115,6 +116,20 @@ static void a_made_up_header_is_believed_if_a_chunk_begins_at_its_end(void) {
     CHECK(misuse_count == misuses + 1);
 }
 
+/* A search ends at the head, so its size exceeds each request's chunk, up to the last bytes before
+ * 4 GiB. Where words are not checked nothing else would end it. */
+static void no_request_passes_the_head_of_the_largest_region(void) {
+    for (uint32_t cut = 1; UINTPTR_MAX > UINT32_MAX && cut <= 80; cut++) {
+        void *huge = mmap(NULL, 0u - cut, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        const hfit_plan own = {4u << cut % 3};
+        CHECK(huge != MAP_FAILED);
+        const uint32_t *head = (uint32_t *)hfit_address_first_fit_init(huge, 0u - cut, &own);
+        CHECK(~*head >= 0x80000010 && hfit_address_first_fit_check((hfit_heap *)huge, &own));
+        CHECK(munmap(huge, 0u - cut) == 0);
+    }
+}
+
 int main(void) {
     RUN(the_lowest_chunk_that_is_large_enough_serves);
     RUN(freeing_the_middle_chunk_merges_all_three);
@@ -123,5 +138,6 @@ int main(void) {
     RUN(an_aligned_request_takes_the_lowest_chunk_with_room_behind_a_gap);
     RUN(a_block_grows_into_the_free_chunk_behind_it);
     RUN(a_made_up_header_is_believed_if_a_chunk_begins_at_its_end);
+    RUN(no_request_passes_the_head_of_the_largest_region);
     return report_passed();
 }

@@ -38,6 +38,11 @@ static void is_rounded_right(uint64_t size, uint32_t extra, uint32_t alignment) 
     const uint64_t least_size = (counted + extra + alignment - 1) / alignment * alignment;
     CHECK(is_size_served == (counted <= HFIT_LARGEST_BLOCK && least_size <= HFIT_LARGEST_BLOCK));
     CHECK(!is_size_served || rounded == least_size);
+    if (extra + alignment <= 64) {
+        CHECK(round_below((size_t)size, LARGEST_LIMIT, extra, alignment, &rounded) ==
+              (size < LARGEST_LIMIT));
+        CHECK(size >= LARGEST_LIMIT || rounded == least);
+    }
     CHECK(least > HFIT_LARGEST_BLOCK || rounded_up((uint32_t)(size + extra), alignment) == least);
 }
 
@@ -64,6 +69,16 @@ static void sizes_of_32_bits_are_rounded_up_or_refused(void) {
     }
 }
 
+/* Each step of the search for it doubles the bits that are right, from 5 to more than 32. */
+static void an_odd_number_times_its_inverse_is_1(void) {
+    for (uint64_t odd = 1; odd <= UINT32_MAX; odd += 2 * step) {
+        CHECK((uint32_t)odd * inverse_of((uint32_t)odd) == 1);
+    }
+    for (uint32_t odd = 1; odd < AROUND; odd += 2) {
+        CHECK(odd * inverse_of(odd) == 1);
+    }
+}
+
 /* Up to the largest that a size_t holds. */
 static void sizes_around_each_power_of_two_are_rounded_up_or_refused(void) {
     for (uint32_t bit = 0; bit < 8 * sizeof(size_t); bit++) {
@@ -85,6 +100,7 @@ static void sizes_around_each_power_of_two_are_rounded_up_or_refused(void) {
 int main(int argc, char **argv) {
     step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : STRIDE;
     RUN(sizes_of_32_bits_are_rounded_up_or_refused);
+    RUN(an_odd_number_times_its_inverse_is_1);
     RUN(sizes_around_each_power_of_two_are_rounded_up_or_refused);
     return report_passed();
 }

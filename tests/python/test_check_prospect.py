@@ -81,3 +81,10 @@ def test_recordings_that_ask_for_the_same_count_once(tmp_path):
     assert prospect.highest_chance == pytest.approx(0.95)
     other = recording(tmp_path / "other.heap", blocks([2000, 301]))
     assert check_recordings([*files, other], plan_file()).prospect.runs == 2
+
+
+def test_a_region_that_the_trend_has_passed_has_no_recordings_left():
+    needs = 1000 + 10 * np.arange(12) + np.random.default_rng(3).normal(0, 5, 12)
+    end = find_prospect(needs, 0, 1090).margin_end
+    assert end is not None
+    assert (end.earliest, end.after, end.latest) == (0, 0, 0)

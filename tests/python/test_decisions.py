@@ -11,10 +11,20 @@ import numpy as np
 import pytest
 
 from heapfit import generate as heap_code
+from heapfit.checks import check
 from heapfit.comparison.changed_programs import ChangedRuns
+from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    _add_region_marks,
+    find_placing_events,
+)
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
-from heapfit.fitting import excerpt_search, incumbent
+from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.search.moves import Budget, Moves
+from heapfit.fitting import candidates, excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
 from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.horizon import (
@@ -25,13 +35,18 @@ from heapfit.forecast.horizon import (
     expect_further_runs,
     join_runs,
 )
+from heapfit.forecast.log import outlook
 from heapfit.forecast.log.advice import _suggest
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.generate.platforms import FORMS
+from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
+from heapfit.sizing.demand import Demand, _merge
 from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
+from heapfit.trace.operations import ALLOC, FREE, RESIZE
 from heapfit.workloads.synthetic import generate_events, parse_workload
 
 KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
@@ -314,3 +329,136 @@ def test_one_state_alone_asks_for_more_of_them() -> None:
         return any("more states" in one for one in _suggest(outlook))
 
     assert (ask(1), ask(2)) == (True, False)
+
+
+# ---- what else no other test looks at
+
+
+def test_a_platform_of_one_folder_or_the_caller_asks_for_one_file() -> None:
+    arduino = next(one for one in FORMS if FORMS[one].is_one_file)
+    plain = next(one for one in FORMS if not FORMS[one].is_one_file)
+    asked = heap_code.GenerateOptions(is_one_file=True)
+    settle = heap_code._settle_options
+    assert settle(heap_code.GenerateOptions(), [arduino]).is_one_file
+    assert settle(asked, [plain]).is_one_file
+    assert not settle(heap_code.GenerateOptions(), [plain]).is_one_file
+
+
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [(["recorder/target, lwIP"] * 2, "lwip-mem"), (["recorder/target, lwIP", "a tool"], None)],
+)
+def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name) -> None:
+    recordings = [
+        SimpleNamespace(trace=SimpleNamespace(info=SimpleNamespace(source=one))) for one in sources
+    ]
+    workload: Any = SimpleNamespace(recordings=recordings)
+    found = incumbent._find_own_heap(workload, FitOptions())
+    assert (found and found.name) == name
+
+
+def test_a_holdout_reports_its_progress_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdout, "_serves", lambda _choice, run, _: run == "good")
+    monkeypatch.setattr(holdout, "_count_events", len)
+    choice: Any = SimpleNamespace(answer=SimpleNamespace(kept=True))
+    done: list[float] = []
+    runs: Any = ["good", "bad"]
+    found = holdout.check_holdout(choice, runs, runs, lambda _, share: done.append(share))
+    assert done == [0, 0.5, 1]
+    assert (found.seen, found.seen_refused, found.events) == (2, 1, 7)
+
+
+def test_the_mean_of_recordings_counts_each_request_once() -> None:
+    few = Demand(np.array([[1, 1]]), np.array([1, 1]), 2.0)
+    many = Demand(np.array([[0, 3, 3]]), np.array([1, 1, 1]), 10.0)
+    assert _merge([few, many]).mean_live == pytest.approx((2 * 2 + 6 * 10) / 8)
+
+
+def test_a_job_of_a_check_weighs_what_its_file_does(tmp_path: Path) -> None:
+    file = tmp_path / "run.csv"
+    file.write_bytes(b" " * 4000)
+    request: Any = SimpleNamespace(highest=None)
+    assert check._job(file, "run", request).events == 1000
+
+
+def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "content_hash", str.lower)
+    runs: Any = {3: "a", 5: "b", 7: "A", 9: "B", 11: "c"}
+    assert pairs._select_distinct_runs(runs) == [3, 5, 11]
+
+
+def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(outlook, "find_lag", seen.append)
+    states = [HeapState(i, 0, 60.0 * i, 9_000, None, None, None, None) for i in range(200)]
+    for odd in (0, 199):
+        low = [replace(one, free=100) if one.line == odd else one for one in states]
+        assert outlook._find_period(low, 60.0 * np.arange(200)) is None
+    assert [int(np.argmin(values)) for values in seen] == [0, 99]
+    long = [replace(states[0], seconds=60.0 * i) for i in range(2000)]
+    assert outlook._find_period(long, 60.0 * np.arange(2000)) is None
+    assert len(seen[-1]) == 480
+
+
+@pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
+def test_nothing_is_over_a_peak_of_0_or_without_a_region(r_safe, u_max, over) -> None:
+    assert Run("run", Path(), u_max, r_safe).over_u_max == over
+
+
+def test_a_resize_to_nothing_places_no_block() -> None:
+    op = np.array([ALLOC, RESIZE, RESIZE, FREE], np.uint8)
+    size = np.array([8, 24, 0, 0], np.uint64)
+    zeros = np.zeros(4, np.uint32)
+    assert find_placing_events(Requests(op, zeros, size, zeros)).tolist() == [0, 1]
+
+
+def test_marks_of_regions_are_used_chunks_between_freed_ones() -> None:
+    none = np.zeros(0, np.uint32)
+    marks = _add_region_marks((4096, 8192), Requests(none, none, none, none))
+    assert marks.op.tolist() == [ALLOC] * 4 + [FREE] * 2
+    assert marks.named.tolist() == [0, 1, 2, 3, 0, 2]
+    assert marks.size.tolist()[:4:2] == [4096 - 16, 8192 - 16]
+
+
+def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
+    for best, region in ((None, 0), (SimpleNamespace(region=5), 5)):
+        search: Any = SimpleNamespace(best=best, _events_left=3)
+        learned.PlacementSearch._mark(search)
+        assert search._marked == (3, region)
+
+
+def test_a_budget_that_there_is_not_begins_empty() -> None:
+    moves: Any = SimpleNamespace(_sizes=SimpleNamespace(alignment=8))
+    assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
+
+
+def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
+    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
+    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
+
+
+def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = 8 * np.arange(1, stacks._TRIED + 2)
+    counts = np.where(sizes == 80, 1, 100)  # 80 B in all; of 8 B there are 800
+    monkeypatch.setattr(stacks.greedy_budgets, "live_at_peak", lambda _: (sizes, counts))
+    runs: Any = [None]
+    assert set(sizes.tolist()) - set(stacks._common_sizes(runs, 8)) == {80}
+
+
+def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
+    (size,) = heap_code.code_size.read_code_size(Plan("tlsf", {"alignment": 8}))
+    code = find_code(Plan("tlsf", {"alignment": 8}))
+    assert code is not None
+    assert size.code == code.size
+
+
+def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "_require_whole", lambda _: None)
+    monkeypatch.setattr(candidates, "rank_by_memory", lambda _: "ranked")
+    monkeypatch.setattr(candidates, "front_of", lambda *given: given)
+    fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
+    loaded: Any = "loaded"
+    front: Any = candidates.front_of_fit(fitted, loaded)
+    assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")

@@ -11,7 +11,7 @@ from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
-from heapfit.trace.operations import ALLOC, FREE
+from heapfit.trace.operations import ALLOC, FREE, RESIZE
 from heapfit.trace.stored import REPLAYED, TraceInfo, write_trace
 
 MEMORY = 65_536
@@ -70,8 +70,8 @@ def test_measured_heaps_are_names_that_users_type():
 
 
 def test_a_walk_passes_used_chunks_from_the_lowest_free_one_on():
-    rows = [(ALLOC, 0), (ALLOC, 1), (ALLOC, 2), (FREE, 0), (ALLOC, 3)]
-    sizes = [32, 32, 32, 0, 64]  # the hole is too small: two used chunks and it are passed
+    rows = [(ALLOC, 0), (ALLOC, 1), (ALLOC, 2), (FREE, 0), (ALLOC, 3), (RESIZE, 3)]
+    sizes = [32, 32, 32, 0, 64, 48]  # the hole is too small: two used chunks and it are passed
     requests = Requests(
         np.array([op for op, _ in rows], np.uint8),
         np.array([named for _, named in rows], np.uint32),
@@ -85,4 +85,4 @@ def test_a_walk_passes_used_chunks_from_the_lowest_free_one_on():
             *(walks[name] for name in ("op", "loads", "stores", "calls")), strict=True
         )
     }
-    assert calls == {(ALLOC, 1, 1): 3, (FREE, 0, 0): 1, (ALLOC, 4, 0): 1}
+    assert calls == {(ALLOC, 1, 1): 3, (FREE, 0, 0): 1, (ALLOC, 4, 0): 1, (RESIZE, 0, 0): 1}

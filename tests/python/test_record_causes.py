@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from heapfit.errors import HeapfitError
@@ -153,6 +154,24 @@ def test_a_program_that_ends_in_an_exec_of_one_that_cannot_be_recorded_says_so(t
     assert "is statically linked" in explain_obstacle(read_executable(program))
     unseen = record.record(["sh", "-c", f"exec {program}"], tmp_path / "out.parquet").unseen
     assert f"{program}, which it became by exec, is statically linked" in unseen
+
+
+def test_blocks_of_a_library_that_is_closed_again_are_recorded(tmp_path):
+    text = "#include <stdlib.h>\nvoid *take(void) { return malloc(333); }\n"
+    library = compile_text(text, tmp_path / "library.so", "-shared", "-fPIC")
+    program = compile_text(
+        "#include <dlfcn.h>\n#include <stdlib.h>\nint main(void) {\n"
+        "    for (int i = 0; i < 3; i++) {\n"
+        f'        void *opened = dlopen("{library}", RTLD_NOW);\n'
+        '        void *block = ((void *(*)(void))dlsym(opened, "take"))();\n'
+        "        if (dlclose(opened) != 0) return 1;\n        free(block);\n    }\n"
+        "    free(malloc(444));\n    return 0;\n}\n",
+        tmp_path / "opens",
+    )
+    recorded = record.record([str(program)], tmp_path / "out.parquet")
+    sizes = pq.read_table(recorded.trace.path)["size"].to_pylist()
+    assert recorded.status == 0
+    assert (sizes.count(333), sizes.count(444)) == (3, 1)
 
 
 def test_the_name_is_the_executables_whatever_argv_says(parting, tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapfit.forecast.trend import find_trend, rank_correlation, ranks
+from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation, ranks
 from heapfit.forecast.windows import cut_windows
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import TraceInfo, write_trace
@@ -78,3 +78,11 @@ def test_neighbours_correlate_in_a_walk_and_not_in_noise() -> None:
     random = np.random.default_rng(4)
     assert rank_correlation(np.cumsum(random.normal(0, 1, 200))) > 0.9
     assert abs(rank_correlation(random.normal(0, 1, 200))) < 0.2
+
+
+def test_values_depend_as_a_process_of_first_order_would() -> None:
+    # Ranks 1 2 4 3 6 5 about 3.5: the sum of neighbours' products is 5.25, of squares 17.5.
+    r = 5.25 / 17.5
+    r += (1 + 3 * r) / 6
+    weighted = sum((6 - lag) * (5 - lag) * (4 - lag) * r**lag for lag in range(1, 6))
+    assert find_dependence([10, 20, 40, 30, 60, 50]) == pytest.approx(1 + 2 / 120 * weighted)

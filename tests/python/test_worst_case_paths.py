@@ -114,6 +114,8 @@ def test_code_that_never_returns_has_no_bound() -> None:
 def test_the_stack_is_the_deepest_with_its_callees() -> None:
     code = function(Flow(pushed=16), Flow(call=900), Flow(pushed=-16), RETURN)
     assert deepest_stack(code, lambda _: 24) == 40
+    leaf = function(Flow(pushed=16), PLAIN, Flow(pushed=-16), RETURN)
+    assert deepest_stack(leaf, lambda _: 24) == 16
 
 
 def test_ways_that_meet_with_unlike_stacks_are_refused() -> None:

@@ -19,7 +19,8 @@
  * block. There is no bound but the number of free chunks: with thousands of holes a call takes
  * thousands of instructions, nearly twice those of heap_4.
  *
- * Memory: a block of n bytes takes n + 4 rounded up to the alignment, and at least 8.
+ * Memory: a block of n bytes takes n + 4 rounded up to the alignment, and at least 8. Of a region
+ * of nearly 4 GiB up to 64 bytes at the end stay unused.
  */
 #ifndef HFIT_ADDRESS_FIRST_FIT_H
 #define HFIT_ADDRESS_FIRST_FIT_H

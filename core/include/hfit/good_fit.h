@@ -22,7 +22,8 @@
  *
  * Memory: a block of n bytes takes n + 4 rounded up to the alignment, and at least 16. Control
  * words take 36 bytes, 4 for each size from 16 bytes to below 16 times the alignment, and 16 for
- * each power of two from there on.
+ * each power of two from there on. Of a region of nearly 4 GiB up to 64 bytes at the end stay
+ * unused.
  */
 #ifndef HFIT_GOOD_FIT_H
 #define HFIT_GOOD_FIT_H

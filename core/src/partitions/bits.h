@@ -160,6 +160,7 @@ enum { WHOLE_WORD = 5 }; /* the k of the largest field */
 static inline free_field field_in_run(uint32_t count) {
     static const uint32_t lowest[] = {0xffffffff, 0x55555555, 0x11111111,
                                       0x01010101, 0x00010001, 0x00000001};
+    _Static_assert(sizeof lowest / sizeof lowest[0] == WHOLE_WORD + 1, "fields up to a word");
     HFIT_ASSERT(count != 0);
     const uint32_t log2 = 30 - hfit_leading_zeros(count + 1);
     const uint32_t k = log2 < WHOLE_WORD ? log2 : WHOLE_WORD;

@@ -34,6 +34,8 @@ enum {
 };
 
 _Static_assert(MOST_BLOCKS <= UINT32_MAX / 3, "the stored triple of a count does not wrap");
+_Static_assert(LARGEST_POOL_BLOCK + MOST_OVERHEAD <= HFIT_LARGEST_BLOCK - 16,
+               "a stride has no carry");
 _Static_assert((MOST_BLOCKS & (MOST_BLOCKS + 1)) == 0, "all bits of a number set");
 _Static_assert(3 * 0xaaaaaaabu == 1, "the factor that count_of divides by 3 with");
 

@@ -21,6 +21,13 @@
 
 enum { MOST_POOLS = 4096 };
 
+#define MOST_POOL_BLOCKS (HFIT_LARGEST_BLOCK / 8)
+_Static_assert(8ull * (HFIT_FREE_LIST_SIZE * MOST_POOLS + HFIT_SHARED_WORD_SIZE) +
+                       MOST_POOL_BLOCKS + 31 <=
+                   UINT32_MAX,
+               "the place of each used bit, counted from the region's start, is a word");
+_Static_assert(sizeof(hfit_pool) % 4 == 0, "a seal is of whole words");
+
 /* How many pools the plan of a build has, for marks of loops in functions that are there once for
  * all plans; `otherwise` in a build for any plan. */
 #if HFIT_HAS_PLAN_OF_BUILD
@@ -46,7 +53,7 @@ static FORCE_INLINE uint32_t rounded_up(uint32_t size, uint32_t alignment) {
     return (size + alignment - 1) & ~(alignment - 1);
 }
 
-/* Bytes before the first block. `blocks` is below 2^31. */
+/* Bytes before the first block, for MOST_POOL_BLOCKS `blocks` at most. */
 static inline uint32_t pools_control_size(uint32_t pool_count, uint32_t blocks,
                                           uint32_t alignment) {
     return rounded_up(used_bits_at(pool_count) + 4 * ((blocks + 31) / 32), alignment);
@@ -133,7 +140,7 @@ static inline bool begin_layout(const hfit_pool *pools, uint32_t count, uint32_t
         }
         blocks += pools[i].count;
     }
-    if (blocks > HFIT_LARGEST_BLOCK / 8) {
+    if (blocks > MOST_POOL_BLOCKS) {
         return false;
     }
     *offset = pools_control_size(count, (uint32_t)blocks, alignment);

@@ -39,6 +39,9 @@ enum {
     NO_SLOT = 0, /* neither a root nor in a chunk */
 };
 
+_Static_assert(FLAG_SHIFT == 2 * LINK_BITS - (32 - LINK_BITS) && FLAG_SHIFT < 32,
+               "a number of two parts lies below the flag");
+
 #define IS_SMALL (1u << FLAG_SHIFT)
 #define IS_LISTED (1u << FLAG_SHIFT)
 

@@ -16,6 +16,9 @@ enum {
     MOST_CHUNKS = SIZE_BITS + 1,          /* on a way in either tree */
 };
 
+_Static_assert(LINK_BITS <= 1 << LOG_BITS, "the logarithm of each size has room");
+_Static_assert(SIZE_BITS < 32, "the last turn lies behind a size's");
+
 /* A chunk below, and its slot: on the higher side if there is one, else on the lower; NOWHERE if
  * there is none on either. */
 static FORCE_INLINE uint32_t chunk_below(const hfit_heap *heap, uint32_t links, uint32_t *slot,

@@ -38,6 +38,8 @@
 
 enum { GROUP_SHIFT = 6, GROUP_SIZE = 12 };
 
+_Static_assert((uint32_t)MOST_GRANULES >> GROUP_SHIFT < ~SKIP_PAIRS, "30 bits count all groups");
+
 typedef enum beginning { NONE_BEGINS, USED_BEGINS, FREE_BEGINS } beginning;
 
 typedef struct group {

@@ -283,7 +283,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     if (!is_region_usable(region, region_size, plan) || region_size < first + least_chunk(plan)) {
         return NULL;
     }
-    const uint32_t end = last_end(plan, (uint32_t)region_size);
+    const uint32_t end = last_end(plan, usable_region(region_size));
     store_free_size(heap, HEAD, head_size(end));
     store_next(heap, HEAD, first);
     store_word(heap, CHUNKS_END, end);

@@ -66,6 +66,9 @@ static FORCE_INLINE uint32_t head_size(uint32_t end) {
     return HFIT_SAFETY >= 1 ? ~((end + HEADER_SIZE) / 2) : UINT32_MAX;
 }
 
+_Static_assert(~((LARGEST_LIMIT + HEADER_SIZE) / 2) >= HFIT_LARGEST_BLOCK + HEADER_SIZE + 16,
+               "no chunk that is asked for exceeds the head's size in the largest region");
+
 /* Of a free chunk, or of HEAD. */
 static FORCE_INLINE uint32_t free_size(const hfit_heap *heap, uint32_t chunk) {
     return coded(load_word(heap, chunk));

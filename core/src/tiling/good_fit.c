@@ -393,8 +393,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     if (!is_region_usable(region, region_size, plan) || region_size < BINS + CHUNK_LEAST) {
         return NULL;
     }
-    const uint32_t size = region_size < LARGEST_LIMIT ? (uint32_t)region_size : LARGEST_LIMIT;
-    const uint32_t end = last_end(plan, size);
+    const uint32_t end = last_end(plan, usable_region(region_size));
     const uint32_t bin = last_bin(plan, end);
     const uint32_t first = first_chunk(plan, bin);
     if (first + CHUNK_LEAST > end) {

@@ -24,6 +24,11 @@ enum {
     MAP_WORDS = 4,
 };
 
+_Static_assert(BINS / 4 == 8 && ONE_USED == 1 << (32 - BINS / 4),
+               "the used chunks are counted in the bits that no bin has");
+_Static_assert(BINS / 4 - CHUNK_LEAST / 4 + 4 - 4 * 2 + 4 * 29 + 7 + 1 < 32 * MAP_WORDS,
+               "the maps have a bit behind the bin of the largest chunk, alignment 4");
+
 /* The bin for chunks of `size` bytes. */
 static FORCE_INLINE uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
     const uint32_t log2 = hfit_trailing_zeros(plan->alignment);

@@ -41,7 +41,8 @@ enum {
     FINAL_REGION = 16 * 1024, /* bytes from which on classes are cut alike if a plan does not say */
 };
 
-_Static_assert(MOST_BINS <= 32 * 32, "each word of the map has a bit of the map's map");
+_Static_assert(MAP / 4 + 32 + MOST_BINS <= 32 * 32, "each word of the map has a bit of its map");
+_Static_assert(MAP / 4 + 32 <= UINT8_MAX, "the first class's bin is a byte of the shape");
 
 /* Place of the lowest set bit; `word` is not 0. */
 static inline uint32_t lowest_bit(uint32_t word) {

@@ -87,10 +87,7 @@ def measure_pairs(
     one. HeapfitError if the image is not built or records nothing, or the incumbent has no such
     requests.
     """
-    apart: dict[str, int] = {}
-    for number, trace in fitted.items():
-        apart.setdefault(content_hash(trace), number)
-    numbers = list(apart.values())
+    numbers = _select_distinct_runs(fitted)
     over_plan = [fitted[number] for number in numbers]
     region = today.heap.set_to(_AMPLE * (plan.region or 0))
     over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
@@ -113,6 +110,14 @@ def measure_pairs(
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
+
+
+def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:
+    """The numbers of the runs that differ: of equal ones the first, whose files are named."""
+    first: dict[str, int] = {}
+    for number, trace in runs.items():
+        first.setdefault(content_hash(trace), number)
+    return list(first.values())
 
 
 def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
