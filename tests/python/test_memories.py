@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_traces import heapfit
 
-from heapfit import _engine, place
+from heapfit import _engine, check, check_memories, generate_code, place
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
@@ -188,13 +188,15 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
-    held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
-    assert held.returncode == 0 and "All requests are served." in held.stdout
+    assert check_memories(recording, plan).refusal is None
+    with pytest.raises(HeapfitError, match="several memories"):
+        check(recording, placing.plan_file)
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
     (tmp_path / "grown.csv").write_text(grown)
     failed = heapfit("check", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
     assert failed.returncode == 3 and "that need dma" in failed.stdout
-    assert heapfit("compare", recording, "--plan", plan, folder=tmp_path).returncode == 1
+    with pytest.raises(HeapfitError, match="several memories"):
+        load_plan(plan)
 
 
 @pytest.mark.parametrize(
@@ -227,26 +229,30 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
     sources = ["app_memories.c", *folder.glob("src/*/*.c")]
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only", "-I."]
     subprocess.run(["cc", *flags, *sources], cwd=folder, check=True)
-    for option in (["--counts"], ["--language", "rust"]):
-        failed = heapfit("generate", "plan.toml", "-o", "other", *option, folder=tmp_path)
-        assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    failed = heapfit("generate", "plan.toml", "-o", "other", "--counts", folder=tmp_path)
+    assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    with pytest.raises(HeapfitError, match="plain C alone"):
+        generate_code(tmp_path / "plan.toml", tmp_path / "other", language="rust")
 
 
 def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
-    source = Path(__file__).resolve().parents[2] / "examples/memories/camera.c"
-    subprocess.run(["cc", "-o", tmp_path / "camera", source], check=True)
+    root = Path(__file__).resolve().parents[2]
+    recorder = root / "recorder/target"
+    own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
+    camera = root / "examples/memories/camera.c"
+    subprocess.run(["cc", f"-I{recorder}", "-o", tmp_path / "camera", camera, *own], check=True)
     for run in (1, 2):
         made = subprocess.run([tmp_path / "camera", str(run)], capture_output=True, check=True)
-        (tmp_path / f"run{run}.csv").write_bytes(made.stdout)
+        (tmp_path / f"run{run}.frames").write_bytes(made.stdout)
     memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
-    shown = heapfit("place", "run1.csv", "run2.csv", *memories, folder=tmp_path)
+    shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
     told = json.loads(shown.stdout)
     rules = {row["rule"]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
     assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
-    assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0
+    assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
     plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
     assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
 
@@ -272,6 +278,32 @@ def test_changed_programs_set_the_margin_that_they_need(demand):
     wide = HeapSize(point.size, live, live, tight.test.needed)
     assert try_changed_programs(ground, point, wide).test.needed == 0
     assert tight.share < point.share / 2 and "B more a request" in tight.worst
+
+
+def test_what_needs_the_memory_may_be_all_or_nothing(tmp_path):
+    source = tmp_path / "one.csv"
+    source.write_text("op,object,size,needs\nalloc,1,5000,2\nfree,1,0,0\n")
+    every = place(source, ["internal=64K:dma", "psram=1M"])
+    assert every.chosen == every.alone and every.size.region >= 5000
+    nothing = place(source, ["dtcm=64K", "sram=1M:dma"], share=0.0)
+    assert nothing.chosen.requests_share == 0 and nothing.changes.test.needed == 0
+
+
+def test_a_memory_of_words_gets_only_what_may_lie_there(tmp_path):
+    """Code may; a buffer that needs bytes of internal memory, and whatever needs nothing, not."""
+    source = tmp_path / "code.csv"
+    rows = ("4,4", "1,1", f"2,{1 | 128}", "3,0", "5,128")
+    source.write_text(
+        "op,object,size,needs\n" + "".join(f"alloc,{row[0]},8,{row[2:]}\n" for row in rows)
+    )
+    iram = parse_memory("iram=4K:exec,internal,words", HEAP)
+    assert iram.offers == ("internal", "exec", "words")
+    memories = (Memory("dram", 4096, ("internal",), HEAP), iram)
+    demand = demand_of("code", load_trace(import_file(source, tmp_path / "c.parquet")), [], {})
+    plan = plan_for(memories, InsideRule(up_to=64), 4096)
+    replay = plan.replay(keeps_places=True)
+    assert replay.feed(demand.loaded.events, demand.requests(plan))
+    assert replay.numbers.tolist() == [1, 0, 0, 0, 0]
 
 
 def test_what_needs_nothing_is_not_what_changes_break(demand):
