@@ -31,13 +31,22 @@ enum {
 
     LINK_BITS = 20,
     LINK_MASK = (1 << LINK_BITS) - 1,
-    MOST_GRANULES = LINK_MASK,
     FLAG_SHIFT = 28,
     FULL_NODE = 16, /* bytes of a chunk that has room for the words of both trees */
     LEAST_NODE = 8,
     NOWHERE = 0, /* no granule of a chunk */
     NO_SLOT = 0, /* neither a root nor in a chunk */
 };
+
+/* Granules of a heap at most, and the bits of their numbers: fewer in a build for one region. */
+#ifdef HFIT_REGION_OF_BUILD
+#define MOST_GRANULES                                                                              \
+    (HFIT_REGION_OF_BUILD / 4 < LINK_MASK ? HFIT_REGION_OF_BUILD / 4 : (uint32_t)LINK_MASK)
+#define NUMBER_BITS (32 - hfit_leading_zeros(MOST_GRANULES))
+#else
+#define MOST_GRANULES ((uint32_t)LINK_MASK)
+#define NUMBER_BITS ((uint32_t)LINK_BITS)
+#endif
 
 #define IS_SMALL (1u << FLAG_SHIFT)
 #define IS_LISTED (1u << FLAG_SHIFT)
@@ -116,7 +125,7 @@ static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *pl
 
 /* The bits of a granule number by which the tree branches, moved to the top. */
 static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t granule) {
-    return granule << hfit_leading_zeros(load_word(heap, END)) | LAST_TURN >> LINK_BITS;
+    return granule << hfit_leading_zeros(load_word(heap, END)) | LAST_TURN >> NUMBER_BITS;
 }
 
 /* False if a walk took all turns. A sound tree ends before; so this is asked from level 1 on. */

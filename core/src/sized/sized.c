@@ -39,7 +39,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
 
 /* Granules of a heap in a region of so many: as many as leave room for the map behind them. */
 static uint32_t fitting_end(const hfit_plan *plan, uint32_t granules) {
-    uint32_t end = granules < MOST_GRANULES ? granules : (uint32_t)MOST_GRANULES;
+    uint32_t end = granules < MOST_GRANULES ? granules : MOST_GRANULES;
     const uint64_t room = (uint64_t)granules << granule_shift(plan);
     while (((uint64_t)end << granule_shift(plan)) + live_map_size(end) > room) {
         end--;
