@@ -3,12 +3,12 @@
  * What all parts of `sized` know: its control words, what the plan says, granules, and the words of
  * a free chunk.
  *
- *   bits        0 to 19    20 to 31    0 to 19    20 to 27    28
+ *   bits        0 to 20    21 to 31    0 to 20    21 to 30    31
  *   word 0 | 1  lower    | size, low | higher   | size, high | is small
  *   word 2 | 3  smaller  | next, low | larger   | next, high | is listed
  *
  * A link is the number of a granule, and that of the first, which holds control words, is none. The
- * low 20 bits of a word, or of a control word that is a root, are a slot.
+ * low 21 bits of a word, or of a control word that is a root, are a slot.
  */
 #ifndef HFIT_SIZED_HEAP_H
 #define HFIT_SIZED_HEAP_H
@@ -29,9 +29,9 @@ enum {
     LEAST_ADDRESSES = 20, /* of that of the smallest chunks, where a granule has 4 B */
     /* Behind it the root of the tree by size, with two ends one for each side of the top. */
 
-    LINK_BITS = 20,
+    LINK_BITS = 21, /* of 64: two links, a size of as many, a flag */
     LINK_MASK = (1 << LINK_BITS) - 1,
-    FLAG_SHIFT = 28,
+    FLAG_SHIFT = 31,
     FULL_NODE = 16, /* bytes of a chunk that has room for the words of both trees */
     LEAST_NODE = 8,
     NOWHERE = 0, /* no granule of a chunk */
@@ -187,10 +187,10 @@ static FORCE_INLINE void set_link(hfit_heap *heap, uint32_t slot, uint32_t granu
     store_word(heap, slot, (load_word(heap, slot) & ~(uint32_t)LINK_MASK) | granule);
 }
 
-/* A number of 20 bits whose low 12 lie above the link of one word and whose high 8 above that of
+/* A number of 21 bits whose low 11 lie above the link of one word and whose high 10 above that of
  * the next. */
 static FORCE_INLINE uint32_t joined(uint32_t low, uint32_t high) {
-    return low >> LINK_BITS | (high >> LINK_BITS & 0xff) << (32 - LINK_BITS);
+    return low >> LINK_BITS | (high << 1 >> (LINK_BITS + 1)) << (32 - LINK_BITS);
 }
 
 static FORCE_INLINE uint32_t low_part(uint32_t number) {

@@ -419,7 +419,7 @@ const hfit_allocator hfit_sized_allocator = {
                           "b + 5 steps, with two ends 11, free: 10, resize: both and 13; at "
                           "alignment 4 alloc 10 and 15, free 12",
             .block_bytes = "none: rounded up to the alignment, 8 at least; no hole of 4 is left. "
-                           "Of a region at most 2^20 - 1 times the alignment is used, 4 MiB at 4",
+                           "Of a region at most 2^21 - 1 times the alignment is used, 8 MiB at 4",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
             .layout = "| end | top | footprint or top end | free | trees | chunk | ... | top |\n"
