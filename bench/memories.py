@@ -40,11 +40,11 @@ COLUMNS = (
 
 def place(source: Path, least: int) -> Placing:
     """The placing of a program whose requests of at least so many bytes need DMA."""
-    with open_trace(source) as trace:
-        demand = demand_of(source.name, load_trace(trace), [parse_need(f"dma={least}")], {})
     heap = Plan("best_fit")
     memories = [parse_memory(one, heap) for one in ("internal=8M:dma", "psram=64M")]
-    return place_requests(memories, [demand], PlacingOptions())
+    with open_trace(source) as trace:
+        demand = demand_of(source.name, load_trace(trace), [parse_need(f"dma={least}")], {})
+        return place_requests(memories, [demand], PlacingOptions())
 
 
 def row_of(source: str, least: int, placing: Placing) -> list[object]:

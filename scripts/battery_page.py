@@ -49,7 +49,7 @@ are on calloc. They are made on generated heaps, which have one
 FAULTS = """\
 ## One flipped bit
 
-Every bit of every metadata word of ten or more heaps of 4 KiB is flipped, one at a time, at
+Every bit of every metadata word of heaps of 4 KiB is flipped, one at a time, at
 safety level 1. Either `check` detects the flip, or the next 1,000 operations go as they do without
 it (harmless). Any other flip is silent or a crash. For allocators of `core/` at most 0.1 % of the
 flips may be; for baselines the share is printed only.

@@ -25,6 +25,7 @@ from heapfit.front_door import forecast_log as forecast_log
 from heapfit.front_door import generate_code as generate_code
 from heapfit.front_door import generate_workload as generate_workload
 from heapfit.front_door import open as open
+from heapfit.front_door import place as place
 from heapfit.front_door import profile_trace as profile_trace
 from heapfit.front_door import simulate as simulate
 from heapfit.front_door import size_pools as size_pools
@@ -37,6 +38,8 @@ from heapfit.importers.record import record as record
 from heapfit.importers.target_log import Emulation as Emulation
 from heapfit.importers.target_log import record_emulated as record_emulated
 from heapfit.importers.target_log import record_serial as record_serial
+from heapfit.memories.placing import Placing as Placing
+from heapfit.memories.placing import PlacingOptions as PlacingOptions
 from heapfit.plan.allocators import find_allocators as find_allocators
 from heapfit.plan.plan import Plan as Plan
 from heapfit.plan.plan import Pool as Pool

@@ -34,6 +34,12 @@ from heapfit.forecast.log.outlook import Outlook, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
+from heapfit.memories.placing import (
+    Placing,
+    PlacingChoices,
+    PlacingOptions,
+    place_recordings,
+)
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
@@ -197,6 +203,23 @@ def compare(
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
         return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
+
+
+def place(
+    source: Source | Sequence[Source],
+    memories: Sequence[str],
+    options: PlacingOptions | None = None,
+    progress: Progress = ignore_progress,
+    **choices: Unpack[PlacingChoices],
+) -> Placing:
+    """Divides requests among several memories, each NAME=SIZE[:OFFERED,...], the scarce one first.
+
+    The result has the least first memory, its curve over the share of requests inside, and a plan.
+    `choices` are fields of `PlacingOptions` by name, as in needs=("dma=1500",). HeapfitError if
+    even what needs a memory does not fit.
+    """
+    chosen = replace(options or PlacingOptions(), **cast(dict[str, Any], choices))
+    return place_recordings(sources_of(source), memories, chosen, progress)
 
 
 def find_front(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from heapfit import generate as heap_code
-from heapfit.comparison.changed_programs import _ChangedRuns
+from heapfit.comparison.changed_programs import ChangedRuns
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.fitting import excerpt_search, incumbent
 from heapfit.fitting.options import FitOptions
@@ -129,13 +129,13 @@ class ChangedRun:
 @pytest.mark.parametrize("needs", [(1_000, 1_095), (1_095, 1_000)])
 def test_a_change_holds_only_if_every_recording_does(needs: tuple[int, int]) -> None:
     size = HeapSize(1_000, 1_000, 1_000, 2)  # 1,024 B
-    runs = _ChangedRuns([ChangedRun(need) for need in needs], 1_000)  # type: ignore[misc]
+    runs = ChangedRuns([ChangedRun(need) for need in needs], 1_000)  # type: ignore[misc]
     assert (runs.serve_in(size, 2), runs.serve_in(size, 10)) == (False, True)
     assert not runs.are_proven(size)
     assert runs.find_margin(size, 2) == 8.9  # up to 1,096 B
     assert runs.find_margin(size, 9.5) == 9.5
     assert runs.events == 14
-    assert _ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
+    assert ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
 
 
 def longer(*maxima: int, windows: float = 48.0, widening: float = 1.0) -> LongerRuns:

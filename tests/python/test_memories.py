@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 from small_traces import heapfit
 
-from heapfit import _engine
+from heapfit import _engine, place
+from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
+from heapfit.memories.changes import try_changed_programs
 from heapfit.memories.demand import demand_of, parse_need
 from heapfit.memories.joint import replay_jointly
+from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.placing import PlacingOptions, place_requests
-from heapfit.memories.search import Ground, InsideRule, plan_for
+from heapfit.memories.search import Ground, InsideRule, Requests, plan_for
+from heapfit.memories.settings import list_sections, list_zephyr
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
@@ -179,10 +183,11 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert (shown.returncode, shown.stderr) == (0, "")
     assert lines[0].startswith("internal: set it to ")
     assert len(lines) <= 24 and max(map(len, lines)) <= 80
-    told = json.loads(heapfit("place", recording, *MEMORIES, "--json", folder=tmp_path).stdout)
-    memories = load_plan(plan, takes_memories=True).memories.memories
-    assert told["region"] == sum(one.size for one in memories if one.name != "psram")
-    assert told["accesses_are_told"] is False
+    placing = place(recording, ["internal=64K:dma", "psram=1M"], needs=("dma=1000",))
+    assert placing.plan_file == load_plan(plan, takes_memories=True)
+    memories = placing.plan.memories
+    assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
+    assert len(placing.to_arrow()) == len(placing.curve)
     held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
     assert held.returncode == 0 and "All requests are served." in held.stdout
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
@@ -238,8 +243,63 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     told = json.loads(shown.stdout)
     rules = {row["rule"]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
+    assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
     assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0
     plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
     assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
+
+
+def test_a_choice_by_site_prefers_few_sites_that_take_as_little():
+    """One site asks for nearly all; ten others serve as many requests for each byte kept live."""
+    count = np.array([100.0, *[1.0] * 10])
+    requests = Requests(
+        np.full(11, 40, np.uint64), np.arange(1, 12, dtype=np.uint32), np.zeros(11, bool),
+        count, 50 * count,
+    )  # fmt: skip
+    assert {len(sites) for sites in requests.choose_sites(0.9)} == {1}
+
+
+def test_changed_programs_set_the_margin_that_they_need(demand):
+    """Without a margin some change runs out; with what is found, no counted one does."""
+    ground = Ground(tuple(two(64 << 10)), (demand,))
+    point = ground.least(InsideRule(up_to=24))
+    live = point.joint.uses[0].live_peak
+    tight = try_changed_programs(ground, point, HeapSize(point.size, live, live, 0.0))
+    assert tight.test.needed > 0
+    assert "it needs" in tight.sentence(0.0)
+    wide = HeapSize(point.size, live, live, tight.test.needed)
+    assert try_changed_programs(ground, point, wide).test.needed == 0
+    assert tight.share < point.share / 2 and "B more a request" in tight.worst
+
+
+def test_what_needs_nothing_is_not_what_changes_break(demand):
+    """The first memory offers what nobody needs: it may serve less, but nothing is refused."""
+    memories = (Memory("dtcm", 64 << 10, (), HEAP), Memory("sram", 1 << 20, ("dma",), HEAP))
+    placing = place_requests(memories, [demand], PlacingOptions(0.5))
+    assert placing.changes.test.needed == 0
+    assert placing.longer.refusal.reason == "no request needs dtcm alone"
+
+
+def test_longer_runs_need_what_needs_the_memory_alone_is_forecast_to(demand):
+    ground = Ground(tuple(two(64 << 10)), (demand,))
+    alone = ground.least(InsideRule()).size
+    longer = forecast_longer_runs(ground, 800, alone + 800)
+    assert longer.basis == "48 windows"
+    needed = [row.needed.region for row in longer.rows]
+    assert needed == sorted(needed) and needed[0] >= alone + 800
+    plain = [row.needed.region for row in forecast_longer_runs(ground, 0, alone).rows]
+    assert [wide - 800 for wide in needed] == plain
+    jobs = forecast_longer_runs(Ground(ground.memories, (demand,) * 8), 0, alone)
+    assert jobs.basis == "8 runs" and {row.needed.region for row in jobs.rows} == {alone + 8}
+
+
+def test_the_settings_are_of_the_systems_own_form():
+    memories = [*two(4096)[:1], Memory("psram", 8192, ("external",), HEAP)]
+    assert list_sections(memories)[1] == (
+        ".psram_heap (NOLOAD) : { . = ALIGN(8); *(.psram_heap) } > PSRAM"
+    )
+    zephyr = "\n".join(list_zephyr(memories))
+    assert "Z_GENERIC_SECTION(INTERNAL) static uint8_t __aligned(8) internal_heap[4096];" in zephyr
+    assert zephyr.count(".attr = SMH_REG_ATTR_EXTERNAL,") == 1

@@ -2,6 +2,8 @@
 """The recorder's adapters: Debian's C libraries recorded on an emulated board; lwIP's compiled
 against Debian's headers, Zephyr's and ESP-IDF's against declarations of our own."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +77,7 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
         ("lwip", "cc", ("-I/usr/include/lwip", "-D_POSIX_C_SOURCE=200809L")),
         ("zephyr", "arm-none-eabi-gcc", ()),
         ("zephyr_listener", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
+        ("zephyr_attributes", "arm-none-eabi-gcc", ()),
         ("esp_idf", "arm-none-eabi-gcc", ()),
     ],
 )
@@ -89,3 +92,40 @@ def test_an_adapter_fits_its_platforms_declarations(
     code = [here / f"recorder/target/{name}.c" for name in (f"adapters/{adapter}", "record")]
     includes = (f"-I{folder}" for folder in folders)
     run([compiler, *FLAGS, *includes, *options, *config, "-c", *code], tmp_path)
+
+
+def test_what_zephyrs_heaps_by_attribute_are_asked_for_is_told_with_its_needs(
+    tmp_path: Path,
+) -> None:
+    """Calls of another source are wrapped, as in a build; both heaps are recorded as one."""
+    here = sources.root()
+    adapter = here / "recorder/target/adapters/zephyr_attributes.c"
+    names = set(re.findall(r"__wrap_(\w+)", adapter.read_text()))
+    program = ("recording_by_attribute.c", "platforms/zephyr/attributed_heaps.c")
+    run(
+        [
+            *("cc", *FLAGS, f"-I{here}/recorder/target", f"-I{here}/tests/target/platforms"),
+            *(here / f"tests/target/{one}" for one in program),
+            *(here / f"recorder/target/{one}.c" for one in ("record", "adapters/one_heap")),
+            *(adapter, *(f"-Wl,--wrap={name}" for name in names), "-o", "program"),
+        ],
+        tmp_path,
+    )
+    asked = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "heapfit.frames").write_bytes(asked.stdout)
+    told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
+    assert told.info.notes == ()
+    table = told.to_arrow().to_pydict()
+    rows = list(zip(table["op"], table["size"], table["alignment"], table["needs"], strict=True))
+    requests = [row for row in rows if row[0] != "free"]
+    assert requests == [
+        ("alloc", 100, 0, 0),
+        ("alloc", 5000, 0, 8),
+        ("aligned", 300, 64, 64),
+        ("resize", 9000, 0, 8),
+        ("alloc", 1500, 0, 2),
+        ("aligned", 64, 32, 2 | 64),
+        ("resize", 1600, 0, 0),
+        ("alloc", 40, 0, 0),
+    ]
+    assert len(rows) - len(requests) == 6

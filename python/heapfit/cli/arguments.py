@@ -19,6 +19,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
 from heapfit.trace.kinds import Export, Kind
 
@@ -243,6 +244,14 @@ ClusterAddress: TypeAlias = Annotated[
         metavar="tcp://HOST:PORT",
         help="Run the jobs on a Dask cluster (pip install 'heapfit[dask]').",
         rich_help_panel=WORKERS,
+    ),
+]
+Margin: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--margin",
+        help="Percent to add for runs you did not record [measured: docs/margin.md].",
+        **take_percent(0, MOST_MARGIN),
     ),
 ]
 Prefer: TypeAlias = Annotated[

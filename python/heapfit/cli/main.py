@@ -25,7 +25,7 @@ import typer
 from typer.core import TyperGroup
 
 import heapfit
-from heapfit.cli.commands import comparisons, fitting, pools, recordings
+from heapfit.cli.commands import comparisons, fitting, memories, pools, recordings
 from heapfit.cli.printing import console
 from heapfit.cli.printing.help_screen import HelpCommand
 from heapfit.cli.printing.wording import reword, reword_message
@@ -34,7 +34,7 @@ from heapfit.outputs import ours
 
 # By task, in the order of `--help`.
 GROUPS: Mapping[str, Sequence[type]] = {
-    "Fit a heap": fitting.COMMANDS,
+    "Fit a heap": (*fitting.COMMANDS, memories.PlaceCommand),
     "Get and look at recordings": recordings.COMMANDS,
     "Compare and prove": comparisons.COMMANDS,
     "Size packet pools": pools.COMMANDS,

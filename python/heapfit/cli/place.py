@@ -4,55 +4,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import typer
 
-from heapfit import _engine
 from heapfit.cli.arguments import command_line
-from heapfit.cli.commands.fitting import PlaceCommand
+from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
-from heapfit.importers import open_trace
+from heapfit.cli.printing.screen import LONGER_RUNS
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.importers.site_names import site_names
-from heapfit.memories.demand import demand_of, parse_need, parse_site
-from heapfit.memories.esp_idf import settings_text
-from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_requests
+from heapfit.memories.demand import parse_site
+from heapfit.memories.longer_runs import describe_longer_runs
+from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_recordings
 from heapfit.memories.search import Point
-from heapfit.plan.memories import memories_tables, parse_memory
-from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
+from heapfit.memories.settings import list_esp_idf, list_sections, list_zephyr
+from heapfit.plan.memories import memories_tables
+from heapfit.plan.plan_file import save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.plan.values import expand_names
 from heapfit.report.heap.memories import write_memories_page
-from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
+_EXTERNAL = {"external", "psram", "spiram"}  # what ESP-IDF's settings are about
 
 
 def run(command: PlaceCommand) -> None:
-    needs = [parse_need(one) for one in command.needs or []]
-    hot = dict(map(_parse_hot, command.hot or []))
+    options = PlacingOptions(
+        command.share,
+        command.margin,
+        tuple(command.needs or []),
+        dict(map(_parse_hot, command.hot or [])),
+        tuple(command.allocators or MEMORY_HEAPS[:1]),
+    )
+    with progress_bar(_WORK) as progress:
+        placing = place_recordings(command.sources, command.memories, options, progress)
     names: dict[int, str] = {}
-    with ExitStack() as opened, progress_bar(_WORK) as progress:
-        demands = []
-        for source in command.sources:
-            loaded = load_trace(opened.enter_context(open_trace(source)), progress=progress)
-            demands.append(demand_of(source.name, loaded, needs, hot))
-            names |= site_names(loaded, command.programs or [])
-        options = PlacingOptions(command.share, command.margin, tuple(command.needs or []))
-        placings = []
-        for name in expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS):
-            heap = find_heap(name, STANDARD_ALIGNMENT).plan
-            memories = [parse_memory(one, heap) for one in command.memories]
-            placings.append(place_requests(memories, demands, options, progress))
-        placing = min(placings, key=lambda one: one.chosen.size)
-        if command.report is not None:
-            write_memories_page(command.report, placing, names, command_line())
+    for one in placing.demands:
+        names |= site_names(one.loaded, command.programs or [])
+    if command.report is not None:
+        write_memories_page(command.report, placing, names, command_line())
     if command.output is not None:
-        save_plan(command.output, _plan_file(placing))
+        save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
 
 
@@ -61,33 +55,6 @@ def _parse_hot(text: str) -> tuple[int, float]:
     if not accesses.isdecimal():
         raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
     return parse_site(site), float(accesses)
-
-
-def _plan_file(placing: Placing) -> PlanFile:
-    loaded = [one.loaded for one in placing.demands]
-    first, memories = loaded[0], placing.plan
-    traces = tuple(TrainingTrace(one.name, one.loaded.content) for one in placing.demands)
-    return PlanFile(
-        name="memories",
-        plan=memories.memories[0].plan,
-        region=memories.memories[0].size,
-        r_min=None,
-        base_alignment=max(
-            memories.memories[0].plan.alignment, *(one.largest_alignment for one in loaded)
-        ),
-        u_max=placing.size.u_max,
-        pointer_bits=first.trace.info.pointer_bits,
-        trained_on=TrainingRecord(
-            traces[0].trace,
-            traces[0].content,
-            sum(len(one.events) for one in loaded),
-            first.trace.info.kind,
-            traces if len(traces) > 1 else (),
-        ),
-        heapfit_version=_engine.version,
-        margin=placing.size.margin,
-        memories=memories,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +103,17 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     first, size, chosen = placing.memories[0], placing.size, placing.chosen
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
+    missing = size.region - first.size
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
         f"served, and {_percent(chosen.share)} of {_describe_share(placing, command)}; "
         f"{size.margin:g} % is the margin of another run."
+        + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
+    yield from _outlook_parts(placing, command.everything)
     yield Line("")
     yield Table(_ROWS, _rows(placing), "rules")
-    shown = [one for one in placing.curve if one.share in (0.5, 0.8, 0.9, 1.0)]
+    shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
     yield Line("")
     yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
     yield Line("")
@@ -152,11 +122,23 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield from paragraph(
         "Accesses are as told by --hot, one number for each call site."
         if command.hot
-        else "Accesses are unknown, so no time is told: shares are of requests and bytes x life."
+        else "How often a block is accessed is unknown, so no time is told."
     )
     for name, path in (("plan", command.output), ("report", command.report)):
         if path is not None:
             yield Line(f"{name:7}{path}", is_copied=True)
+
+
+def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
+    """What the next build and longer runs need of the first memory."""
+    changes, longer = placing.changes, placing.longer
+    yield Fields({"changes": changes.test.to_rows(), "longer_runs": longer})
+    yield Fields({"least_share_of_changes": {"change": changes.worst, "share": changes.share}})
+    yield from paragraph(changes.sentence(placing.size.margin))
+    yield from paragraph(describe_longer_runs(longer))
+    if is_whole and longer.rows:
+        yield Line(f"By {longer.basis}:")
+        yield Table(LONGER_RUNS, longer.rows)
 
 
 def _describe_share(placing: Placing, command: PlaceCommand) -> str:
@@ -180,11 +162,8 @@ def _rows(placing: Placing) -> list[_Row]:
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:
-    """The settings of the rule by size, and the table of the rule by call site."""
-    if placing.by_size is not None:
-        settings = settings_text(placing.with_margin(placing.by_size.rule))
-        yield Fields({"esp_idf": settings})
-        yield from (Line(text, is_copied=True) for text in settings)
+    """Lines to copy, and the table of the rule by call site."""
+    yield from _settings_parts(placing, is_whole)
     if placing.by_site is None:
         return
     sites = placing.by_site.rule.sites
@@ -193,3 +172,19 @@ def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> It
     few = named if is_whole else named[:_MOST_SITES]
     rest = f", {len(named) - len(few)} more: --all" if len(named) > len(few) else ""
     yield from paragraph(f"Call sites inside: {', '.join(few)}{rest}")
+
+
+def _settings_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
+    """The lines of the system that is likely meant; with `is_whole` those of all."""
+    lines = {
+        "linker": list_sections(placing.sized_memories),
+        "zephyr": list_zephyr(placing.sized_memories),
+    }
+    is_external = any(_EXTERNAL & {*one.offers, one.name} for one in placing.memories)
+    if placing.by_size is not None:
+        lines["esp_idf"] = list_esp_idf(placing.with_margin(placing.by_size.rule))
+    likely = "esp_idf" if is_external and "esp_idf" in lines else "linker"
+    for system, texts in lines.items():
+        yield Fields({system: texts})
+        if is_whole or system == likely:
+            yield from (Line(text, is_copied=True) for text in texts)

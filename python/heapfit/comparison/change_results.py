@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from heapfit.plan.plan_file import MOST_MARGIN
 
@@ -47,6 +48,19 @@ class ChangeTest:
         """The counted results that the margin of the kind does not cover, the worst first."""
         broken = (one for one in self.counted if not one.holds)
         return tuple(sorted(broken, key=lambda one: -one.needed))
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Each result as in the JSON output."""
+        return [
+            {
+                "name": one.name,
+                "peak_growth_percent": one.growth,
+                "is_counted": one.is_counted,
+                "holds": one.holds,
+                "needed_percent": one.needed,
+            }
+            for one in self.results
+        ]
 
     def sentence(self, margin: float) -> str:
         """What was tried and what it needs, in a sentence; `margin`: percent that is set."""

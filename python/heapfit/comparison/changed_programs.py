@@ -12,9 +12,9 @@ another load. What the counted ones need beyond R_safe / U_max is the least marg
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -57,7 +57,8 @@ class ChangedPrograms:
         Where the margin has to grow, what counts is tried again, since a larger region may fail;
         but not if a `rival` is set to less already, in bytes.
         """
-        return self._test(_TriedHeap(plan), heap_size(r_safe, replace(known, changes=0.0)), rival)
+        size = heap_size(r_safe, replace(known, changes=0.0))
+        return self._test(_TriedHeap(plan), size, rival)
 
     def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
         """Replays a system's heap likewise; `memory`: what the recordings need of it."""
@@ -65,25 +66,11 @@ class ChangedPrograms:
         return self._test(_TriedHeap(heap.plan, heap), size, None)
 
     def _test(self, heap: _TriedHeap, size: HeapSize, rival: int | None) -> ChangeTest:
-        margin, results = size.margin, dict[str, ChangeResult]()
-        events, asked = 0, list(self.changes)
-        while asked:
-            tried_in, unproven = replace(size, margin=margin), []
-            for change in asked:
-                runs = self._make_runs(change, heap, size)
-                if runs is not None:
-                    result = self._try(change, runs, tried_in, margin)
-                    margin = max(margin, result.needed)
-                    results[change.name] = _join(results.get(change.name), result)
-                    events += runs.events
-                    is_proven = not result.is_counted or runs.are_proven(tried_in)
-                    unproven += [] if is_proven else [change]
-            is_lost = rival is not None and size.region_with(margin) > rival
-            is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
-            asked = [] if is_settled else unproven
-        return ChangeTest(tuple(results.values()), events, size.margin)
+        return try_changes(
+            self.changes, lambda one: self._make_runs(one, heap, size), size, self.u_max, rival
+        )
 
-    def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> _ChangedRuns | None:
+    def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""
         made = [heap.make_events(change, one) for one in self.recordings]
         if not any(is_changed for _, _, is_changed in made):
@@ -94,17 +81,48 @@ class ChangedPrograms:
         for one in runs:
             if one.trial.tells_reach and base <= plan.alignment:
                 one.measure_need(2 * size.region)
-        return _ChangedRuns(runs, max(peak for _, peak, _ in made))
+        return ChangedRuns(runs, max(peak for _, peak, _ in made))
 
-    def _try(
-        self, change: Change, runs: _ChangedRuns, size: HeapSize, margin: float
-    ) -> ChangeResult:
-        """The result in the region of `size`; what is needed beyond it is `margin` at least."""
-        growth = 100 * (runs.peak / self.u_max - 1)
-        is_counted = change.is_of_sizes or growth <= MOST_GROWTH
-        holds = runs.serve_in(size, size.margin)
-        needed = 0.0 if holds or not is_counted else runs.find_margin(size, margin)
-        return ChangeResult(change.name, growth, is_counted, holds, needed)
+
+def try_changes(
+    changes: Sequence[Change],
+    make_runs: Callable[[Change], ChangedRuns | None],
+    size: HeapSize,
+    u_max: int,
+    rival: int | None = None,
+) -> ChangeTest:
+    """Replays every change in the region of `size`, and where that grows, in the larger one.
+
+    `make_runs` gives the recordings of a change, None if it changes none; `u_max` is their peak
+    without it.
+    """
+    margin, results = size.margin, dict[str, ChangeResult]()
+    events, asked = 0, list(changes)
+    while asked:
+        tried_in, unproven = replace(size, margin=margin), []
+        for change in asked:
+            runs = make_runs(change)
+            if runs is not None:
+                result = _try_change(change, runs, tried_in, margin, 100 * (runs.peak / u_max - 1))
+                margin = max(margin, result.needed)
+                results[change.name] = _join(results.get(change.name), result)
+                events += runs.events
+                is_proven = not result.is_counted or runs.are_proven(tried_in)
+                unproven += [] if is_proven else [change]
+        is_lost = rival is not None and size.region_with(margin) > rival
+        is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
+        asked = [] if is_settled else unproven
+    return ChangeTest(tuple(results.values()), events, size.margin)
+
+
+def _try_change(
+    change: Change, runs: ChangedRuns, size: HeapSize, margin: float, growth: float
+) -> ChangeResult:
+    """The result in the region of `size`; what is needed beyond it is `margin` at least."""
+    is_counted = change.is_of_sizes or growth <= MOST_GROWTH
+    holds = runs.serve_in(size, size.margin)
+    needed = 0.0 if holds or not is_counted else runs.find_margin(size, margin)
+    return ChangeResult(change.name, growth, is_counted, holds, needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +158,16 @@ class _TriedHeap:
         return region if self.system is None else self.system.memory(region)
 
 
+class ChangedRun(Protocol):
+    """A changed recording that a heap of any size can be tried on."""
+
+    events: int  # replayed so far
+    need: float | None  # in bytes, if it is known
+
+    def runs_in(self, memory: int) -> bool:
+        """True if it runs in so much memory; it may in less than it needs for sure."""
+
+
 @dataclass(slots=True)
 class _ChangedRun:
     """A changed recording in one heap."""
@@ -162,7 +190,7 @@ class _ChangedRun:
             region *= 2
 
     def runs_in(self, memory: int) -> bool:
-        """True if it runs in so much memory; it may in less than it needs for sure."""
+        """True if it runs in so much memory."""
         if self.need is not None and self.need <= memory:
             return True
         tried = self.trial.run(self.heap.region(memory))
@@ -171,10 +199,10 @@ class _ChangedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _ChangedRuns:
+class ChangedRuns:
     """The recordings of a changed program in one heap."""
 
-    runs: Sequence[_ChangedRun]
+    runs: Sequence[ChangedRun]
     peak: int  # most live bytes of any of them
 
     @property

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from heapfit.comparison.work import Work
 from heapfit.fitting.holdout import HoldoutResult, check_holdout
-from heapfit.fitting.longer_runs import LongerRunsOfFit, find_margin_for, forecast_longer_runs
+from heapfit.fitting.longer_runs import find_margin_for, forecast_longer_runs
 from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection, decide_again
 from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.fitting.workload import Request
+from heapfit.forecast.horizon import LongerRunTable
 from heapfit.progress import WeightedProgress
 
 
@@ -25,7 +26,7 @@ class Assessment:
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
     kinds: FitKinds
-    longer: LongerRunsOfFit
+    longer: LongerRunTable
     work: Work  # that selection and assessment took
 
 

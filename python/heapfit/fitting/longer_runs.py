@@ -18,43 +18,20 @@ from heapfit.fitting.selection import Selection
 from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
-    MOST_TIMES,
-    Forecast,
     Horizon,
     LongerRuns,
+    LongerRunTable,
     Refusal,
     expect_further_runs,
     expect_longer_runs,
     join_runs,
+    list_rows,
+    make_row,
 )
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.trace.loaded import LoadedTrace
 
-CHANCE = 0.01  # that a run needs more than the region that is told
 _ALIKE = 2.0  # times as long, at most, are recordings whose windows are joined
-_TIMES = (1.0, 10.0, MOST_TIMES)
-
-
-@dataclass(frozen=True, slots=True)
-class LongerRun:
-    """A run of one length: its chance to run out of memory, and the region that makes it small."""
-
-    name: str  # "10 x as long", "10 runs", or the horizon that was asked for
-    times: float  # as long as the recording; of a job: runs
-    is_asked: bool  # a horizon was asked for
-    chance: float | None  # in the region that is set; None: not known
-    needed: Forecast | None  # for CHANCE; None: not known
-    reason: str  # why not; "": it is known
-
-
-@dataclass(frozen=True, slots=True)
-class LongerRunsOfFit:
-    """What the recordings say of longer runs in the heap that is set."""
-
-    rows: tuple[LongerRun, ...]  # by length; empty where no length can be forecast
-    refusal: Refusal | None  # of all lengths
-    basis: str  # what the forecast rests on; "": there is none
-    events: int  # replayed for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +45,19 @@ class _Expected:
 
 def forecast_longer_runs(
     selection: Selection, kinds: FitKinds, horizon: Horizon | None
-) -> LongerRunsOfFit:
+) -> LongerRunTable:
     """The forecast of the heap that is set, from the recordings and their kinds."""
     choice, shown = selection.choice, kinds.shown
     expected = _expect(selection, kinds)
     events = 0 if expected.is_job else len(choice.shown.events)
     if isinstance(expected.runs, Refusal):
-        return LongerRunsOfFit((), expected.runs, "", events)
+        return LongerRunTable((), expected.runs, "", events)
     region = choice.answer.size.region
-    lengths = [(_name(times, is_job=expected.is_job), times, False) for times in _TIMES]
-    rows = [_row(one, expected.runs, region) for one in lengths]
+    rows = list_rows(expected.runs, region, is_job=expected.is_job)
     if horizon is not None:
-        rows.append(_make_asked_row(horizon, expected.runs, region, shown))
-    return LongerRunsOfFit(tuple(rows), None, expected.basis, events)
+        times = horizon.times(shown.profile.events, shown.microseconds)
+        rows.append(make_row(horizon.text, times, expected.runs, region, is_asked=True))
+    return LongerRunTable(tuple(rows), None, expected.basis, events)
 
 
 def find_margin_for(selection: Selection, kinds: FitKinds, horizon: Horizon) -> float | None:
@@ -153,26 +130,3 @@ def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
     served = adapt_requests(kept, requests_of(loaded)).engine()
     base = loaded.trace.base_alignment_for(kept.plan.alignment)
     return ReplayedRun(served, served, kept.plan, base)
-
-
-def _name(times: float, *, is_job: bool) -> str:
-    if is_job:
-        return "1 run" if times == 1 else f"{times:,.0f} runs"
-    return "as long" if times == 1 else f"{times:,.0f} x as long"
-
-
-def _row(length: tuple[str, float, bool], runs: LongerRuns, region: int) -> LongerRun:
-    name, times, is_asked = length
-    needed = runs.forecast(times, CHANCE)
-    if isinstance(needed, Refusal):
-        return LongerRun(name, times, is_asked, None, None, f"{needed.reason}; {needed.advice}")
-    return LongerRun(name, times, is_asked, runs.chance(region, times), needed, "")
-
-
-def _make_asked_row(
-    horizon: Horizon, runs: LongerRuns, region: int, shown: RecordingKind
-) -> LongerRun:
-    times = horizon.times(shown.profile.events, shown.microseconds)
-    if isinstance(times, Refusal):
-        return LongerRun(horizon.text, 0.0, True, None, None, f"{times.reason}; {times.advice}")
-    return _row((horizon.text, times, True), runs, region)

@@ -21,12 +21,12 @@ from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.kept_plan import plan_to_write, writes_code
-from heapfit.fitting.longer_runs import LongerRunsOfFit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Request
+from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
@@ -70,7 +70,7 @@ class Fit:
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
     kinds: FitKinds  # of the recordings
-    longer: LongerRunsOfFit
+    longer: LongerRunTable
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole

@@ -13,7 +13,7 @@ headers and tables add is known for the whole recording, whose region is, and ta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,20 @@ _ROOMY = 8  # times the region that serves the recording
 _CELLS = 16  # of a window, in which low and high blocks are looked at apart
 
 
+class PlacedRun(Protocol):
+    """A recording that a heap can place in a region of any size."""
+
+    @property
+    def events(self) -> _engine.EventArray:
+        """The events, with the bytes asked for."""
+
+    def place(self, region: int) -> Integers | None:
+        """The offset of each request, so low that it ends at 0 if it lies elsewhere.
+
+        None if a request is refused.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayedRun:
     """A recording as a heap serves it."""
@@ -38,6 +52,12 @@ class ReplayedRun:
     plan: Plan
     base_alignment: int
 
+    def place(self, region: int) -> Integers | None:
+        """The offset of each request; None if one is refused."""
+        plan, base = self.plan.engine(), self.base_alignment
+        replay = _engine.Replay(plan, region, base_alignment=base, keep_offsets=True, metered=False)
+        return replay.offsets.astype(np.int64) if replay.feed(self.served) else None
+
 
 def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
     """A recording with a plan of ours."""
@@ -45,22 +65,16 @@ def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
     return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
 
 
-def measure_extents(run: ReplayedRun, region: int, windows: Windows) -> Integers | None:
+def measure_extents(run: PlacedRun, region: int, windows: Windows) -> Integers | None:
     """The bytes of region needed in each window, if the recording needs `region` in all.
 
     None where the heap does not serve the recording in a larger region as it does in this one.
     """
     roomy = _ROOMY * region // _engine.REGION_UNIT * _engine.REGION_UNIT
-    replay = _engine.Replay(
-        run.plan.engine(),
-        roomy,
-        base_alignment=run.base_alignment,
-        keep_offsets=True,
-        metered=False,
-    )
-    if not replay.feed(run.served):
+    offsets = run.place(roomy)
+    if offsets is None:
         return None
-    cells = _find_needs(run.events, replay.offsets.astype(np.int64), roomy, windows)
+    cells = _find_needs(run.events, offsets, roomy, windows)
     cells += region - int(cells.max())
     first = len(cells) - len(windows) * _CELLS
     return np.asarray(cells[first:].reshape(-1, _CELLS).max(axis=1))

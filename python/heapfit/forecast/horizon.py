@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.forecast.extent import ReplayedRun, measure_extents
+from heapfit.forecast.extent import PlacedRun, measure_extents
 from heapfit.forecast.extremes import Gumbel, find_level_interval, fit_gumbel
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
 MOST_TIMES = 100.0  # as long as the recording
+CHANCE = 0.01  # that a run needs more than the region that is told
+_TIMES = (1.0, 10.0, MOST_TIMES)
 FEWEST_WINDOWS = 20
 FEWEST_RUNS = 8  # of a job
 MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
@@ -127,7 +129,53 @@ class Forecast:
     high: int
 
 
-def expect_longer_runs(run: ReplayedRun, region: int, kind: RecordingKind) -> LongerRuns | Refusal:
+@dataclass(frozen=True, slots=True)
+class LongerRun:
+    """A run of one length: its chance to run out of memory, and the region that makes it small."""
+
+    name: str  # "10 x as long", "10 runs", or the horizon that was asked for
+    times: float  # as long as the recording; of a job: runs
+    is_asked: bool  # a horizon was asked for
+    chance: float | None  # in the region that is set; None: not known
+    needed: Forecast | None  # for CHANCE; None: not known
+    reason: str  # why not; "": it is known
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRunTable:
+    """What recordings say of longer runs in a region that is set."""
+
+    rows: tuple[LongerRun, ...]  # by length; empty where no length can be forecast
+    refusal: Refusal | None  # of all lengths
+    basis: str  # what the forecast rests on; "": there is none
+    events: int  # replayed for it
+
+
+def list_rows(runs: LongerRuns, region: int, *, is_job: bool) -> list[LongerRun]:
+    """A row for runs as long as the recording, 10 and 100 times as long, in a region."""
+    return [make_row(_name(times, is_job=is_job), times, runs, region) for times in _TIMES]
+
+
+def make_row(
+    name: str, times: float | Refusal, runs: LongerRuns, region: int, *, is_asked: bool = False
+) -> LongerRun:
+    """The row of one length."""
+    needed = times if isinstance(times, Refusal) else runs.forecast(times, CHANCE)
+    if isinstance(needed, Refusal):
+        reason = f"{needed.reason}; {needed.advice}"
+        known = 0.0 if isinstance(times, Refusal) else times
+        return LongerRun(name, known, is_asked, None, None, reason)
+    assert not isinstance(times, Refusal)
+    return LongerRun(name, times, is_asked, runs.chance(region, times), needed, "")
+
+
+def _name(times: float, *, is_job: bool) -> str:
+    if is_job:
+        return "1 run" if times == 1 else f"{times:,.0f} runs"
+    return "as long" if times == 1 else f"{times:,.0f} x as long"
+
+
+def expect_longer_runs(run: PlacedRun, region: int, kind: RecordingKind) -> LongerRuns | Refusal:
     """What a recording says about longer runs of a heap that serves it in `region` bytes."""
     if kind.kind not in (Kind.SERVICE, Kind.CYCLE):
         return _refuse_kind(kind)

@@ -16,7 +16,7 @@ from heapfit.plan.quantities import parse_size
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
 
-_NEEDS_SHIFT = 8  # in the engine's column of requests: bits needed above the tag
+NEEDS_SHIFT = 8  # in the engine's column of requests: bits needed above the tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,13 @@ class Demand:
     byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
     weights: NDArray[np.float64]  # accesses, where they are told; else 1 for each request
 
+    def needs_inside(self, bits: int) -> NDArray[np.bool_]:
+        """True for requests that need something, all of which a memory with these bits offers."""
+        return np.asarray((self.needs != 0) & (self.needs & np.uint8(255 ^ bits) == 0))
+
     def requests(self, plan: MemoriesPlan) -> NDArray[np.uint16]:
         """What each event needs and the tag of its site, as the engine takes them."""
-        needed = self.needs.astype(np.uint16) << np.uint16(_NEEDS_SHIFT)
+        needed = self.needs.astype(np.uint16) << np.uint16(NEEDS_SHIFT)
         known = plan.rule.sites
         return needed | np.where(self.asks, self.loaded.tags(known), 0) if known else needed
 
@@ -120,8 +124,14 @@ def _hand_down(
 def _byte_events(
     asks: NDArray[np.bool_], sizes: NDArray[np.uint64], objects: NDArray[np.uint32]
 ) -> NDArray[np.float64]:
+    lasting = ends_of(objects) - np.arange(len(objects))
+    return np.where(asks, sizes * lasting, 0.0)
+
+
+def ends_of(objects: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """The next event of the same block, for each event; the number of events if there is none."""
     order = np.argsort(objects, kind="stable")
     ends = np.full(len(order), len(order))
     same = objects[order[1:]] == objects[order[:-1]]
     ends[order[:-1][same]] = order[1:][same]
-    return np.where(asks, sizes * (ends - np.arange(len(order))), 0.0)
+    return ends

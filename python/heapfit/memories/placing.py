@@ -3,23 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
 
+from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
-from heapfit.memories.demand import Demand
-from heapfit.memories.esp_idf import STANDARD, WITHOUT_RESERVE
+from heapfit.forecast.horizon import LongerRunTable
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.memories.changes import PlacedChanges, try_changed_programs
+from heapfit.memories.demand import Demand, demand_of, parse_need
+from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
-from heapfit.plan.memories import MemoriesPlan, Memory, require_different
+from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
+from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
+from heapfit.plan.values import expand_names
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
 _STEP = "place"
+_WORTH = 100  # a rule that is harder to follow saves at least this part of the memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +62,8 @@ class Placing(Tabular):
     standard: Point | None  # ESP-IDF's defaults
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
+    changes: PlacedChanges  # of the program, in the chosen rule
+    longer: LongerRunTable  # what runs that are longer than the recordings need
     needs: tuple[str, ...]  # as they were told
 
     @property
@@ -56,10 +72,41 @@ class Placing(Tabular):
         plan = plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
         return replace(plan, rule=replace(plan.rule, needs=self.needs))
 
+    @property
+    def sized_memories(self) -> tuple[Memory, ...]:
+        """The memories, the first one with its margin and its reserve."""
+        first, *others = self.memories
+        return (replace(first, size=self.size.region), *others)
+
     def with_margin(self, rule: InsideRule) -> InsideRule:
         """A rule whose reserve has the margin."""
-        wanted = rule.reserve * self.size.region
-        return replace(rule, reserve=-(-wanted // self.chosen.size) // 8 * 8 + 8 * (wanted > 0))
+        return rule.widen(self.chosen.size, self.size.region)
+
+    @property
+    def plan_file(self) -> PlanFile:
+        """The plan with what it was made from, to save, generate and check."""
+        loaded, memories = [one.loaded for one in self.demands], self.plan
+        traces = tuple(TrainingTrace(one.name, one.loaded.content) for one in self.demands)
+        first, info = memories.memories[0], loaded[0].trace.info
+        return PlanFile(
+            name="memories",
+            plan=first.plan,
+            region=first.size,
+            r_min=None,
+            base_alignment=max(first.plan.alignment, *(one.largest_alignment for one in loaded)),
+            u_max=self.size.u_max,
+            pointer_bits=info.pointer_bits,
+            trained_on=TrainingRecord(
+                traces[0].trace,
+                traces[0].content,
+                sum(len(one.events) for one in loaded),
+                info.kind,
+                traces if len(traces) > 1 else (),
+            ),
+            heapfit_version=_engine.version,
+            margin=self.size.margin,
+            memories=memories,
+        )
 
     def __str__(self) -> str:
         first = self.memories[0].name
@@ -84,7 +131,46 @@ class PlacingOptions:
 
     share: float = 0.8  # of requests to serve inside, or of accesses where they are told
     margin: float | None = None  # percent; None: the measured one
-    needs: tuple[str, ...] = ()  # as they were told, for the plan
+    needs: tuple[str, ...] = ()  # CAPABILITY=SIZE or CAPABILITY=site:HEX, beside the recordings'
+    hot: Mapping[int, float] = field(default_factory=dict)  # accesses of a request of each site
+    allocators: tuple[str, ...] = MEMORY_HEAPS[:1]  # of each memory; the one that needs least wins
+    importing: ImportOptions | None = None
+
+
+class PlacingChoices(TypedDict, total=False):
+    """The fields of PlacingOptions, as keyword arguments of a placing."""
+
+    share: float
+    margin: float | None
+    needs: tuple[str, ...]
+    hot: Mapping[int, float]
+    allocators: tuple[str, ...]
+    importing: ImportOptions | None
+
+
+def place_recordings(
+    sources: Sequence[Trace | Path],
+    memories: Sequence[str],
+    options: PlacingOptions,
+    progress: Progress = ignore_progress,
+) -> Placing:
+    """Places the requests of recordings; a memory is NAME=SIZE[:OFFERED,...], the scarce one first.
+
+    HeapfitError if a memory or a need is none, or if even the needs do not fit.
+    """
+    needs = [parse_need(one) for one in options.needs]
+    placings = []
+    with ExitStack() as opened:
+        traces = [opened.enter_context(open_trace(one, options.importing)) for one in sources]
+        demands = [
+            demand_of(trace.path.name, load_trace(trace, progress=progress), needs, options.hot)
+            for trace in traces
+        ]
+        for name in expand_names(options.allocators, MEMORY_HEAPS):
+            heap = find_heap(name, STANDARD_ALIGNMENT).plan
+            parsed = [parse_memory(one, heap) for one in memories]
+            placings.append(place_requests(parsed, demands, options, progress))
+    return min(placings, key=lambda one: one.size.region)
 
 
 def place_requests(
@@ -114,7 +200,7 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --share)"
         )
-    chosen = ground.confirm(min(found, key=lambda one: one.size), options.share)
+    chosen = _choose(ground, found, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -123,13 +209,15 @@ def place_requests(
         share=options.share,
         needing=requests.needing_share,
         alone=alone,
-        chosen=chosen,
+        chosen=chosen.point,
         by_size=asked.by_size,
         by_site=asked.by_site,
         today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
         standard=ground.least(STANDARD) if requires_reserve(ground) else None,
         curve=tuple(curve),
-        size=_with_margin(ground, chosen, options.margin),
+        size=chosen.size,
+        changes=chosen.changes,
+        longer=forecast_longer_runs(ground, chosen.point.size - alone.size, chosen.size.region),
         needs=options.needs,
     )
 
@@ -141,7 +229,7 @@ def _curve_point(
     last = before[-1] if before else CurvePoint(0.0, alone, alone)
     beyond = (share, (share + 1) / 2)
     thresholds = {requests.threshold(one) for one in beyond} - {0}
-    sites = {requests.densest_sites(one) for one in beyond} - {()}
+    sites = {sites for one in beyond for sites in requests.choose_sites(one)}
     by_size = [InsideRule(one) for one in sorted(thresholds)]
     by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
     search = _Search(ground, share, requires_reserve(ground) * alone.size)
@@ -157,11 +245,14 @@ class _Search:
     reserve: int
 
     def best(self, rules: Sequence[InsideRule], near: Point | None) -> Point | None:
-        """The rule that takes the least memory, with a reserve or without."""
+        """The rule that takes the least memory, with a reserve or without.
+
+        One that comes later, such as one of more call sites, has to save 1 % more.
+        """
         best: Point | None = None
-        reserves = {0, self.reserve}
-        for rule in (replace(one, reserve=kept) for one in rules for kept in sorted(reserves)):
-            most = None if best is None else best.size - 8
+        reserves = sorted({0, self.reserve})
+        for rule in (replace(one, reserve=kept) for one in rules for kept in reserves):
+            most = None if best is None else best.size - max(best.size // _WORTH, 8)
             found = self.ground.least(rule, self.share, near.size if near else 0, most)
             best = found or best
         return best
@@ -175,11 +266,32 @@ def _count_only(demand: Demand, bits: int) -> Demand:
 
 def requires_reserve(ground: Ground) -> bool:
     """True if some request needs what the first memory offers."""
-    others = np.uint8(255 ^ ground.memories[0].bits)
-    return any(bool(((one.needs != 0) & (one.needs & others == 0)).any()) for one in ground.demands)
+    return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
 
 
-def _with_margin(ground: Ground, chosen: Point, margin: float | None) -> HeapSize:
-    live = sum(one.live_peak for one in chosen.joint.uses if one.name in chosen.inside)
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A rule with what changed programs need of it."""
+
+    point: Point
+    size: HeapSize
+    changes: PlacedChanges
+
+
+def _choose(ground: Ground, found: Sequence[Point], options: PlacingOptions) -> _Candidate:
+    """The rule whose first memory is the smallest with its margin, where all sizes above do."""
+    tried = (_try_out(ground, one, options.margin) for one in found)
+    best = min(tried, key=lambda one: one.size.region)
+    confirmed = ground.confirm(best.point, options.share)
+    if confirmed.size == best.point.size:
+        return best
+    return _try_out(ground, confirmed, options.margin)
+
+
+def _try_out(ground: Ground, point: Point, margin: float | None) -> _Candidate:
+    live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    return heap_size(chosen.size, MarginBasis(len(ground.demands), live, kind), margin=margin)
+    known = MarginBasis(len(ground.demands), live, kind)
+    changes = try_changed_programs(ground, point, heap_size(point.size, known))
+    known = replace(known, changes=changes.test.needed)
+    return _Candidate(point, heap_size(point.size, known, margin=margin), changes)

@@ -24,6 +24,7 @@ RESERVE = "reserve"  # the part of the first memory that serves requests with ne
 _UNIT = _engine.REGION_UNIT
 _ABOVE = 6  # sizes tried above a candidate's least one
 _LARGEST = 2**63 - 1
+_POWERS = (1.5, 2, 3)  # of a call site's weight over the bytes that it keeps live
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class InsideRule:
     up_to: int = 0  # bytes of a request; 0: none by its size
     sites: tuple[int, ...] = ()  # call sites, whatever the size
     reserve: int = 0  # bytes of the first memory for requests with needs only
+
+    def widen(self, size: int, wider: int) -> InsideRule:
+        """The rule of a first memory of `size` bytes for a wider one: its reserve grows, too."""
+        wanted = -(-self.reserve * wider // size)
+        return replace(self, reserve=-(-wanted // _UNIT) * _UNIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,18 +204,22 @@ class Requests:
         missing = share * self.weights.sum() - self.weights[self.is_needing].sum()
         return int(sizes[min(np.searchsorted(reached, missing - 1e-9), len(sizes) - 1)])
 
-    def densest_sites(self, share: float) -> tuple[int, ...]:
-        """Call sites by the weight that a byte they keep live serves, up to a share of all."""
+    def choose_sites(self, share: float) -> Iterator[tuple[int, ...]]:
+        """Call sites that serve a share of all: by weight for each byte kept live, or few of them.
+
+        Of weights to the power of 1.5, 2 and 3, a larger one prefers sites of many requests.
+        """
         free = ~self.is_needing & (self.sites != 0)
         sites, places = np.unique(self.sites[free], return_inverse=True)
         if not len(sites):
-            return ()
+            return
         weights = np.bincount(places, self.weights[free])
-        density = weights / (np.bincount(places, self.byte_events[free]) + 1)
-        order = np.argsort(-density, kind="stable")
-        reached = np.cumsum(weights[order]) + self.weights[self.is_needing].sum()
-        count = int(np.searchsorted(reached, share * self.weights.sum() - 1e-9)) + 1
-        return tuple(sorted(sites[order[:count]].tolist()))
+        costs = np.bincount(places, self.byte_events[free]) + 1
+        missing = share * self.weights.sum() - self.weights[self.is_needing].sum() - 1e-9
+        for power in _POWERS:
+            order = np.argsort(-(weights**power) / costs, kind="stable")
+            count = int(np.searchsorted(np.cumsum(weights[order]), missing)) + 1
+            yield tuple(sorted(sites[order[:count]].tolist()))
 
 
 def join_requests(demands: Sequence[Demand]) -> Requests:

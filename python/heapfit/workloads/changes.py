@@ -7,7 +7,7 @@ later. Sizes, some blocks' number or the order of the first ones are others.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias
@@ -37,7 +37,11 @@ class Change:
 
 def list_changes(loaded: LoadedTrace) -> tuple[Change, ...]:
     """The 13 changes of the program that was recorded; fewer if it has few sizes, or two agree."""
-    heaviest = heaviest_sizes(loaded)
+    return change_sizes(heaviest_sizes(loaded))
+
+
+def change_sizes(heaviest: Sequence[int]) -> tuple[Change, ...]:
+    """The changes of a program whose heaviest sizes these are."""
     return (
         *(
             Change(f"{more} B more a request", partial(grow_requests, more=more), True)
@@ -68,7 +72,12 @@ def heaviest_sizes(loaded: LoadedTrace) -> list[int]:
     last = np.zeros(np.count_nonzero(is_allocation(op)), np.int64)  # event of each block
     last[block] = np.arange(len(block))
     is_live = ~is_end(op[last], size[last]) & (size[last] > 0)
-    sizes, counts = np.unique(size[last][is_live].astype(np.int64), return_counts=True)
+    return rank_sizes(size[last][is_live])
+
+
+def rank_sizes(live: NDArray[np.uint64]) -> list[int]:
+    """The three sizes that these live blocks have most bytes of, the heaviest first."""
+    sizes, counts = np.unique(live.astype(np.int64), return_counts=True)
     return [int(one) for one in sizes[np.argsort(-sizes * counts, kind="stable")][:_HEAVIEST]]
 
 

@@ -25,6 +25,7 @@ from heapfit.cli.arguments import (
     Image,
     InstructionCount,
     Machine,
+    Margin,
     Now,
     PlanArgument,
     PlanOption,
@@ -41,7 +42,6 @@ from heapfit.cli.arguments import (
     SramFile,
     Workers,
     make_output_option,
-    make_share_parser,
     take_file,
     take_percent,
     take_size,
@@ -49,21 +49,12 @@ from heapfit.cli.arguments import (
 from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
 from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
-from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.targets import Language, Platform
 from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
 
-_Margin: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--margin",
-        help="Percent to add for runs you did not record [measured: docs/margin.md].",
-        **take_percent(0, MOST_MARGIN),
-    ),
-]
 _Prefix: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -110,7 +101,7 @@ class FitCommand:
             rich_help_panel=SEARCHING,
         ),
     ] = None
-    margin: _Margin = None
+    margin: Margin = None
     prefer: Prefer = None
     alignment: AlignmentOption = Alignment.BYTES_8
     every: Everything = False
@@ -459,61 +450,4 @@ class GenerateCommand:
     as_json: AsJson = False
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceCommand:
-    """Divide requests among several memories: how small can internal RAM be?
-
-    The first memory is the one to be small. Requests that need what it offers always go there.
-    """
-
-    EXAMPLES: ClassVar = (
-        "heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500",
-        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=288K:dma --share 0.9",
-    )
-
-    sources: Sources
-    memories: Annotated[
-        list[str],
-        typer.Option(
-            "--memory",
-            metavar="NAME=SIZE[:OFFERED,...]",
-            help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
-            "external, fast, retained, uncached, shared. A name of these offers it.",
-        ),
-    ]
-    needs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--needs",
-            metavar="OFFERED=SIZE",
-            help="Requests of at least so many bytes need this; dma=site:HEX: those of a call "
-            "site. It adds to what the recording tells.",
-        ),
-    ] = None
-    share: Annotated[
-        float,
-        typer.Option(
-            "--share",
-            parser=make_share_parser(),
-            metavar="SHARE",
-            help="Share of requests to serve in the first memory: 0.8 or 80%.",
-        ),
-    ] = 0.8
-    hot: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--hot",
-            metavar="HEX=ACCESSES",
-            help="Accesses of each request of a call site: --share then counts accesses.",
-        ),
-    ] = None
-    allocators: Allocators = None
-    margin: _Margin = None
-    programs: Programs = None
-    output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
-    report: ReportPage = None
-    everything: Everything = False
-    as_json: AsJson = False
-
-
-COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand, PlaceCommand)
+COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand)

@@ -20,10 +20,9 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragr
 from heapfit.cli.printing.verdict import effort_parts
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.longer_runs import LongerRun
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
-from heapfit.forecast.horizon import Forecast
+from heapfit.forecast.horizon import Forecast, LongerRun
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections.longer import describe_chance
 
@@ -207,7 +206,7 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(f"{replayed} Longer runs: unknown, as {reason}.{further}", _INDENT)
         return
     yield from paragraph(f"{replayed} Longer runs, by {longer.basis}:", _INDENT)
-    yield Table(_LONGER, longer.rows, indent=len(_INDENT))
+    yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
     for row in longer.rows:
         if row.reason:
             yield from paragraph(f"{row.name}: {row.reason}.", _INDENT)
@@ -231,17 +230,7 @@ def _change_parts(fit: Fit) -> Iterator[Part]:
     """The heap on changed programs: a sentence, and in the JSON each of them."""
     if fit.changes is None:
         return
-    fields = [
-        {
-            "name": one.name,
-            "peak_growth_percent": one.growth,
-            "is_counted": one.is_counted,
-            "holds": one.holds,
-            "needed_percent": one.needed,
-        }
-        for one in fit.changes.results
-    ]
-    yield Fields({"changes": fields})
+    yield Fields({"changes": fit.changes.to_rows()})
     yield from paragraph(fit.changes.sentence(fit.answer.size.margin), _INDENT)
 
 
@@ -252,7 +241,7 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
-_LONGER: tuple[Column[LongerRun], ...] = (
+LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column(heading="a run", shown=lambda row: row.name),
     Column(heading="runs out", shown=describe_chance),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),

@@ -10,6 +10,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.memories.demand import Demand
+from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import Point
 from heapfit.report.drawing import rendering
@@ -36,6 +37,7 @@ def write_memories_page(
         own_scripts={_MAP_SCRIPT: record},
         chart_shown=chart,
         placing=placing,
+        longer=describe_longer_runs(placing.longer),
         subject=", ".join(one.name for one in placing.demands),
         percent=lambda share: f"{100 * share:.1f}{NO_BREAK}%",
         heap_map_record=record,

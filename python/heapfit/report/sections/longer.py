@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.fitting.longer_runs import LongerRun, LongerRunsOfFit
-from heapfit.forecast.horizon import Forecast
+from heapfit.forecast.horizon import Forecast, LongerRun, LongerRunTable
 from heapfit.report.drawing.figure import (
     ACCENT,
     OTHERS,
@@ -44,7 +43,7 @@ class LongerPart:
         return [] if self.chart is None else [self.chart]
 
 
-def make_longer_part(longer: LongerRunsOfFit, region: int) -> LongerPart:
+def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
     """The part of a page on longer runs in a heap of `region` bytes."""
     if longer.refusal is not None:
         advice = longer.refusal.advice

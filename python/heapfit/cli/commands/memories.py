@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of `place`, with light imports only."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import typer
+
+from heapfit.cli.arguments import (
+    Allocators,
+    AsJson,
+    Everything,
+    Margin,
+    Programs,
+    ReportPage,
+    Sources,
+    make_output_option,
+    make_share_parser,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceCommand:
+    """Divide requests among several memories: how small can internal RAM be?
+
+    The first memory is the one to be small. Requests that need what it offers always go there.
+    """
+
+    EXAMPLES: ClassVar = (
+        "heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500",
+        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=288K:dma --share 0.9",
+    )
+
+    sources: Sources
+    memories: Annotated[
+        list[str],
+        typer.Option(
+            "--memory",
+            metavar="NAME=SIZE[:OFFERED,...]",
+            help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
+            "external, fast, retained, uncached, shared. A name of these offers it.",
+        ),
+    ]
+    needs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--needs",
+            metavar="OFFERED=SIZE",
+            help="Requests of at least so many bytes need this; dma=site:HEX: those of a call "
+            "site. It adds to what the recording tells.",
+        ),
+    ] = None
+    share: Annotated[
+        float,
+        typer.Option(
+            "--share",
+            parser=make_share_parser(),
+            metavar="SHARE",
+            help="Share of requests to serve in the first memory: 0.8 or 80%.",
+        ),
+    ] = 0.8
+    hot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hot",
+            metavar="HEX=ACCESSES",
+            help="Accesses of each request of a call site: --share then counts accesses.",
+        ),
+    ] = None
+    allocators: Allocators = None
+    margin: Margin = None
+    programs: Programs = None
+    output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
+    report: ReportPage = None
+    everything: Everything = False
+    as_json: AsJson = False

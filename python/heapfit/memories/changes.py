@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changed programs in several memories: the first memory they need, and the share it then serves.
+
+    first memory to set  x  peak of the changed program / peak      one joint replay of each
+
+As for one heap (comparison/changed_programs.py), but that peaks are of what needs the first memory,
+that a request needs what it needed whatever its size becomes, and that only a refusal is a failure:
+a smaller share is printed. The other memories have twice their size, since they are not searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedRuns, try_changes
+from heapfit.comparison.incumbents.requests import Requests
+from heapfit.comparison.margin import HeapSize
+from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of
+from heapfit.memories.search import Ground, Point, plan_for
+from heapfit.plan.memories import MemoriesPlan
+from heapfit.plan.plan import LARGEST_REGION
+from heapfit.trace.chains import tags_of
+from heapfit.trace.operations import RESIZE, is_allocation
+from heapfit.trace.stored import REPLAYED
+from heapfit.workloads.changes import Change, Columns, change_sizes, rank_sizes
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChanges:
+    """What changed programs need of a first memory, and the least share that it serves of one."""
+
+    test: ChangeTest
+    share: float  # of requests, or of accesses where they are told
+    worst: str  # the change that it is of; "": none was tried
+
+    def sentence(self, margin: float) -> str:
+        """What was tried, what it needs, and what becomes of the share."""
+        if not self.worst:
+            return self.test.sentence(margin)
+        return (
+            f"{self.test.sentence(margin)} With {self.worst} {100 * self.share:.0f} % are inside."
+        )
+
+
+def try_changed_programs(ground: Ground, point: Point, size: HeapSize) -> PlacedChanges:
+    """Replays the changes of the recording with the most live bytes that the rule sends inside."""
+    before = [_columns_of(one) for one in ground.demands]
+    bits = ground.memories[0].bits
+    base = max(_peak_of(one, _needs_inside(one, bits)) for one in before)
+    shares: dict[str, float] = {}
+
+    def make_runs(change: Change) -> ChangedRuns | None:
+        after = [change.apply(one) for one in before]
+        pairs = zip(before, after, strict=True)
+        if all(np.array_equal(one[name], two[name]) for one, two in pairs for name in REPLAYED):
+            return None
+        peak = max(_peak_of(one, _needs_inside(one, bits)) for one in after)
+        scaled = -(-size.u_max * peak // base) if base else size.u_max
+        trial = _Trial(ground, point, shares, change.name)
+        joined = zip(ground.demands, after, strict=True)
+        return ChangedRuns([_PlacedRun(trial, *one) for one in joined], scaled)
+
+    changes = change_sizes(_heaviest_inside(before, point, bits))
+    test = try_changes(changes, make_runs, size, size.u_max)
+    counted = [(shares.get(one.name, 1.0), one.name) for one in test.counted]
+    return PlacedChanges(test, *min(counted, default=(1.0, "")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A rule that a changed program is tried with."""
+
+    ground: Ground
+    point: Point
+    shares: dict[str, float]  # by change, where all was served last
+    name: str  # of the change
+
+    def plan(self, memory: int) -> MemoriesPlan:
+        """The plan with so large a first memory."""
+        first, *others = self.ground.memories
+        roomy = (replace(one, size=min(2 * one.size, LARGEST_REGION)) for one in others)
+        rule = self.point.rule.widen(self.point.size, memory)
+        return plan_for((first, *roomy), rule, memory)
+
+
+@dataclass(slots=True)
+class _PlacedRun:
+    """A changed recording in several memories."""
+
+    trial: _Trial
+    demand: Demand
+    columns: Columns
+    events: int = 0
+    need: float | None = None  # it is never known
+
+    def runs_in(self, memory: int) -> bool:
+        """True if nothing is refused with so large a first memory."""
+        columns, plan = self.columns, self.trial.plan(memory)
+        replay = plan.replay(self.demand.loaded.largest_alignment, keeps_places=True)
+        requests = Requests(*(columns[name] for name in REPLAYED))
+        is_served = bool(replay.feed(requests.engine(), self._requests(plan)))
+        self.events += len(columns["op"]) if is_served else (replay.failed_event or 0)
+        if is_served:
+            weights = columns["weight"][_asks(columns)]
+            inside = [
+                i for i, one in enumerate(plan.memories) if one.name in self.trial.point.inside
+            ]
+            share = float(weights[np.isin(replay.numbers, inside)].sum() / max(weights.sum(), 1e-9))
+            least = min(share, self.trial.shares.get(self.trial.name, 1.0))
+            self.trial.shares[self.trial.name] = least
+        return is_served
+
+    def _requests(self, plan: MemoriesPlan) -> NDArray[np.uint16]:
+        needed = self.columns["needs"].astype(np.uint16) << np.uint16(NEEDS_SHIFT)
+        if not plan.rule.sites:
+            return needed
+        tags = tags_of(self.columns["site"], plan.rule.sites, self.demand.loaded.trace.chains)
+        return needed | np.where(_asks(self.columns), tags, np.uint16(0))
+
+
+def _columns_of(demand: Demand) -> Columns:
+    """The events of a recording with what changes carry along."""
+    (columns,) = demand.loaded.batches(REPLAYED)
+    return columns | {"site": demand.sites, "needs": demand.needs, "weight": demand.weights}
+
+
+def _asks(columns: Columns) -> NDArray[np.bool_]:
+    op = columns["op"]
+    asks: NDArray[np.bool_] = is_allocation(op) | ((op == RESIZE) & (columns["size"] > 0))
+    return asks
+
+
+def _needs_inside(columns: Columns, bits: int) -> NDArray[np.bool_]:
+    """The requests that need something which the first memory offers."""
+    needs = columns["needs"]
+    is_inside = np.asarray((needs != 0) & (needs & np.uint8(255 ^ bits) == 0))
+    return is_inside & _asks(columns)
+
+
+def _heaviest_inside(each: list[Columns], point: Point, bits: int) -> list[int]:
+    """The sizes with the most live bytes at the peak of what the rule sends inside."""
+
+    def find_sent_inside(columns: Columns) -> NDArray[np.bool_]:
+        is_free = (columns["needs"] == 0) & _asks(columns)
+        is_meant = columns["size"] <= point.rule.up_to
+        is_meant |= np.isin(columns["site"], point.rule.sites)
+        return np.asarray(_needs_inside(columns, bits) | (is_free & is_meant))
+
+    columns = max(each, key=lambda one: _peak_of(one, find_sent_inside(one)))
+    sent = find_sent_inside(columns)
+    peak = int(np.argmax(_live(columns, sent)))
+    is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(columns["object"]) > peak)
+    return rank_sizes(columns["size"][is_live])
+
+
+def _peak_of(columns: Columns, chosen: NDArray[np.bool_]) -> int:
+    return int(_live(columns, chosen).max(initial=0))
+
+
+def _live(columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[Any]:
+    """Live bytes of the chosen requests after each event."""
+    sizes, ends = np.where(chosen, columns["size"], 0).astype(np.int64), ends_of(columns["object"])
+    frees = np.bincount(ends, sizes, len(sizes) + 1)[:-1].astype(np.int64)
+    return np.asarray(np.cumsum(sizes - frees))

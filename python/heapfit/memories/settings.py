@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A choice as lines to copy: ESP-IDF's settings, a linker script's sections, Zephyr's regions.
+
+ESP-IDF 5.5 takes both settings from its heap: malloc tries internal RAM first up to the limit
+(components/heap/heap_caps_base.c), and the reserve is a heap of its own in internal RAM, which only
+requests for MALLOC_CAP_DMA or MALLOC_CAP_INTERNAL reach, and first
+(components/esp_psram/system_layer/esp_psram.c, esp_psram_extram_reserve_dma_pool). From 6.1 on
+malloc reaches it, too.
+
+Zephyr 4.1.99 makes a section of each node of the devicetree with zephyr,memory-region
+(include/zephyr/linker/devicetree_regions.h), and its shared multi heap has regions of one attribute
+each (include/zephyr/multi_heap/shared_multi_heap.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heapfit.memories.search import InsideRule
+from heapfit.plan.memories import Memory
+
+STANDARD = InsideRule(16384, reserve=32768)  # ESP-IDF's own values
+WITHOUT_RESERVE = replace(STANDARD, reserve=0)
+
+
+def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:
+    """The lines of sdkconfig for a rule by size.
+
+    >>> list_esp_idf(InsideRule(128))
+    ('CONFIG_SPIRAM_MALLOC_ALWAYSINTERNAL=128', 'CONFIG_SPIRAM_MALLOC_RESERVE_INTERNAL=0')
+    """
+    return (
+        f"CONFIG_SPIRAM_MALLOC_ALWAYSINTERNAL={rule.up_to}",
+        f"CONFIG_SPIRAM_MALLOC_RESERVE_INTERNAL={rule.reserve}",
+    )
+
+
+def list_sections(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """The output sections of a linker script that hold the heaps' regions, as for an STM32.
+
+    The script's memories are taken to have the plan's names in capitals. The generated C takes a
+    section from the plan, or by -DAPP_NAME_SECTION='".name_heap"'.
+    """
+    return tuple(
+        f".{one.name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{one.name}_heap) }} > {one.name.upper()}"
+        for one in memories
+    )
+
+
+def list_zephyr(memories: Sequence[Memory]) -> tuple[str, ...]:
+    """Zephyr's settings, devicetree and C that give these regions to the shared multi heap.
+
+    Each memory is taken to be a node of the devicetree with the label of its name.
+    """
+    lines = ["CONFIG_SHARED_MULTI_HEAP=y"]
+    for one in memories:
+        region, heap = one.name.upper(), f"{one.name}_heap"
+        lines += [
+            f"&{one.name} {{",
+            f'    compatible = "zephyr,memory-region"; zephyr,memory-region = "{region}";',
+            "};",
+            f"Z_GENERIC_SECTION({region}) static uint8_t __aligned(8) {heap}[{one.size}];",
+            f"static struct shared_multi_heap_region {one.name}_region = {{",
+            f"    .attr = {_attribute_of(one)},",
+            f"    .addr = (uintptr_t){heap},",
+            f"    .size = sizeof({heap}),",
+            "};",
+            f"shared_multi_heap_add(&{one.name}_region, NULL);",
+        ]
+    return tuple(lines)
+
+
+def _attribute_of(memory: Memory) -> str:
+    if "external" in memory.offers:
+        return "SMH_REG_ATTR_EXTERNAL"
+    return "SMH_REG_ATTR_NON_CACHEABLE" if "uncached" in memory.offers else "SMH_REG_ATTR_CACHEABLE"
