@@ -2,11 +2,12 @@
 """Measures heaps as they ship on an emulated Cortex-M4, for the models of heapfit.comparison.costs.
 
 A heap is the folder that `heapfit fit` writes: at -Os, safety level 1, with its counts, its lock
-left empty. Loads and stores are those of the host, which checks words, too. Writes, in the folder of the models, instructions.csv, the coefficients fitted to the
-calls of all traces, and codes.csv, the linked bytes of each code and how far its model is off. The
-codes are those of the design space's configurations and UNTRIED; placements must equal the host's.
-Takes some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is
-found and keeps the rest; `--sizes` links the codes of the table again and keeps their coefficients.
+left empty. Loads and stores are those of the host, which checks words, too. Writes, in the folder
+of the models, instructions.csv, the coefficients fitted to the calls of all traces, and codes.csv,
+the linked bytes of each code and how far its model is off. The codes are those of the design
+space's configurations and UNTRIED; placements must equal the host's. Takes some 20 minutes.
+`--only PATTERN` renews the codes in whose label the regular expression is found and keeps the rest;
+`--sizes` links the codes of the table again and keeps their coefficients.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def test_a_code_linked_again_has_the_bytes_of_the_table(label: str) -> None:
 
 
 @functools.cache
-def standard_size(allocator: str) -> int | None:
+def link_standard(allocator: str) -> int | None:
     return measure_shipped_size(plan_of_code(allocator))
 
 
@@ -65,7 +65,7 @@ def standard_size(allocator: str) -> int | None:
     ("allocator", "tunable"), AMOUNTS, ids=lambda one: one if isinstance(one, str) else one.name
 )
 def test_an_amount_is_the_same_code(allocator: str, tunable: _engine.Tunable) -> None:
-    pools, first = plan_of_code(allocator).pools, standard_size(allocator)
+    pools, first = plan_of_code(allocator).pools, link_standard(allocator)
     for value in {tunable.lowest, min(tunable.highest, 4096) // 4 * 4} - {tunable.standard}:
         size = measure_shipped_size(Plan(allocator, {tunable.name: value}, pools))
         assert (size is None) == (first is None)
