@@ -6,8 +6,8 @@ Each recorded program is fitted once. A cell has the bytes to set over the peak,
 instructions of a call (docs/costs.md has the model) of FreeRTOS heap_4, of our heaps that learn
 nothing, of the one of least memory and of the one that `fit` takes. The last lines count programs
 on which a heap saves a lot for little time. Recordings are those given, or the corpus, which needs
-HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--write` renews the table and
-docs/pictures/rungs.svg.
+HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--write` renews the table
+and docs/pictures/rungs.svg.
 """
 
 from __future__ import annotations
