@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A camera with a web server, as its heap sees it: packets and scan lines that DMA reads, frames,
- * records of TLS, and small nodes of JSON. It prints each request as heapfit imports it, with what
- * the request needs: the bits of docs/trace-schema.md.
+ * records of TLS, and small nodes of JSON. It takes them from malloc, tells heapfit's recorder what
+ * each needs (the bits of docs/trace-schema.md), and prints the recording.
  *
- *     cc -o camera camera.c && ./camera > camera.csv
+ *     R=../../recorder/target
+ *     cc -I$R -o camera camera.c $R/record.c $R/adapters/one_heap.c && ./camera > run1.frames
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "adapters/one_heap.h"
+
 enum { NOTHING = 0, DMA = 2 };
 enum { PACKET = 1, LINE, FRAME, RECORD, NODE, TEXT }; /* call sites */
 enum { ROUNDS = 400, NODES = 24, PACKETS = 6, LINES = 2 };
 
-static unsigned long objects;
 static uint64_t state;
 
 static uint32_t draw(uint32_t below) {
@@ -22,18 +24,26 @@ static uint32_t draw(uint32_t below) {
     return (uint32_t)(state >> 33) % below;
 }
 
-static unsigned long take(unsigned site, unsigned size, unsigned needs) {
-    printf("alloc,%lu,%u,%u,%u\n", objects, size, site, needs);
-    return objects++;
+static bool print(void *context, const void *bytes, size_t size) {
+    return fwrite(bytes, 1, size, context) == size;
 }
 
-static void give(unsigned long object) {
-    printf("free,%lu,0,0,0\n", object);
+static void *take(unsigned site, unsigned size, uint8_t needs) {
+    void *const block = malloc(size);
+    hfit_record_needs(&hfit_one_heap, needs);
+    hfit_record_alloc_at(&hfit_one_heap, block, size, (const void *)(uintptr_t)site);
+    (void)hfit_record_drain(&hfit_one_heap, print, stdout);
+    return block;
+}
+
+static void give(void *block) {
+    hfit_record_free(&hfit_one_heap, block);
+    free(block);
 }
 
 /* Up to six packets at once, each in a buffer for the largest. */
 static void receive(void) {
-    unsigned long packets[PACKETS];
+    void *packets[PACKETS];
     const uint32_t count = 1 + draw(PACKETS);
     for (uint32_t i = 0; i < count; i++) {
         packets[i] = take(PACKET, 1536, DMA);
@@ -45,11 +55,11 @@ static void receive(void) {
 
 /* A frame of 20 to 60 KiB, read line by line into two buffers in turn. */
 static void take_picture(void) {
-    unsigned long lines[LINES];
+    void *lines[LINES];
     for (int i = 0; i < LINES; i++) {
         lines[i] = take(LINE, 1280, DMA);
     }
-    const unsigned long frame = take(FRAME, 20480 + 4096 * draw(11), NOTHING);
+    void *const frame = take(FRAME, 20480 + 4096 * draw(11), NOTHING);
     receive();
     for (int i = 0; i < LINES; i++) {
         give(lines[i]);
@@ -59,12 +69,12 @@ static void take_picture(void) {
 
 /* A request in JSON, answered through TLS. */
 static void answer(void) {
-    unsigned long nodes[NODES];
+    void *nodes[NODES];
     const uint32_t count = 8 + draw(NODES - 8);
     for (uint32_t i = 0; i < count; i++) {
         nodes[i] = i % 4 == 3 ? take(TEXT, 12 + draw(200), NOTHING) : take(NODE, 40, NOTHING);
     }
-    const unsigned long record = take(RECORD, 4096 + draw(12288), NOTHING);
+    void *const record = take(RECORD, 4096 + draw(12288), NOTHING);
     receive();
     give(record);
     for (uint32_t i = 0; i < count; i++) {
@@ -74,8 +84,7 @@ static void answer(void) {
 
 int main(int count, char **words) {
     state = count > 1 ? strtoull(words[1], NULL, 10) : 1;
-    puts("# source examples/memories/camera.c\n# pointer_bits 32\nop,object,size,site,needs");
-    unsigned long session[8];
+    void *session[8];
     for (int i = 0; i < 8; i++) {
         session[i] = take(TEXT, 600 + draw(400), NOTHING);
     }
@@ -89,5 +98,6 @@ int main(int count, char **words) {
         give(session[one]);
         session[one] = take(TEXT, 600 + draw(400), NOTHING);
     }
-    return 0;
+    hfit_record_close_frame(&hfit_one_heap);
+    return hfit_record_drain(&hfit_one_heap, print, stdout) ? 0 : 1;
 }

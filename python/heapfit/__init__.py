@@ -25,6 +25,7 @@ _OFFERED: Final = {
     "heapfit.forecast.kind": ("Kind", "RecordingKind"),
     "heapfit.front_door": (
         "check",
+        "check_memories",
         "compare",
         "find_bounds",
         "find_front",

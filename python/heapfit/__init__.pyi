@@ -16,6 +16,7 @@ from heapfit.fitting.options import FitOptions as FitOptions
 from heapfit.forecast.kind import Kind as Kind
 from heapfit.forecast.kind import RecordingKind as RecordingKind
 from heapfit.front_door import check as check
+from heapfit.front_door import check_memories as check_memories
 from heapfit.front_door import compare as compare
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_front as find_front

@@ -34,6 +34,7 @@ from heapfit.forecast.log.outlook import Outlook, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
+from heapfit.memories.joint import Joint, check_jointly
 from heapfit.memories.placing import (
     Placing,
     PlacingChoices,
@@ -222,6 +223,21 @@ def place(
     return place_recordings(sources_of(source), memories, chosen, progress)
 
 
+def check_memories(
+    source: Source | Sequence[Source],
+    plan: PlanFile | Path | str,
+    importing: ImportOptions | None = None,
+) -> Joint:
+    """Replays recordings on the memories of a plan: what each served, and the first refusal.
+
+    HeapfitError if the plan is of one heap.
+    """
+    memories = _plan_file(plan, takes_memories=True).memories
+    if memories is None:
+        raise HeapfitError("the plan is of one heap (check takes it)")
+    return check_jointly(memories, sources_of(source), importing)
+
+
 def find_front(
     source: Source,
     allocators: Sequence[str] = (),
@@ -250,7 +266,7 @@ def generate_code(
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region or the folder holds anything that was not written by this.
     """
-    return generate(_plan_file(plan), Path(folder), prefix, language)
+    return generate(_plan_file(plan, takes_memories=True), Path(folder), prefix, language)
 
 
 def size_pools(
@@ -315,8 +331,14 @@ def simulate(
         return simulation.simulate(loaded, sweep, progress)
 
 
-def _plan_file(plan: PlanFile | Path | str) -> PlanFile:
-    return plan if isinstance(plan, PlanFile) else load_plan(Path(plan))
+def _plan_file(plan: PlanFile | Path | str, *, takes_memories: bool = False) -> PlanFile:
+    if not isinstance(plan, PlanFile):
+        return load_plan(Path(plan), takes_memories=takes_memories)
+    if plan.memories is not None and not takes_memories:
+        raise HeapfitError(
+            "the plan is of several memories (check_memories and generate_code take those)"
+        )
+    return plan
 
 
 @contextmanager

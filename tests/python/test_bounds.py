@@ -11,7 +11,8 @@ import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.bounds.trace_bounds import find_bounds, quick_bounds, save_placement
+from heapfit.bounds.placement import Placement
+from heapfit.bounds.trace_bounds import find_bounds, quick_bounds
 from heapfit.comparison.comparison import common_ground, compare, comparison_of
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
@@ -64,16 +65,18 @@ def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
 def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
     packing = find_bounds(loaded, pairs=PAIRS).packing
-    count = save_placement(tmp_path / "out.csv", loaded, packing)
+    before = _engine.Lifetimes(loaded.events)
+    heights = {"": packing.height}
+    placement = Placement(tmp_path / "t.heap", before, packing.offsets, heights)
+    placement.save(tmp_path / "out.csv")
     first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
     assert first == "id,lower,upper,size,offset"
     assert second.startswith("0,0,")
-    assert len(rest) == count - 1
+    assert len(rest) == len(before) - 1
     again = _engine.Lifetimes(load_file(tmp_path / "out.csv", tmp_path / "again").events)
-    before = _engine.Lifetimes(loaded.events)
     assert again.sizes.tolist() == before.sizes.tolist()
     assert _engine.check_placement(again, packing.offsets) == packing.height
-    save_placement(tmp_path / "out.json", loaded, packing)
+    placement.save(tmp_path / "out.json")
     listed = json.loads((tmp_path / "out.json").read_text())
     assert [one["offset"] for one in listed] == packing.offsets.tolist()
 

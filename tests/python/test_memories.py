@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from small_traces import heapfit
 
-from heapfit import _engine, place
+from heapfit import _engine, check, check_memories, generate_code, place
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
@@ -188,13 +188,15 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
-    held = heapfit("check", recording, "--plan", plan, folder=tmp_path)
-    assert held.returncode == 0 and "All requests are served." in held.stdout
+    assert check_memories(recording, plan).refusal is None
+    with pytest.raises(HeapfitError, match="several memories"):
+        check(recording, placing.plan_file)
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")
     (tmp_path / "grown.csv").write_text(grown)
     failed = heapfit("check", tmp_path / "grown.csv", "--plan", plan, folder=tmp_path)
     assert failed.returncode == 3 and "that need dma" in failed.stdout
-    assert heapfit("compare", recording, "--plan", plan, folder=tmp_path).returncode == 1
+    with pytest.raises(HeapfitError, match="several memories"):
+        load_plan(plan)
 
 
 @pytest.mark.parametrize(
@@ -227,26 +229,30 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
     sources = ["app_memories.c", *folder.glob("src/*/*.c")]
     flags = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only", "-I."]
     subprocess.run(["cc", *flags, *sources], cwd=folder, check=True)
-    for option in (["--counts"], ["--language", "rust"]):
-        failed = heapfit("generate", "plan.toml", "-o", "other", *option, folder=tmp_path)
-        assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    failed = heapfit("generate", "plan.toml", "-o", "other", "--counts", folder=tmp_path)
+    assert failed.returncode == 1 and "plain C alone" in failed.stderr
+    with pytest.raises(HeapfitError, match="plain C alone"):
+        generate_code(tmp_path / "plan.toml", tmp_path / "other", language="rust")
 
 
 def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
-    source = Path(__file__).resolve().parents[2] / "examples/memories/camera.c"
-    subprocess.run(["cc", "-o", tmp_path / "camera", source], check=True)
+    root = Path(__file__).resolve().parents[2]
+    recorder = root / "recorder/target"
+    own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
+    camera = root / "examples/memories/camera.c"
+    subprocess.run(["cc", f"-I{recorder}", "-o", tmp_path / "camera", camera, *own], check=True)
     for run in (1, 2):
         made = subprocess.run([tmp_path / "camera", str(run)], capture_output=True, check=True)
-        (tmp_path / f"run{run}.csv").write_bytes(made.stdout)
+        (tmp_path / f"run{run}.frames").write_bytes(made.stdout)
     memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
-    shown = heapfit("place", "run1.csv", "run2.csv", *memories, folder=tmp_path)
+    shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
     told = json.loads(shown.stdout)
     rules = {row["rule"]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
     assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
-    assert heapfit("place", "run1.csv", *dtcm, folder=tmp_path).returncode == 0
+    assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
     plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
     assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Neural networks as traces of their tensor arenas."""
 
+import random
+import runpy
+import struct
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace as Fake
 
@@ -8,9 +12,12 @@ import numpy as np
 import pytest
 from small_traces import heapfit, heapfit_json
 
-from heapfit.importers import networks
+from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, networks, open_any
+from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.networks import Tensor, is_onnx, is_tflite, read_onnx, read_tflite
 
+ROOT = Path(__file__).parents[2]
 DUMP = """\
 tflite: A (id=0): size=100, offset=0, first_used=0 last_used=1
 tflite: B (id=1): size=64, offset=112, first_used=1 last_used=2
@@ -64,40 +71,91 @@ def test_an_onnx_model_has_the_lifetimes_of_its_operators(monkeypatch) -> None:
     )
     monkeypatch.setattr(networks, "_import_reader", lambda *_: package)
     assert read_onnx(b"") == [
-        Tensor("x", 0, 0, 20),
-        Tensor("a", 0, 2, 32),
-        Tensor("b", 1, 2, 12),
-        Tensor("mask", 1, 1, 0),
-        Tensor("y", 2, 2, 4),
+        Tensor(0, "x", 0, 0, 20),
+        Tensor(1, "a", 0, 2, 32),
+        Tensor(2, "b", 1, 2, 12),
+        Tensor(3, "mask", 1, 1, 0),
+        Tensor(4, "y", 2, 2, 4),
     ]
 
 
-def _table(**fields: list[int]) -> Fake:
-    calls: dict[str, object] = {}
-    for name, values in fields.items():
-        calls[f"{name}Length"] = lambda values=values: len(values)
-        calls[name] = lambda i, values=values: values[i]
-    return Fake(**calls)
+@pytest.fixture(scope="module")
+def network() -> bytes:
+    model: bytes = runpy.run_path(str(ROOT / "examples/arena/network.py"))["make_network"]()
+    return model
 
 
-def test_a_tflite_model_has_tensors_without_its_weights(monkeypatch) -> None:
-    def tensor(kind: int, buffer: int, shape: list[int], is_variable: bool = False) -> Fake:
-        made = _table(Shape=shape)
-        made.Type, made.Buffer, made.IsVariable = lambda: kind, lambda: buffer, lambda: is_variable
-        return made
+def test_a_tflite_model_has_tensors_without_its_weights(network: bytes) -> None:
+    tensors = read_tflite(network)
+    assert [one.name for one in tensors[:3]] == ["layer 0", "layer 2", "layer 4"]
+    assert tensors[0] == Tensor(0, "layer 0", 0, 0, 256)  # 64 numbers of 4 B, read by operator 0
+    assert (tensors[2].first, tensors[2].last) == (1, 13)  # the first shortcut
+    assert tensors[-1].last == 15
 
-    tensors = [tensor(9, 0, [8]), tensor(9, 1, [9]), tensor(0, 0, [2, 3]), tensor(1, 0, [5], True)]
-    operators = [_table(Inputs=[0, 1, -1], Outputs=[2]), _table(Inputs=[2], Outputs=[0])]
-    graph = _table(Operators=operators, Tensors=tensors, Inputs=[0], Outputs=[0])
-    buffers = [Fake(DataLength=lambda: 0), Fake(DataLength=lambda: 9)]
-    model = Fake(Subgraphs=lambda *_: graph, Buffers=lambda i: buffers[i])
-    package = Fake(Model=Fake(GetRootAs=lambda *_: model))
-    monkeypatch.setattr(networks, "_import_reader", lambda *_: package)
-    assert read_tflite(b"") == [
-        Tensor("0", 0, 1, 8),
-        Tensor("2", 0, 1, 24),
-        Tensor("3", 0, 1, 10),
-    ]
+
+def test_a_tflite_model_has_tensors_without_its_variables() -> None:
+    made = Builder()
+    shape = made.numbers([3, 0, 5])
+    tensors = made.tables([made.table(shape, 9), made.table(shape, 17, 0, None, None, 1)])
+    operators = made.tables([made.table(0, made.numbers([0, 1, -1]), made.numbers([0]))])
+    graph = made.table(tensors, made.numbers([0, 1]), made.numbers([0]), operators)
+    buffers = made.tables([made.table()])
+    root = made.table(3, None, made.tables([graph]), None, buffers)
+    assert read_tflite(made.finish(root, b"TFL3")) == [Tensor(0, "", 0, 0, 15)]
+
+
+def test_a_damaged_tflite_model_is_refused(network: bytes, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    for number in range(40):
+        damaged = bytearray(network[: draw.randrange(8, len(network))] if number % 2 else network)
+        for _ in range(9):
+            damaged[draw.randrange(8, 1200)] = draw.randrange(256)
+        (tmp_path / "m.tflite").write_bytes(damaged)
+        try:
+            open_any(tmp_path / "m.tflite", ImportOptions(), tmp_path / "in")
+        except HeapfitError as error:
+            assert str(error).startswith(f"{tmp_path}/m.tflite: ")
+
+
+def test_a_model_gets_the_packing_as_its_offline_plan(network: bytes, tmp_path: Path) -> None:
+    (tmp_path / "n.tflite").write_bytes(network)
+    content = heapfit_json("bounds", "n.tflite", "-o", "planned.tflite", folder=tmp_path)
+    assert content["u_max"] == content["packing"]["height"] == 848
+    assert content["greedy"] == 1264
+    for source in ("planned.tflite", "again.tflite"):  # a second plan takes the place of the first
+        planned = (tmp_path / source.replace("again", "planned")).read_bytes()
+        assert read_tflite(planned) == read_tflite(network)
+        model = Table.root(planned)
+        (entry,) = model.tables(6)
+        buffer = model.tables(4)[entry.number(1)]
+        assert entry.text(0) == "OfflineMemoryAllocation"
+        place = buffer.target(0) + 4
+        assert place % 16 == 0
+        version, graph, count, *offsets = struct.unpack_from("<33i", planned, place)
+        assert (version, graph, count, buffer.count(0)) == (1, 0, 30, 4 * 33)
+        placed = {number for number, offset in enumerate(offsets) if offset >= 0}
+        assert placed == {one.number for one in read_tflite(network)}
+        assert all(offset % 16 == 0 for offset in offsets if offset >= 0)
+        done = heapfit("bounds", "planned.tflite", "-o", "again.tflite", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_packing_is_written_as_c_and_only_models_get_plans(
+    network: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "n.tflite").write_bytes(network)
+    assert heapfit("bounds", "n.tflite", "-o", "net.h", folder=tmp_path).returncode == 0
+    (tmp_path / "use.c").write_text(
+        '#include "net.h"\nchar fits[NET_SIZE == 848 ? 1 : -1];\n'
+        "int main(void) { return net_places[0] + 256u > NET_SIZE || sizeof(fits) > 1; }\n"
+    )
+    subprocess.run(["cc", "-Wall", "-Werror", "use.c", "-o", "use"], cwd=tmp_path, check=True)
+    subprocess.run(["./use"], cwd=tmp_path, check=True)
+    (tmp_path / "boot.log").write_text(DUMP)
+    done = heapfit("bounds", "boot.log", "-o", "n2.tflite", folder=tmp_path)
+    assert done.returncode == 1
+    assert "boot.log: only a TFLite model" in done.stderr
+    assert not (tmp_path / "n2.tflite").exists()
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
-from small_traces import fit_json
 
 from heapfit import _engine
+from heapfit.cli.printing.parts import content_of
+from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
@@ -31,6 +33,13 @@ from heapfit.trace.stored import REPLAYED, Trace
 TRACES = Path(__file__).parents[2] / "examples/recordings/traces"
 # Plans that 4 B more a request break: of the first another margin, of the second another plan.
 BROKEN = ("index-1", "cmark-1")
+
+
+@cache
+def chosen(name: str) -> tuple[LoadedTrace, Choice]:
+    """A recording and what is chosen for it."""
+    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
+    return loaded, choose_for_one(loaded, name, FitOptions())
 
 
 def program(folder: Path, seed: int) -> LoadedTrace:
@@ -76,14 +85,15 @@ def require_it_serves_what_counts(
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) -> None:
-    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
-    choice = choose_for_one(loaded, name, FitOptions())
+    loaded, choice = chosen(name)
     tested, known = choice.winner.changes, choice.answer.known
     assert tested is not None and tested.broken
     of_kind = margin_for(replace(known, changes=0.0))
     assert of_kind < choice.answer.size.margin == margin_for(known) <= TRACE_SPECIFIC
     assert choice.comparison.rows == rank_rows(choice.comparison.rows)
     require_it_serves_what_counts(choice, [loaded], tested)
+    broken = [one for one in tested.to_rows() if not one["holds"]]
+    assert max(one["needed_percent"] for one in broken) == tested.needed > 0
     sentence = tested.sentence(choice.answer.size.margin)
     assert f"with {tested.broken[0].name} it needs {tested.needed:g} % more" in sentence
     assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
@@ -91,8 +101,8 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
-    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
-    some, every = (choose_for_one(loaded, name, FitOptions(whole=whole)) for whole in (False, True))
+    loaded, some = chosen(name)
+    every = choose_for_one(loaded, name, FitOptions(whole=True))
     assert (some.winner.name, some.answer) == (every.winner.name, every.answer)
     assert (some.winner.name != every.comparison.rows[0].name) == (
         every.comparison.rows[0].is_cut_to_trace
@@ -147,26 +157,17 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     assert row is costly, "a row without its regions was taken"
 
 
-def test_screen_and_json_say_what_was_tried(tmp_path: Path) -> None:
-    name = f"{TRACES / BROKEN[0]}.parquet"
-    content = fit_json(name, folder=tmp_path)
-    changes = content["changes"]
-    assert changes[0]["name"] == "8 B more a request"
-    assert sum(one["is_counted"] for one in changes) > 8
-    needed = max(one["needed_percent"] for one in changes)
-    assert needed == content["answer"]["margin_percent"] > 5
-    assert all(one["needed_percent"] > 0 for one in changes if not one["holds"])
-
-
 def test_what_is_preferred_for_another_measure_is_tried_too() -> None:
-    loaded = load_trace(Trace.open(TRACES / f"{BROKEN[0]}.parquet"))
+    loaded, _ = chosen(BROKEN[0])
     choice = choose_for_one(loaded, "a", FitOptions(prefer=Preference.TIME))
     tested = choice.winner.changes
     assert tested is not None and not choice.winner.known.is_trace_specific
     require_it_serves_what_counts(choice, [loaded], tested)
 
 
-def test_a_heap_that_is_kept_is_tried_in_its_own_memory(tmp_path: Path) -> None:
+def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
+    tmp_path: Path,
+) -> None:
     source = TRACES / "gateway-tasks32-1.parquet"
     fitted = fit([source], tmp_path / "out", FitOptions(now="heap_4"))
     assert fitted.today is not None and fitted.answer.kept is not None
@@ -174,3 +175,6 @@ def test_a_heap_that_is_kept_is_tried_in_its_own_memory(tmp_path: Path) -> None:
     assert fitted.changes is not None
     assert fitted.answer.known.changes == fitted.changes.needed
     assert fitted.work.changed == fitted.changes.events + fitted.comparison.work.changed
+    rows = content_of(first_screen(fitted, is_whole=False))["changes"]
+    assert rows == fitted.changes.to_rows()
+    assert sum(one["is_counted"] for one in rows) == len(fitted.changes.counted) > 8

@@ -7,19 +7,15 @@ U_max  <=  proven floor  <=  best placement  <=  offline packing found   (this t
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import csv
 
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -135,30 +131,6 @@ def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
         _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
     ).height
     return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
-
-
-def save_placement(path: Path, loaded: LoadedTrace, packing: OfflinePacking) -> int:
-    """Writes minimalloc's CSV with offsets, times in events; returns how many lifetimes.
-
-    A file named .json gets the same as a list of objects.
-    """
-    lifetimes = _engine.Lifetimes(loaded.events)
-    table = pa.table(
-        {
-            "id": np.arange(len(lifetimes)),
-            "lower": lifetimes.starts,
-            "upper": lifetimes.ends,
-            "size": lifetimes.sizes,
-            "offset": packing.offsets,
-        }
-    )
-    with stage_file(path) as staging, staging.open("wb") as file:
-        if path.suffix == ".json":
-            file.write((json.dumps(table.to_pylist(), indent=0) + "\n").encode())
-        else:
-            file.write((",".join(table.column_names) + "\n").encode())
-            csv.write_csv(table, file, csv.WriteOptions(include_header=False))
-    return len(lifetimes)
 
 
 def _place_by_size(lifetimes: _engine.Lifetimes) -> int:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from heapfit.bounds.trace_bounds import Bounds, find_bounds, save_placement
+from heapfit import _engine
+from heapfit.bounds.placement import Placement
+from heapfit.bounds.trace_bounds import Bounds, find_bounds
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
@@ -41,13 +43,14 @@ def run(command: BoundsCommand) -> None:
     ):
         loaded = load_trace(trace, int(command.alignment), progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
-        written = None
+        packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
         if command.output is not None:
-            written = save_placement(command.output, loaded, bounds.packing)
+            heights = {"": packing.height}
+            Placement(command.source, lifetimes, packing.offsets, heights).save(command.output)
     parts = [*_parts(bounds, int(command.alignment))]
-    if written is not None:
+    if command.output is not None:
         parts.append(
-            Line(f"{command.output}: {written:,} lifetimes and their places", is_copied=True)
+            Line(f"{command.output}: {len(lifetimes):,} lifetimes and their places", is_copied=True)
         )
     print_result(parts, command.as_json)
     if bounds.packing.is_stopped:

@@ -10,6 +10,7 @@ import typer
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.place_offline import is_offline, run_offline
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS
@@ -31,6 +32,9 @@ _EXTERNAL = {"external", "psram", "spiram"}  # what ESP-IDF's settings are about
 
 
 def run(command: PlaceCommand) -> None:
+    if is_offline(command):
+        run_offline(command)
+        return
     options = PlacingOptions(
         command.share,
         command.margin,

@@ -9,7 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import FORMATS, FRAMES, PACKETS, STORED_MAGIC, Format, format_of
+from heapfit.importers.formats import (
+    FORMATS,
+    FRAMES,
+    KNOWN_LIFETIMES,
+    PACKETS,
+    STORED_MAGIC,
+    Format,
+    format_of,
+)
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.scratch import scratch_folder
@@ -23,6 +31,7 @@ __all__ = [
     "Format",
     "ImportOptions",
     "OwnLines",
+    "has_known_lifetimes",
     "import_file",
     "import_frames",
     "open_any",
@@ -77,6 +86,14 @@ def open_any(
             return trace
         output = folder / f"{name or source_name(source)}.parquet"
         return _import(stream, output, options, progress)
+
+
+def has_known_lifetimes(source: Path) -> bool:
+    """True for a file of buffers whose lifetimes are known beforehand, such as a network."""
+    with ByteStream(source) as stream:
+        if stream.head.startswith(STORED_MAGIC):
+            return False
+        return format_of(stream).name in KNOWN_LIFETIMES
 
 
 @contextmanager

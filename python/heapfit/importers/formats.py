@@ -112,6 +112,7 @@ LOG = Format(
     _engine.has_heap_log,
     _read_log,
 )
+KNOWN_LIFETIMES = ("minimalloc", "tflm", "tflite", "onnx")  # known before they begin
 FORMATS = (
     Format(
         "wire",
@@ -119,6 +120,7 @@ FORMATS = (
         _is_wire,
         _read_late(_engine.WireTrace),
     ),
+    Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
     Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
@@ -147,7 +149,6 @@ FORMATS = (
         networks.is_planner_dump,
         networks.read_by(networks.read_planner_dump),
     ),
-    Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
     Format("onnx", "ONNX model", networks.is_onnx, networks.read_by(networks.read_onnx)),
     LOG,
 )

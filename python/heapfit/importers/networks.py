@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Neural networks as tensors with lifetimes: what a tensor arena must hold at each operator.
 
-Read are lines of TFLite Micro's memory planner, TFLite models (packages tflite and flatbuffers) and
-ONNX models (package onnx). Time is the number of the operator. Weights are left out, and so are the
-scratch buffers of kernels, which a model does not name.
+Read are lines of TFLite Micro's memory planner, TFLite models and ONNX models (package onnx). Time
+is the number of the operator. Weights are left out, and so are the scratch buffers of kernels,
+which a model does not name, and TFLite's variables, which TFLite Micro keeps beside its plan.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
@@ -26,14 +30,25 @@ _DUMPED = re.compile(
     rb"\(id=(\d+)\): size=(\d+), offset=\d+, first_used=(\d+) last_used=(\d+)"
 )  # GreedyMemoryPlanner::PrintMemoryPlan
 _ONNX_HEAD = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]", re.DOTALL)
-# By TensorType, from FLOAT32 to UINT16; 0: no fixed size.
-_TFLITE_BYTES = (4, 2, 4, 1, 8, 0, 1, 2, 8, 1, 8, 16, 8, 0, 0, 4, 2)
+# Bits of an element by TensorType, from FLOAT32 to FLOAT8_E5M2; 0: no fixed size.
+_TFLITE_BITS = (
+    *(32, 16, 32, 8, 64, 0, 8, 16, 64, 8, 64, 128),
+    *(64, 0, 0, 32, 16, 4, 16, 2, 4, 8, 8),
+)
+_OFFLINE_PLAN = "OfflineMemoryAllocation"  # TFLite Micro's micro_allocation_info.cc
+# Fields of the tables in TFLite's schema, version 3.
+_MODEL_VERSION, _MODEL_SUBGRAPHS, _MODEL_BUFFERS, _MODEL_METADATA, _MODEL_FIELDS = 0, 2, 4, 6, 10
+_GRAPH_TENSORS, _GRAPH_INPUTS, _GRAPH_OUTPUTS, _GRAPH_OPERATORS = range(4)
+_TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_BUFFER, _TENSOR_NAME, _TENSOR_VARIABLE = 0, 1, 2, 3, 5
+_OPERATOR_INPUTS, _OPERATOR_OUTPUTS = 1, 2
+_BUFFER_DATA, _BUFFER_OFFSET = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
     """Bytes that are live from the first operator that uses them to the last, both included."""
 
+    number: int  # in its model
     name: str
     first: int
     last: int
@@ -41,6 +56,16 @@ class Tensor:
 
 
 Tensors: TypeAlias = list[Tensor]
+
+
+def find_tensors(source: Path) -> Tensors:
+    """The tensors of a network in the order of its trace's lifetimes; none if it is no network."""
+    with ByteStream(source) as stream:
+        for matches, read in _READERS:
+            if matches(stream.head):
+                tensors = [one for one in read(b"".join(stream.chunks())) if one.size]
+                return sorted(tensors, key=lambda one: one.first)
+    return []
 
 
 def is_planner_dump(head: bytes) -> bool:
@@ -61,7 +86,7 @@ def is_onnx(head: bytes) -> bool:
 def read_planner_dump(content: bytes) -> Tensors:
     """Reads the buffers that TFLite Micro's memory planner printed."""
     numbers = (tuple(map(int, match.groups())) for match in _DUMPED.finditer(content))
-    return [Tensor(str(name), first, last, size) for name, size, first, last in numbers]
+    return [Tensor(name, str(name), first, last, size) for name, size, first, last in numbers]
 
 
 def read_onnx(content: bytes) -> Tensors:
@@ -92,28 +117,64 @@ def read_onnx(content: bytes) -> Tensors:
         return count * int(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).itemsize)
 
     names = [name for name in spans if name and name not in weights]
-    return [Tensor(name, *spans[name], size(name)) for name in names]
+    return [Tensor(i, name, *spans[name], size(name)) for i, name in enumerate(names)]
 
 
 def read_tflite(content: bytes) -> Tensors:
     """Reads the tensors of the first subgraph of a TFLite model."""
-    model = _import_reader("tflite").Model.GetRootAs(content, 0)
-    graph = model.Subgraphs(0)
-    operators = [graph.Operators(i) for i in range(graph.OperatorsLength())]
-    uses = [(_numbers(one, "Inputs"), _numbers(one, "Outputs")) for one in operators]
-    kept = [i for i in range(graph.TensorsLength()) if graph.Tensors(i).IsVariable()]
-    first, last = _numbers(graph, "Inputs"), _numbers(graph, "Outputs")
-    spans = _spans(uses, [*first, *kept], [*last, *kept])
-    tensors = []
-    for number, span in sorted(spans.items()):
-        if number < 0 or model.Buffers(graph.Tensors(number).Buffer()).DataLength():
-            continue
-        tensor = graph.Tensors(number)
-        size = _TFLITE_BYTES[tensor.Type()]  # a type beyond them is an IndexError: refused
-        for dimension in _numbers(tensor, "Shape"):
-            size *= max(dimension, 1)
-        tensors.append(Tensor(str(number), *span, size))
-    return tensors
+    model = Table.root(content)
+    graph = model.tables(_MODEL_SUBGRAPHS)[0]
+    tensors, buffers = graph.tables(_GRAPH_TENSORS), model.tables(_MODEL_BUFFERS)
+    uses = [
+        (one.numbers(_OPERATOR_INPUTS), one.numbers(_OPERATOR_OUTPUTS))
+        for one in graph.tables(_GRAPH_OPERATORS)
+    ]
+    spans = _spans(uses, graph.numbers(_GRAPH_INPUTS), graph.numbers(_GRAPH_OUTPUTS))
+    return [
+        Tensor(number, tensors[number].text(_TENSOR_NAME), *span, _tflite_size(tensors[number]))
+        for number, span in sorted(spans.items())
+        if number >= 0 and _is_planned(tensors[number], buffers)
+    ]
+
+
+def _is_planned(tensor: Table, buffers: Sequence[Table]) -> bool:
+    """True for a tensor in the planned part of the arena: no weight and no variable."""
+    buffer = buffers[tensor.number(_TENSOR_BUFFER)]
+    has_data = buffer.count(_BUFFER_DATA) or buffer.number(_BUFFER_OFFSET, "<Q")
+    return not has_data and not tensor.number(_TENSOR_VARIABLE, "<B")
+
+
+def _tflite_size(tensor: Table) -> int:
+    # A type beyond the known ones is an IndexError: refused.
+    bits = _TFLITE_BITS[tensor.number(_TENSOR_TYPE, "<B")]
+    return -(-bits * prod(max(one, 1) for one in tensor.numbers(_TENSOR_SHAPE)) // 8)
+
+
+def add_offline_plan(content: bytes, offsets: dict[int, int]) -> bytes:
+    """A TFLite model with the offsets of its tensors as TFLite Micro's offline plan.
+
+    TFLite Micro places tensors of other numbers itself. The content stays as it is: what is new
+    stands before it.
+    """
+    model = Table.root(content)
+    graphs = model.tables(_MODEL_SUBGRAPHS)
+    if len(graphs) > 1:
+        raise HeapfitError(
+            f"the model has {len(graphs)} subgraphs: TFLite Micro takes offline plans of one"
+        )
+    count = graphs[0].count(_GRAPH_TENSORS)
+    words = (1, 0, count, *(offsets.get(number, -1) for number in range(count)))
+    made = Builder(content)
+    buffers = [made.refer(one.place) for one in model.tables(_MODEL_BUFFERS)]
+    kept = [one for one in model.tables(_MODEL_METADATA) if one.text(0) != _OFFLINE_PLAN]
+    entry = made.table(made.text(_OFFLINE_PLAN), len(buffers))
+    plan = made.table(made.data(struct.pack(f"<{len(words)}i", *words), 16))
+    targets = [model.target(slot) if slot else 0 for slot in range(_MODEL_FIELDS)]
+    fields = [made.refer(one) if one else None for one in targets]
+    metadata = made.tables([*(made.refer(one.place) for one in kept), entry])
+    fields[_MODEL_BUFFERS], fields[_MODEL_METADATA] = made.tables([*buffers, plan]), metadata
+    root = made.table(model.number(_MODEL_VERSION), *fields[1:])
+    return made.finish(root, content[4:8])
 
 
 def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOptions], Source]:
@@ -154,8 +215,8 @@ class _ArenaSource:
         """The metadata of the trace, with a note of what an arena holds beside."""
         info = self._source.info()
         note = (
-            f"Tensors alone, in whole {_ALIGNMENT} B; the scratch buffers of kernels and what a "
-            "runtime allocates beside come on top."
+            f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and "
+            "what a runtime allocates beside come on top."
         )
         return replace(info, notes=(*info.notes, note))
 
@@ -174,13 +235,8 @@ def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without type
         ) from None
 
 
-def _numbers(table: Any, field: str) -> list[int]:  # noqa: ANN401 (a class made by flatbuffers)
-    length = getattr(table, f"{field}Length")()
-    return [getattr(table, field)(i) for i in range(length)]
-
-
 def _spans(
-    uses: Iterable[tuple[Iterable[Any], Iterable[Any]]], first: list[Any], last: list[Any]
+    uses: Iterable[tuple[Iterable[Any], Iterable[Any]]], first: Iterable[Any], last: Iterable[Any]
 ) -> dict[Any, tuple[int, int]]:
     """The first and last operator at which each tensor is live."""
     spans = dict.fromkeys(first, (0, 0))
@@ -191,3 +247,10 @@ def _spans(
     for name in last:
         spans[name] = (spans.get(name, (end, end))[0], end)
     return spans
+
+
+_READERS = (
+    (is_planner_dump, read_planner_dump),
+    (is_tflite, read_tflite),
+    (is_onnx, read_onnx),
+)

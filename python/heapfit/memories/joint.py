@@ -15,6 +15,7 @@ from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.demand import Demand, demand_of, parse_need
 from heapfit.plan.memories import MemoriesPlan, names_of
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +92,13 @@ def replay_jointly(
 
 
 def check_jointly(
-    plan: MemoriesPlan, sources: Sequence[Path], options: ImportOptions | None = None
+    plan: MemoriesPlan, sources: Sequence[Trace | Path], options: ImportOptions | None = None
 ) -> Joint:
     """Replays recordings, of any known format, on the memories of a plan."""
     needs = [parse_need(one) for one in plan.rule.needs]
     with ExitStack() as opened:
-        demands = [
-            demand_of(
-                one.name, load_trace(opened.enter_context(open_trace(one, options))), needs, {}
-            )
-            for one in sources
-        ]
+        traces = [opened.enter_context(open_trace(one, options)) for one in sources]
+        demands = [demand_of(one.path.name, load_trace(one), needs, {}) for one in traces]
         return replay_jointly(plan, demands, [one.requests(plan) for one in demands])
 
 

@@ -188,7 +188,9 @@ class BoundsCommand:
     seed: Seed = 1
     output: Annotated[
         Path | None,
-        make_output_option("the packing as minimalloc's CSV with offsets, or .json [nowhere]"),
+        make_output_option(
+            "the packing: minimalloc's .csv with offsets, .json, .h, or a model's .tflite [nowhere]"
+        ),
     ] = None
     queue: Queue = None
     drop_unknown: DropUnknown = False

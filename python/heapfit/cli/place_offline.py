@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit place` without a rule: known lifetimes in banks, and two programs in one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.bounds.placement import Placement
+from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.progress import progress_bar
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.errors import HeapfitError
+from heapfit.importers import has_known_lifetimes, open_trace
+from heapfit.importers.networks import find_tensors
+from heapfit.memories.banks import Bank, BankedBuffers, place_in_banks
+from heapfit.memories.joining import Joining, Meeting, Program, arena_of, join_programs, program_of
+from heapfit.plan.memories import Memory, parse_memory, require_different
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import format_share
+from heapfit.plan.values import expand_names
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+
+_WORK = {"import": 20, "read events": 10, "profile": 10, "place": 60}
+
+
+def is_offline(command: PlaceCommand) -> bool:
+    """True if no rule is asked for: there is one memory, or lifetimes are known."""
+    return len(command.memories) == 1 or any(map(has_known_lifetimes, command.sources))
+
+
+def run_offline(command: PlaceCommand) -> None:
+    """Places buffers in banks, or two programs in one memory, and prints where."""
+    names = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
+    heap = find_heap(names[0], STANDARD_ALIGNMENT).plan
+    memories = [parse_memory(one, heap) for one in command.memories]
+    if command.needs or command.hot or command.report or len(names) > 1:
+        raise HeapfitError(
+            "--needs, --hot, --report and several --allocators are for recordings in two memories"
+        )
+    if len(memories) == 1:
+        parts = [*_join(command, memories[0], heap)]
+    else:
+        parts = [*_divide(command, memories)]
+    print_result(parts, command.as_json)
+
+
+def _divide(command: PlaceCommand, memories: Sequence[Memory]) -> Iterator[Part]:
+    """Known lifetimes in banks."""
+    require_different(memories)
+    if len(command.sources) > 1:
+        raise HeapfitError("give one network for banks, or two programs and one --memory")
+    (source,) = command.sources
+    names = [one.name for one in memories]
+    with progress_bar(_WORK) as progress, open_trace(source, progress=progress) as trace:
+        lifetimes = _engine.Lifetimes(load_trace(trace, progress=progress).events)
+        divided = place_in_banks(lifetimes, names, [one.size for one in memories])
+    if command.output is not None:
+        heights = {one.name: one.height for one in divided.banks}
+        placement = Placement(source, lifetimes, divided.offsets, heights, divided.numbers)
+        placement.save(command.output)
+    yield from _banks_parts(divided)
+    if command.output is not None:
+        yield Line(f"{command.output}: {len(lifetimes):,} buffers and their places", is_copied=True)
+
+
+def _banks_parts(divided: BankedBuffers) -> Iterator[Part]:
+    columns: list[Column[Bank]] = [
+        Column("name", "bank"),
+        Column("size", "bytes"),
+        Column("height", "used"),
+        Column("is_least", "proven least", shown=lambda one: "yes" if one.is_least else "no"),
+        Column("buffers", "buffers"),
+        Column("moved", "of all bytes", shown=lambda one: _share(divided, one, "moved")),
+        Column(
+            "byte_events", "bytes x life", shown=lambda one: _share(divided, one, "byte_events")
+        ),
+    ]
+    yield Table(columns, divided.banks, "banks")
+    yield Line("")
+    yield from paragraph(
+        "The first bank has as many bytes as was found: each buffer is written and read at least "
+        "once. Lifetimes are those of the file."
+    )
+
+
+def _share(divided: BankedBuffers, bank: Bank, amount: str) -> str:
+    return format_share(round(divided.share(bank, lambda one: int(getattr(one, amount))), 4))
+
+
+def _join(command: PlaceCommand, memory: Memory, heap: Plan) -> Iterator[Part]:
+    """Two programs in one memory."""
+    if len(command.sources) != 2 or command.output is not None:
+        raise HeapfitError(
+            "one --memory is for two programs: give two recordings, or one and a network, and no "
+            "-o; or give two memories"
+        )
+    with progress_bar(_WORK) as progress:
+        programs = [_program(source, heap) for source in command.sources]
+        progress("place", 0.3)
+        joining = join_programs(programs[0], programs[1], heap)
+    yield from _joining_parts(joining, memory)
+
+
+def _program(source: Path, heap: Plan) -> Program:
+    with open_trace(source) as trace:
+        loaded = load_trace(trace)
+        if has_known_lifetimes(source):
+            return arena_of(source.name, loaded, has_times=not find_tensors(source))
+        return program_of(source.name, loaded, heap)
+
+
+def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
+    first, second = joining.programs
+    apart, most = joining.apart, joining.most
+    better = "one heap for both" if most < apart else "each its own"
+    least = min(apart, most)
+    yield Fields({"memory": memory.name, "apart": apart, "together": most, "better": better})
+    yield Fields({"alone": {one.name: one.alone for one in joining.programs}})
+    yield from paragraph(
+        f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
+        f"{second.name} {second.alone:,}), in one heap {most:,} B in the worst meeting tried."
+    )
+    columns: list[Column[Meeting]] = [
+        Column("name", "in one heap"),
+        Column("region", "bytes"),
+        Column("over_apart", "over apart", lambda one: one.region / max(apart, 1)),
+    ]
+    yield Table(columns, joining.meetings, "meetings")
+    fits = "fits" if least <= memory.size else "does not fit"
+    yield from paragraph(
+        f"{least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these recordings, "
+        "without the margin of another run."
+    )

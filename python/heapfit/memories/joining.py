@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two programs, or a program and an arena, in one heap or apart, by exact replay.
+
+How two recordings meet is not known, so they are joined in several ways. An arena is one block of
+its packing's height, for each span of time in which any of its buffers is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import ALLOC, FREE, is_allocation
+
+Ints: TypeAlias = NDArray[np.int64]
+
+_ARENA_EFFORT = _engine.PackingEffort(1, 5_000_000, 50_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The events of a recording as columns, and what it needs by itself."""
+
+    name: str
+    alone: int  # bytes; of an arena the height of its packing
+    columns: tuple[NDArray[Any], ...]  # op, object, size, alignment
+    times: Ints | None  # microseconds of each event; None: unknown
+    base_alignment: int
+
+    def live(self) -> Ints:
+        """The bytes live after each event."""
+        ops, objects, sizes, _ = self.columns
+        order = np.argsort(objects, kind="stable")
+        before = np.zeros(len(ops), np.int64)
+        same = objects[order[1:]] == objects[order[:-1]]
+        before[order[1:][same]] = sizes[order[:-1][same]]
+        return np.cumsum(np.where(ops == FREE, 0, sizes.astype(np.int64)) - before)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A way in which two programs meet, and the region that serves both in it."""
+
+    name: str
+    region: int  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """What two programs need in one memory and apart."""
+
+    programs: tuple[Program, Program]
+    meetings: tuple[Meeting, ...]
+
+    @property
+    def apart(self) -> int:
+        """Bytes of a heap for each."""
+        return sum(one.alone for one in self.programs)
+
+    @property
+    def most(self) -> int:
+        """Bytes of one heap, however the programs meet in the ways tried."""
+        return max(one.region for one in self.meetings)
+
+
+def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
+    """A recorded program, with the region that the heap needs for it."""
+    events = loaded.events
+    times = np.concatenate([batch["time"] for batch in loaded.trace.batches(["time"])])
+    columns = (events.ops(), events.objects(), events.sizes(), events.alignments())
+    return Program(
+        name,
+        _least_region(events, plan, loaded.largest_alignment),
+        columns,
+        times.astype(np.int64) if times.any() else None,
+        loaded.largest_alignment,
+    )
+
+
+def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
+    """An arena of known lifetimes as one block for each span in which some are live."""
+    height = _engine.pack(_engine.Lifetimes(loaded.events), _ARENA_EFFORT).height
+    whole = program_of(name, loaded, Plan("best_fit"))
+    is_idle = whole.live() == 0
+    begins = np.flatnonzero(np.concatenate(([True], is_idle[:-1])))
+    ends = np.flatnonzero(is_idle)
+    places = np.stack([begins[: len(ends)], ends], 1).ravel()
+    count = len(places)
+    ops = np.tile(np.array([ALLOC, FREE], np.uint8), count // 2)
+    sizes = np.where(ops == ALLOC, height, 0).astype(np.uint64)
+    objects = np.repeat(np.arange(count // 2, dtype=np.uint32), 2)
+    columns = (ops, objects, sizes, np.zeros(count, np.uint32))
+    times = whole.times[places] if has_times and whole.times is not None else None
+    return Program(name, height, columns, times, whole.base_alignment)
+
+
+def join_programs(first: Program, second: Program, plan: Plan) -> Joining:
+    """The region that serves both programs in one heap, for each way in which they may meet."""
+    base = max(first.base_alignment, second.base_alignment)
+    meetings = []
+    for name, orders in _WAYS.items():
+        joined = (_merge((first, second), order) for order in orders(first, second))
+        regions = [_least_region(events, plan, base) for events in joined]
+        if regions:
+            meetings.append(Meeting(name, max(regions)))
+    return Joining((first, second), tuple(meetings))
+
+
+def _least_region(events: _engine.EventArray, plan: Plan, base_alignment: int) -> int:
+    region = _engine.Trial(plan.engine(), events, base_alignment).scan().r_safe
+    if region is None:
+        raise HeapfitError("no region below 4 GiB serves it")
+    return region
+
+
+def _merge(programs: tuple[Program, Program], order: Ints) -> _engine.EventArray:
+    """The events of both in an order of places, the second's behind the first's."""
+    first, second = (one.columns for one in programs)
+    ops, objects, sizes, alignments = (
+        np.concatenate(pair) for pair in zip(first, second, strict=True)
+    )
+    known = int(is_allocation(first[0]).sum())
+    objects[len(first[0]) :] += known
+    ops, objects, sizes, alignments = (one[order] for one in (ops, objects, sizes, alignments))
+    begins = is_allocation(ops)
+    numbers = np.zeros(int(begins.sum()), np.uint32)
+    numbers[objects[begins]] = np.arange(len(numbers), dtype=np.uint32)
+    events = _engine.EventArray()
+    events.append(ops, numbers[objects], sizes, alignments)
+    return events
+
+
+def _by_clock(first: Program, second: Program) -> Iterator[Ints]:
+    if first.times is not None and second.times is not None:
+        yield np.argsort(np.concatenate((first.times, second.times)), kind="stable")
+
+
+def _at_peaks(first: Program, second: Program) -> Iterator[Ints]:
+    """All of one while most of the other is live."""
+    count = len(first.columns[0])
+    ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
+    peak = int(first.live().argmax()) + 1
+    yield np.concatenate((ours[:peak], theirs, ours[peak:]))
+    peak = int(second.live().argmax()) + 1
+    yield np.concatenate((theirs[:peak], ours, theirs[peak:]))
+
+
+def _in_turn(first: Program, second: Program) -> Iterator[Ints]:
+    count = len(first.columns[0])
+    ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
+    yield np.concatenate((ours, theirs))
+    yield np.concatenate((theirs, ours))
+
+
+# The orders of events for each way in which programs meet; none: it cannot be said.
+_WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Ints]]]] = {
+    "begun together, by their clocks": _by_clock,
+    "one while most of the other is live": _at_peaks,
+    "one after the other": _in_turn,
+}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`heapfit place` of known lifetimes in banks, and of two programs in one memory or apart."""
+
+import csv
+import runpy
+import subprocess
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_traces import heapfit, heapfit_json
+
+from heapfit.importers import open_trace
+from heapfit.memories.joining import Joining, arena_of, join_programs, program_of
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import load_trace
+
+ROOT = Path(__file__).parents[2]
+HEAP = Plan("best_fit")
+BANKS = ("--memory", "tcm=512", "--memory", "sram=512")
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("network") / "n.tflite"
+    path.write_bytes(runpy.run_path(str(ROOT / "examples/arena/network.py"))["make_network"]())
+    return path
+
+
+def test_tensors_lie_apart_in_banks_that_hold_them(network: Path) -> None:
+    folder = network.parent
+    content = heapfit_json("place", "n.tflite", *BANKS, "-o", "banks.csv", folder=folder)
+    used = {one["name"]: one["height"] for one in content["banks"]}
+    with (folder / "banks.csv").open(newline="") as file:
+        rows = [
+            (one["bank"], *(int(one[key]) for key in ("lower", "upper", "offset", "size")))
+            for one in csv.DictReader(file)
+        ]
+    assert len(rows) == 17
+    for one, other in combinations(rows, 2):
+        is_apart = one[3] + one[4] <= other[3] or other[3] + other[4] <= one[3]
+        assert one[0] != other[0] or one[2] <= other[1] or other[2] <= one[1] or is_apart
+    tops = {bank: max(row[3] + row[4] for row in rows if row[0] == bank) for bank in used}
+    assert tops == used
+    assert all(top <= 512 for top in tops.values())
+    assert sum(row[4] for row in rows if row[0] == "tcm") > 0.5 * sum(row[4] for row in rows)
+
+
+def test_places_in_banks_are_written_as_c(network: Path) -> None:
+    folder = network.parent
+    assert heapfit("place", "n.tflite", *BANKS, "-o", "banks.h", folder=folder).returncode == 0
+    (folder / "use.c").write_text(
+        '#include "banks.h"\nint main(void) { return banks_places[29].bank > 1 || '
+        "banks_places[29].offset + 16 > 512 || BANKS_TCM_SIZE > 512; }\n"
+    )
+    subprocess.run(["cc", "-Wall", "-Werror", "use.c", "-o", "use"], cwd=folder, check=True)
+    subprocess.run(["./use"], cwd=folder, check=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["n.tflite", "--memory", "a=100", "--memory", "b=400"], "buffer of 432 B is larger than"),
+        (["n.tflite", "--memory", "a=432", "--memory", "b=100"], "found no place in the best of"),
+        (["n.tflite", *BANKS, "-o", "p.tflite"], "only a TFLite model in one memory"),
+        (["n.tflite", *BANKS, "--needs", "dma=1"], "are for recordings in two memories"),
+        (["n.tflite", "n.tflite", *BANKS], "give one network for banks"),
+        (["n.tflite", "--memory", "a=4K"], "one --memory is for two programs"),
+    ],
+)
+def test_what_cannot_be_placed_is_named(network: Path, arguments: list[str], message: str) -> None:
+    failed = heapfit("place", *arguments, folder=network.parent)
+    assert failed.returncode == 1
+    assert message in " ".join(failed.stderr.split())
+    assert not (network.parent / "p.tflite").exists()
+
+
+def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joining:
+    """Two recordings of lines OP,OBJECT,SIZE,TIME; or the second one as minimalloc's CSV."""
+    programs = []
+    for number, text in enumerate((first, second)):
+        path = folder / f"{number}.csv"
+        is_arena = arena and number == 1
+        path.write_text(("id,lower,upper,size\n" if is_arena else "op,object,size,time\n") + text)
+        with open_trace(path) as trace:
+            loaded = load_trace(trace)
+            programs.append(
+                arena_of("arena", loaded, has_times=True)
+                if is_arena
+                else program_of(path.name, loaded, HEAP)
+            )
+    return join_programs(programs[0], programs[1], HEAP)
+
+
+def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path) -> None:
+    first = "alloc,1,100,0\nalloc,2,5000,1\nfree,2,0,20\nfree,1,0,90\n"
+    second = "alloc,8,24,0\nalloc,7,3000,30\nresize,7,4000,40\nfree,7,0,50\nfree,8,0,60\n"
+    joining = join(tmp_path, first, second)
+    assert joining.programs[0].live().tolist() == [100, 5100, 100, 0]
+    assert joining.programs[1].live().tolist() == [24, 3024, 4024, 24, 0]
+    alone = [one.alone for one in joining.programs]
+    clocks, peaks, turns = (one.region for one in joining.meetings)
+    assert max(alone) == turns <= clocks < alone[0] + 200  # what is live of the other meanwhile
+    assert 9124 < peaks < joining.apart == sum(alone)  # one heap has one control structure
+    assert joining.most == peaks
+
+
+def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) -> None:
+    first = "alloc,1,16,0\nalloc,2,3000,20\nfree,2,0,40\nfree,1,0,60\n"
+    arena = "a,30,34,640\nb,33,40,320\nc,41,45,640\n"
+    joining = join(tmp_path, first, arena, arena=True)
+    block = joining.programs[1]
+    assert block.alone == 960
+    ops, _, sizes, _ = block.columns
+    assert (ops.tolist(), sizes.tolist()) == ([0, 4, 0, 4], [960, 0, 960, 0])
+    assert block.times is not None
+    assert np.diff(block.times).tolist() == [10, 1, 4]
+    clocks, peaks, _ = (one.region for one in joining.meetings)
+    assert clocks == joining.programs[0].alone < peaks
+
+
+def test_examples_need_less_together_whichever_way_they_meet(tmp_path: Path) -> None:
+    folder = ROOT / "examples/recordings/traces"
+    pair = (str(folder / "broker32-1.parquet"), str(folder / "routes32-1.parquet"))
+    content = heapfit_json("place", *pair, "--memory", "ram=128K", folder=tmp_path)
+    assert content["together"] < content["apart"] == sum(content["alone"].values())
+    assert content["better"] == "one heap for both"
+    assert content["meetings"][0]["region"] < 0.9 * content["apart"]
