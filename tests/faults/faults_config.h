@@ -8,7 +8,6 @@
 void note_load(const void *heap, uint32_t offset);
 void note_store(const void *heap, uint32_t offset);
 
-#define HFIT_CHECKS_WORDS 1
 #define HFIT_ON_LOAD(heap, offset) note_load(heap, offset)
 #define HFIT_ON_STORE(heap, offset) note_store(heap, offset)
 

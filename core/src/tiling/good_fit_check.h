@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `good_fit` believes of its caller and of its own words: nothing is checked at safety level
- * 0, from level 1 on the address and the chunk, and with CHECKS_WORDS all that the call changes; and
+ * 0, and from level 1 on the address, the chunk and all that the call is about to change; and
  * whether the whole heap is sound.
  */
 #ifndef HFIT_GOOD_FIT_CHECK_H
