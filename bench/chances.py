@@ -30,7 +30,7 @@ from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
-from heapfit.forecast.extremes import Gumbel, fit_gumbel
+from heapfit.forecast.extremes import Gumbel, sample_gumbel
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Outlook, find_outlook
@@ -350,7 +350,7 @@ def exceed_region(times: float, chance: float, random: Random) -> float:
 
 def state_chance(law: str, runs: int, chance: float, random: Random) -> float:
     draw, level = LAWS[law]
-    return fit_gumbel(draw(random, runs)).chance(level(chance), 1)
+    return sample_gumbel(draw(random, runs)).law.chance(level(chance), 1)
 
 
 def exceed_reserve(times: int, random: Random) -> float | None:
@@ -429,7 +429,7 @@ def state_by_needs() -> list[Statement]:
     return [
         *(
             say("runs out with a chance of, interval", "check, 8 recordings and more",
-                f"{runs} needs of a law that is {law}, true chance {chance:.0%}",
+                f"{runs} needs of a law that is {law}, true chance {100 * chance:g} %",
                 NINE_OF_TEN, partial(judge_chance, law, runs, chance))
             for law in LAWS for runs in (8, 40) for chance in CHANCES
         ),
@@ -449,11 +449,11 @@ def state_by_windows() -> list[Statement]:
         *(
             say("region of longer runs, 9 times of 10", "fit",
                 f"48 Gumbel maxima, correlation of neighbours {neighbours:g}; {times} x, "
-                f"{chance:.0%}",
+                f"{100 * chance:g} %",
                 NINE_OF_TEN, partial(judge_region, neighbours, times, chance))
             for neighbours in (0, 0.4) for times in (1, 10, 100) for chance in CHANCES
         ),
-        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1%",
+        say("region of further runs, 9 times of 10", "fit, jobs", "8 Gumbel needs, 10 runs, 1 %",
             NINE_OF_TEN, partial(judge_job, 8)),
     ]  # fmt: skip
 

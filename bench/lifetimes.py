@@ -37,6 +37,7 @@ from pathlib import Path
 
 from loads import (
     CLEAN,
+    HOLD_OUT,
     LEAK_SITE,
     NOT_STEADY,
     SERVICES,
@@ -60,11 +61,17 @@ from heapfit.trace.stored import Trace
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build/lifetimes"
 PLANS = {name: Plan(name, {"alignment": 8}) for name in ("tailored", "best_fit")}
-JUDGED = {10: ("tailored", "best_fit"), 100: ("tailored",)}  # by how many times as long runs are
-TIMES = tuple(JUDGED)
+JUDGED = "tailored"  # the heap of synthetic loads
+TIMES = (10, 100)  # as long as the recording
 CHANCES = (0.01, 0.1)  # that a run runs out of memory, as asked
 LEVEL = 0.9  # the share of the runs that stay below the level a region is compared with
 WILD = "wild"  # apart: no recording shows its largest block
+SUMS = {
+    "all but wild": SERVICES,
+    "unbounded": UNBOUNDED,
+    "hold-out": HOLD_OUT,
+    "bounded, heavy": tuple({*SERVICES} - {*UNBOUNDED, *HOLD_OUT, WILD}),
+}
 FIRST_RUN = 1000  # seeds of runs; recordings have those below
 
 
@@ -85,16 +92,16 @@ class Settings:
         return [name for name in names if self.only in name]
 
 
-def measure_needs(load: str, times: int, plan: str, count: int) -> list[int]:
+def measure_needs(load: str, times: int, count: int) -> list[int]:
     """The least region for each of `count` runs so many times as long, kept for the next time."""
-    path = KEPT / f"{load}-{times}-{plan}.csv"
+    path = KEPT / f"{load}-{times}-{JUDGED}.csv"
     known = [int(line) for line in path.read_text().split()] if path.exists() else []
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for run in range(len(known), count):
             events = make_events(load, times * STANDARD, FIRST_RUN + run)
-            found = _engine.Trial(PLANS[plan].engine(), events, 0).scan().r_safe
-            assert found is not None, (load, times, plan, run)
+            found = _engine.Trial(PLANS[JUDGED].engine(), events, 0).scan().r_safe
+            assert found is not None, (load, times, run)
             known.append(found)
             print(found, file=file, flush=True)
     return known[:count]
@@ -119,7 +126,7 @@ def find_level(needs: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """What was forecast from recordings of a load for one heap, against what runs needed."""
+    """What was forecast from recordings of a load, against what runs needed."""
 
     load: str
     times: int
@@ -160,7 +167,7 @@ def judge_regions(settings: Settings) -> None:
         print_table(REGIONS, rows[-len(TIMES) :])
         found += of_load if load != WILD else []
     for times in TIMES:
-        for name, loads in (("all but wild", SERVICES), ("unbounded", UNBOUNDED)):
+        for name, loads in SUMS.items():
             chosen = [one for one in found if one.times == times and one.load in loads]
             rows += [region_row(name, chosen)] if chosen else []
     print_table(REGIONS, rows)
@@ -169,7 +176,7 @@ def judge_regions(settings: Settings) -> None:
 
 
 def region_row(name: str, found: Sequence[Regions]) -> tuple[object, ...]:
-    """A row of both heaps, for all loads in `found`, of one length of runs."""
+    """A row for all loads in `found`, of one length of runs."""
     outs = []
     for chance in CHANCES:
         asked = [one for one in found if one.chance == chance]
@@ -185,23 +192,18 @@ def region_row(name: str, found: Sequence[Regions]) -> tuple[object, ...]:
 
 
 def forecast_load(load: str, settings: Settings) -> list[Regions]:
-    """All heaps, lengths and chances for recordings of one load."""
-    expected: dict[str, list[LongerRuns]] = {heap: [] for heap in PLANS}
+    """All lengths and chances for recordings of one load."""
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(settings.recordings):
-            loaded = record(load, seed, Path(folder))
-            kind = find_kind(loaded.trace, loaded.profile)
-            found = {heap: ask_longer_runs(loaded, kind, heap) for heap in PLANS}
-            for heap, longer in found.items():
-                expected[heap] += [longer] if isinstance(longer, LongerRuns) else []
+        loaded = [record(load, seed, Path(folder)) for seed in range(settings.recordings)]
+        found = [ask_longer_runs(one, find_kind(one.trace, one.profile), JUDGED) for one in loaded]
+    expected = [longer for longer in found if isinstance(longer, LongerRuns)]
     return [
         Regions(
             *(load, times, chance, settings.recordings),
-            [region_of(one.forecast(times, chance)) for one in expected[heap]],
-            measure_needs(load, times, heap, settings.runs[times]),
+            [region_of(one.forecast(times, chance)) for one in expected],
+            measure_needs(load, times, settings.runs[times]),
         )
-        for times, heaps in JUDGED.items()
-        for heap in heaps
+        for times in TIMES
         for chance in CHANCES
     ]
 

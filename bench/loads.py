@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -101,6 +102,34 @@ def cycle(random: np.random.Generator, count: int, period: float, depth: float =
     return draw_blocks(random, draw_arrivals(random, 1 + depth * swing))
 
 
+def sessions(random: np.random.Generator, count: int) -> Blocks:
+    """Sessions of nine blocks in the mean, born within 50 requests and freed together."""
+    first = draw_arrivals(random, np.ones(count))
+    is_first = random.random(count) < 1 / 9
+    is_first[0] = True
+    part = np.cumsum(is_first) - 1
+    starts = first[is_first]
+    ends = starts + 50 + random.exponential(LIVE, len(starts))
+    births = starts[part] + 50 * random.random(count)
+    order = np.argsort(births, kind="stable")
+    return replace(draw_blocks(random, births[order]), deaths=ends[part[order]])
+
+
+def waves(random: np.random.Generator, count: int) -> Blocks:
+    """A rate whose logarithm returns to its mean within some 1,000 requests (deviation 0.3)."""
+    step, keeps = 50, np.exp(-50 / 1000)
+    shocks = random.normal(0, 0.3 * np.sqrt(1 - keeps**2), count // step + 1)
+    levels = list(accumulate(shocks, lambda level, shock: keeps * level + shock))
+    return draw_blocks(random, draw_arrivals(random, np.exp(np.repeat(levels, step)[:count])))
+
+
+def two_lives(random: np.random.Generator, count: int) -> Blocks:
+    """One block in ten lives five times as long as the mean, the others 5/9 of it."""
+    blocks = steady(random, count)
+    lives = (blocks.deaths - blocks.births) * np.where(random.random(count) < 0.1, 5, 5 / 9)
+    return replace(blocks, deaths=blocks.births + lives)
+
+
 def fill(random: np.random.Generator, count: int, part: float) -> Blocks:
     """Some 150 blocks of the first part of a STANDARD length are kept, then it is steady."""
     blocks = steady(random, count)
@@ -149,6 +178,9 @@ LOADS: dict[str, Make] = {
     "bursts": bursts,
     "cycle": partial(cycle, period=1 / 30),
     "fill": partial(fill, part=0.08),
+    "sessions": sessions,
+    "waves": waves,
+    "two_lives": two_lives,
     "cycle_long": partial(cycle, period=1.2),
     "fill_long": partial(fill, part=1.0),
     "leak_site": partial(leak_apart, size=48, site=LEAK_SITE),
@@ -158,8 +190,9 @@ LOADS: dict[str, Make] = {
 WORKLOADS = ("slotbuf", "poisson_500")  # of the package, without sites
 CLEAN = ("steady", "walk", "heavy", "bursts", "cycle", "fill", "slotbuf")
 UNBOUNDED = ("steady", "bursts", "cycle", "fill", "poisson_500")  # by any law of theirs
+HOLD_OUT = ("sessions", "waves", "two_lives")  # the forecast was not made by them; unbounded, too
 # Of "wild" one block may be as large as all others together: no recording shows its largest.
-SERVICES = (*UNBOUNDED, "walk", "slotbuf", "heavy", "wild")
+SERVICES = (*UNBOUNDED, *HOLD_OUT, "walk", "slotbuf", "heavy", "wild")
 NOT_STEADY = ("cycle_long", "fill_long", "leak_site", "leak_size", "leak_shared")
 
 

@@ -80,6 +80,7 @@ MEDIAN = 1.045
 WORST = 1.10
 SHARED = ("tlsf", "best_fit", "first_fit", "segregated_fit")  # as they are, beside tailored
 BELOW = (64 << 10, 128 << 10, 512 << 10, math.inf)  # bytes live at the peak
+MOST = 16  # choices of known runs of a program
 FAR = 1.25  # times the best region of the known runs
 PARTS = ("verdict", "designs", "needs", "recordings")
 PROGRAMS = Path(__file__).parents[1] / "examples/second-runs"
@@ -91,7 +92,16 @@ def names(folder: Path, word: str) -> list[str]:
 
 
 def traces_of(folder: Path, name: str) -> list[Trace]:
-    return [Trace.open(path) for path in sorted(folder.glob(f"{name}-[0-9].parquet"))]
+    """Its runs by their numbers."""
+    numbers = (path.stem.removeprefix(f"{name}-") for path in folder.glob(f"{name}-*.parquet"))
+    runs = sorted(int(number) for number in numbers if number.isdigit())
+    return [Trace.open(folder / f"{name}-{run}.parquet") for run in runs]
+
+
+def choices(runs: int, known: int) -> list[tuple[int, ...]]:
+    """Of so many known runs; where there are more than MOST, some of them, evenly spread."""
+    every = list(itertools.combinations(range(runs), known))
+    return [every[i * len(every) // MOST] for i in range(MOST)] if len(every) > MOST else every
 
 
 def set_of(folder: Path) -> str:
@@ -133,9 +143,8 @@ class Promise:
 def promises(folder: Path, name: str, known: int, options: FitOptions) -> list[Promise]:
     """Every choice of so many known runs, on each run that was left out; of one, run 1 alone."""
     loaded = [load_trace(trace, options.alignment) for trace in traces_of(folder, name)]
-    choices = [(0,)] if known == 1 else list(itertools.combinations(range(len(loaded)), known))
     found = []
-    for seen in choices:
+    for seen in [(0,)] if known == 1 else choices(len(loaded), known):
         choice = chosen_from(name, [loaded[i] for i in seen], options)
         for unseen in sorted(set(range(len(loaded))) - set(seen)):
             found.append(promise(name, seen, unseen, choice, loaded[unseen]))
@@ -457,12 +466,13 @@ class Program:
 def needs_of(folder: Path, programs: Sequence[str], known: int, alignment: int) -> Iterator[Need]:
     for name in programs:
         program = Program(folder, name, alignment)
-        for choice in itertools.combinations(range(len(program.runs)), known):
-            yield from program.needs(choice)
+        for seen in choices(len(program.runs), known):
+            yield from program.needs(seen)
         print(f"{name}, aligned to {alignment}", file=sys.stderr, flush=True)
 
 
-NEEDS = ("recordings", "kind of plan", "bytes live at the peak", "cases", "most, %", "by")
+NEEDS = ("recordings", "kind of plan", "bytes live at the peak", "cases", "most, %", "by",
+         "99th percentile, %")  # fmt: skip
 
 
 def need_rows(needs: Sequence[Need]) -> Iterator[tuple[object, ...]]:
@@ -480,7 +490,10 @@ def need_rows(needs: Sequence[Need]) -> Iterator[tuple[object, ...]]:
             most = max(some, key=lambda one: one.percent)
             size = "more" if math.isinf(below) else f"below {int(below) >> 10} KiB"
             where = f"{most.program}, {most.plan}, aligned to {most.alignment}"
-            yield recordings, kind, size, len(some), f"{most.percent:.1f}", where
+            percents = sorted(one.percent for one in some)
+            usual = percents[math.ceil(0.99 * len(percents)) - 1]
+            row = recordings, kind, size, len(some), f"{most.percent:.1f}", where
+            yield *row, f"{usual:.1f}"
 
 
 FIGURES = [f"{figure} of run {run}" for figure in ("events", "U_max") for run in (1, 2, 3)]

@@ -292,7 +292,7 @@ def size_settings(
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Settings:
-    """The settings that lwip, zephyr, openthread or freertos need for all recordings.
+    """The settings that a system, such as "lwip" or "freertos", needs for all recordings.
 
     Pools come with the chance to run out, a heap with the margin of a fit. A capture needs
     `importing` with a queue, as for `size_pools`.

@@ -88,10 +88,44 @@ void require_promises(std::string_view text, std::size_t chunk, OnUnknown on_unk
     require(whole == outcome<Reader>(text, chunk, on_unknown));
 }
 
+// A log in a form of the user's own: with addresses, or by size.
+struct OwnLog : HeapLogTrace {
+    explicit OwnLog(OnUnknown on_unknown)
+        : HeapLogTrace(on_unknown,
+                       {{Op::alloc, "got {size} at {address}"},
+                        {Op::free, "gave {address}"},
+                        {Op::resize, "moved {old} to {address}, {size}"}},
+                       Equal::oldest) {}
+};
+
+struct OwnSizes : HeapLogTrace {
+    explicit OwnSizes(OnUnknown on_unknown)
+        : HeapLogTrace(on_unknown, {{Op::alloc, "got {size}"}, {Op::free, "gave {size}"}},
+                       Equal::newest) {}
+};
+
+// Any description of a line is taken or refused in words.
+void require_described(std::string_view text, std::size_t chunk, OnUnknown on_unknown) {
+    try {
+        const std::string line(text.substr(0, text.find('\n')));
+        HeapLogTrace reader(on_unknown, {{Op::alloc, line}, {Op::free, line}}, Equal::oldest);
+        reader.feed(text.substr(std::min(chunk, text.size())));
+        reader.finish();
+    } catch (const Error &error) {
+        require_printable(error.what());
+    }
+}
+
 constexpr decltype(&require_promises<TextTrace>) readers[] = {
-    require_promises<TextTrace>,    require_promises<RepTrace>,
-    require_promises<CsvTrace>,     require_promises<LifetimeTrace>,
-    require_promises<HeapLogTrace>, require_promises<HeaptrackTrace>,
+    require_promises<TextTrace>,
+    require_promises<RepTrace>,
+    require_promises<CsvTrace>,
+    require_promises<LifetimeTrace>,
+    require_promises<HeapLogTrace>,
+    require_promises<HeaptrackTrace>,
+    require_promises<OwnLog>,
+    require_promises<OwnSizes>,
+    require_described,
 };
 
 // Which of them, from 1; 0 for all.

@@ -31,7 +31,7 @@ def load_file(source: Path, folder: Path) -> LoadedTrace:
 
 @pytest.mark.parametrize("make", [table2, diverse, bimodal])
 def test_what_is_replayed_lies_between_the_bounds(tmp_path: Path, make) -> None:
-    loaded = load_file(make(tmp_path / "t.heap", 1500), tmp_path / "in")
+    loaded = load_file(make(tmp_path / "t.heap", 500), tmp_path / "in")
     bounds = find_bounds(loaded, pairs=PAIRS)
     assert bounds.u_max == loaded.profile.u_max
     assert bounds.u_max <= bounds.packing.height
@@ -243,7 +243,7 @@ def test_pieces_make_no_packing(tmp_path: Path) -> None:
 
 
 def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
-    loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
+    loaded = load_file(diverse(tmp_path / "t.heap", 400), tmp_path / "in")
     portfolio = build_portfolio(loaded, ["tlsf", "tailored"], [])
     bounds = replace(quick_bounds(loaded), packing=10**9)
     ground = common_ground(loaded, portfolio, bounds)

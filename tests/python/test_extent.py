@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The region needed in windows of a recording, and what it says about longer runs."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
 from heapfit.forecast.extent import find_maxima, make_run, measure_extents
+from heapfit.forecast.extremes import sample_gumbel
 from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.windows import cut_windows
@@ -73,14 +73,14 @@ def test_nothing_is_forecast_of_what_is_not_steady(load: str, tmp_path: Path) ->
     assert isinstance(expect_longer_runs(make_run(loaded, BEST_FIT), region, kind), Refusal)
 
 
-def test_dependent_windows_widen_the_law_and_a_far_horizon_is_refused() -> None:
+def test_dependent_windows_tell_less_and_a_far_horizon_is_refused() -> None:
     walk = np.cumsum(np.random.default_rng(1).normal(0, 100, 48)).astype(np.int64) + 100_000
-    expected = LongerRuns(int(walk.max()), walk, 53.0, 1.2)
-    assert expected.law.scale == pytest.approx(1.2 * replace(expected, widening=1.0).law.scale)
+    expected = LongerRuns(int(walk.max()), walk, 53.0)
+    assert expected.sample.level(5300, 0.1) > sample_gumbel(walk).level(5300, 0.1)
     assert isinstance(expected.forecast(101, 0.1), Refusal)
     forecast = expected.forecast(100, 0.1)
     assert not isinstance(forecast, Refusal)
-    assert forecast.region == pytest.approx(expected.law.level(5300, 0.1), abs=8)
+    assert forecast.region == pytest.approx(expected.sample.level(5300, 0.1), abs=8)
     assert expected.chance(forecast.region, 100) == pytest.approx(0.1, rel=0.05)
 
 
@@ -89,4 +89,4 @@ def test_recordings_of_one_program_are_forecast_together() -> None:
     halves = [LongerRuns(int(half.max()), half, 53.0) for half in (maxima[:48], maxima[48:])]
     together = join_runs(halves)
     assert (together.region, together.windows) == (int(maxima.max()), 53.0)
-    assert together.law.scale == pytest.approx(2000, rel=0.25)
+    assert together.sample.spread == pytest.approx(2000 * np.log(2), rel=0.25)

@@ -86,6 +86,45 @@ IP_FRAMES |= {
     f"MPLS of {labels} labels": (ETHERNET, ethernet(mpls(labels) + packet, 0x8847))
     for labels, packet in ((1, V4), (3, V4), (2, V6))
 }
+WIRE = bytes(4) + ethernet(V4)  # a control word, and the frame of a wire
+JUNIPER = b"MGC\x80\0\x02\x01\x02"  # with two bytes of attributes
+IP_FRAMES |= {
+    "an EtherType that the version corrects": (ETHERNET, ethernet(V6)),
+    "MPLS of a wire": (ETHERNET, ethernet(mpls(2) + WIRE, 0x8847)),
+    "MPLS of a wire with a tag": (
+        ETHERNET,
+        ethernet(mpls(1) + bytes(4) + ethernet(V6, 0x86DD, tags=[0x8100]), 0x8848),
+    ),
+    "PPP, MPLS": (9, b"\xff\x03\x02\x81" + mpls(2) + V4),
+    "VN-Tag": (ETHERNET, ethernet(bytes(4) + b"\x08\0" + V4, 0x8926)),
+    "802.1ah": (ETHERNET, ethernet(bytes(4) + ethernet(V4), 0x88E7)),
+    "FabricPath": (ETHERNET, ethernet(bytes(2) + ethernet(V6, 0x86DD), 0x8903)),
+    "Cisco's metadata": (ETHERNET, ethernet(bytes(6) + b"\x08\0" + V4, 0x8909)),
+    "MACsec": (ETHERNET, ethernet(bytes(6) + b"\x08\0" + V4 + bytes(16), 0x88E5)),
+    "MACsec with a channel": (
+        ETHERNET,
+        ethernet(b"\x20" + bytes(13) + b"\x86\xdd" + V6 + bytes(16), 0x88E5),
+    ),
+    "a service chain": (ETHERNET, ethernet(b"\0\x06\x01\x01" + bytes(20) + V4, 0x894F)),
+    "Arista's time": (ETHERNET, ethernet(b"\0\x01\0\x10" + bytes(8) + b"\x08\0" + V4, 0xD28B)),
+    "Arista's short time": (
+        ETHERNET,
+        ethernet(b"\0\x01\x01\x21" + bytes(6) + b"\x08\0" + V4, 0xD28B),
+    ),
+    "PPP that is Cisco HDLC": (9, b"\x8f\0\x08\0" + V4),
+    "NULL that is Cisco HDLC": (0, b"\x0f\0\x08\0" + V4),
+    "ARCNET, RFC 1051": (7, b"\x01\x02\xf0" + V4),
+    "ARCNET, RFC 1201": (7, b"\x01\x02\xd4\0\0\x09" + V4),
+    "ARCNET, the first of several": (7, b"\x01\x02\xd4\x03\0\x09" + V4),
+    "ARCNET, an exception": (129, b"\x01\x02\0\0\xd4\xff\xff\xff\xd4\0\0\x09" + V4),
+    "PKTAP as USER2": (149, struct.pack("<III", 16, 1, 1) + bytes(4) + ethernet(V4)),
+    "Juniper's Ethernet": (178, JUNIPER + ethernet(V4)),
+    "Juniper's Ethernet without attributes": (178, b"MGC\0" + ethernet(V4)),
+    "Juniper without a link header": (178, b"MGC\x02\0\0\0\x02" + V4),
+    "Juniper's PPP": (179, JUNIPER + b"\xff\x03\0\x21" + V4),
+    "Juniper's Frame Relay": (180, JUNIPER + b"\x18\x41\x03\xcc" + V4),
+    "Juniper's Cisco HDLC": (181, JUNIPER + b"\x0f\0\x08\0" + V4),
+}
 IP_FRAMES["NULL with an EtherType"] = (0, struct.pack("<I", 0x0800) + V4)
 
 SOURCE_ROUTED = bytes(2) + b"\x40" + bytes(5) + b"\x80" + bytes(5) + b"\x04\0\0\0"
@@ -147,7 +186,12 @@ OTHER_FRAMES = {
     "ARP": (ETHERNET, ethernet(bytes(46), 0x0806)),
     "nine VLAN tags": (ETHERNET, ethernet(V4, tags=[0x8100] * 9)),
     "802.3 without SNAP": (ETHERNET, ethernet(b"\x42\x42\x03" + bytes(60), 63)),
-    "EtherType IPv4 before a packet of version 6": (ETHERNET, ethernet(V6)),
+    "EtherType IPv4 before a packet of version 5": (ETHERNET, ethernet(b"\x50" + V4)),
+    "MACsec that is encrypted": (ETHERNET, ethernet(b"\x0c" + bytes(60), 0x88E5)),
+    "ARCNET, a later part": (7, b"\x01\x02\xd4\x02\0\x09" + V4),
+    "ARCNET's ARP": (7, b"\x01\x02\xd5\0\0\x09" + V4),
+    "Juniper without its magic number": (178, b"MGD\0" + ethernet(V4)),
+    "Juniper's attributes beyond the frame": (178, b"MGC\x80\xff\xff" + V4),
     "a frame shorter than its link header": (ETHERNET, bytes(13)),
     "an empty frame": (ETHERNET, b""),
     "a link header and nothing behind it": (ETHERNET, ethernet(b"")),

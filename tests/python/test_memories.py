@@ -280,6 +280,32 @@ def test_changed_programs_set_the_margin_that_they_need(demand):
     assert tight.share < point.share / 2 and "B more a request" in tight.worst
 
 
+def test_what_needs_the_memory_may_be_all_or_nothing(tmp_path):
+    source = tmp_path / "one.csv"
+    source.write_text("op,object,size,needs\nalloc,1,5000,2\nfree,1,0,0\n")
+    every = place(source, ["internal=64K:dma", "psram=1M"])
+    assert every.chosen == every.alone and every.size.region >= 5000
+    nothing = place(source, ["dtcm=64K", "sram=1M:dma"], share=0.0)
+    assert nothing.chosen.requests_share == 0 and nothing.changes.test.needed == 0
+
+
+def test_a_memory_of_words_gets_only_what_may_lie_there(tmp_path):
+    """Code may; a buffer that needs bytes of internal memory, and whatever needs nothing, not."""
+    source = tmp_path / "code.csv"
+    rows = ("4,4", "1,1", f"2,{1 | 128}", "3,0", "5,128")
+    source.write_text(
+        "op,object,size,needs\n" + "".join(f"alloc,{row[0]},8,{row[2:]}\n" for row in rows)
+    )
+    iram = parse_memory("iram=4K:exec,internal,words", HEAP)
+    assert iram.offers == ("internal", "exec", "words")
+    memories = (Memory("dram", 4096, ("internal",), HEAP), iram)
+    demand = demand_of("code", load_trace(import_file(source, tmp_path / "c.parquet")), [], {})
+    plan = plan_for(memories, InsideRule(up_to=64), 4096)
+    replay = plan.replay(keeps_places=True)
+    assert replay.feed(demand.loaded.events, demand.requests(plan))
+    assert replay.numbers.tolist() == [1, 0, 0, 0, 0]
+
+
 def test_what_needs_nothing_is_not_what_changes_break(demand):
     """The first memory offers what nobody needs: it may serve less, but nothing is refused."""
     memories = (Memory("dtcm", 64 << 10, (), HEAP), Memory("sram", 1 << 20, ("dma",), HEAP))

@@ -15,7 +15,14 @@ from small_traces import heapfit, heapfit_json
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, networks, open_any
 from heapfit.importers.flatbuffer import Builder, Table
-from heapfit.importers.networks import Tensor, is_onnx, is_tflite, read_onnx, read_tflite
+from heapfit.importers.networks import (
+    Tensor,
+    is_onnx,
+    is_tflite,
+    read_onnx,
+    read_planner_dump,
+    read_tflite,
+)
 
 ROOT = Path(__file__).parents[2]
 DUMP = """\
@@ -41,6 +48,13 @@ def test_a_model_without_its_packages_or_damaged_is_refused(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "m.tflite: the model " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_memory_plan_is_read_in_the_form_of_older_versions() -> None:
+    line = "Planner buffer ID: %d, calculated offset: %d, size required: %d, "
+    line += "first_time_created: %d, last_time_used: %d\n"
+    older = line % (0, 0, 100, 0, 1) + line % (1, 112, 64, 1, 2) + line % (2, 0, 200, 2, 2)
+    assert read_planner_dump(older.encode()) == read_planner_dump(DUMP.encode())
 
 
 def _value(name: str, *shape: int) -> Fake:

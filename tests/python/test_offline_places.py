@@ -6,11 +6,15 @@ import runpy
 import subprocess
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from small_traces import heapfit, heapfit_json
 
+from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.place import run
+from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.memories.joining import Joining, arena_of, join_programs, program_of
 from heapfit.plan.plan import Plan
@@ -61,19 +65,23 @@ def test_places_in_banks_are_written_as_c(network: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["n.tflite", "--memory", "a=100", "--memory", "b=400"], "buffer of 432 B is larger than"),
-        (["n.tflite", "--memory", "a=432", "--memory", "b=100"], "found no place in the best of"),
-        (["n.tflite", *BANKS, "-o", "p.tflite"], "only a TFLite model in one memory"),
-        (["n.tflite", *BANKS, "--needs", "dma=1"], "are for recordings in two memories"),
-        (["n.tflite", "n.tflite", *BANKS], "give one network for banks"),
-        (["n.tflite", "--memory", "a=4K"], "one --memory is for two programs"),
+        ({"memories": ["a=100", "b=400"]}, "a buffer of 432 B is larger than every bank"),
+        ({"memories": ["a=432", "b=100"]}, "found no place in any order"),
+        ({"output": Path("p.tflite")}, "only a TFLite model in one memory"),
+        ({"needs": ["dma=1"]}, "are for recordings in two memories"),
+        ({"sources": ["n.tflite", "n.tflite"]}, "give one network for banks"),
+        ({"memories": ["a=4K"]}, "one --memory is for two programs"),
     ],
 )
-def test_what_cannot_be_placed_is_named(network: Path, arguments: list[str], message: str) -> None:
-    failed = heapfit("place", *arguments, folder=network.parent)
-    assert failed.returncode == 1
-    assert message in " ".join(failed.stderr.split())
-    assert not (network.parent / "p.tflite").exists()
+def test_what_cannot_be_placed_is_named(
+    network: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(network.parent)
+    given = {"sources": ["n.tflite"], "memories": ["tcm=512", "sram=512"], **arguments}
+    given["sources"] = [Path(one) for one in given["sources"]]
+    with pytest.raises(HeapfitError, match=message):
+        run(PlaceCommand(**given))
+    assert not Path("p.tflite").exists()
 
 
 def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joining:

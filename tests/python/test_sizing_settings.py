@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from test_sizing_demand import ALLOC, FREE, trace_of
 
+from heapfit import _engine
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing import systems
-from heapfit.sizing.buffers import Layout
+from heapfit.sizing.buffers import Layout, one_unit
+from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.run_out import block_share, run_out
 from heapfit.sizing.settings import as_text, describe_run_out
 from heapfit.sizing.systems import SYSTEMS, SettingsOptions
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -178,7 +181,7 @@ def test_few_packets_get_buffers_for_a_segment_and_a_window_of_whole_ones(tmp_pa
     assert alone.memory < whole.memory
 
 
-@pytest.mark.parametrize("system", ["lwip", "zephyr", "nimble", "openthread"])
+@pytest.mark.parametrize("system", ["lwip", "zephyr", "nimble", "openthread", "netx"])
 def test_larger_buffers_are_never_more(tmp_path, system):
     draw = random.Random(3)
     events, live = [], []
@@ -203,13 +206,99 @@ def test_defines_pass_a_compiler(burst, tmp_path, system):
     subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
 
 
-@pytest.mark.parametrize("system", ["nimble", "zephyr-bluetooth"])
-def test_settings_pass_what_their_stack_checks(burst, tmp_path, system):
-    text = as_text(settings_for(system, burst, options()))
-    text = text.replace("# ", "// ").replace("CONFIG_", "#define CONFIG_").replace("=", " ")
-    source = tmp_path / "settings.c"
-    source.write_text(f'{text}\n#include "{Path(__file__).parent}/stack_checks.h"\nint made;\n')
-    subprocess.run(["gcc", "-fsyntax-only", "-Wall", "-Werror", source], check=True)
+CHECKED = ["nimble", "openthread", "netx", "riot", "tinyusb", "matter", "zephyr-bluetooth"]
+
+
+def passes_its_stack(text, folder):
+    """Whether the header of the stacks' own checks takes the settings."""
+    lines = [
+        line.replace("CONFIG_", "#define CONFIG_").replace("=", " ")
+        for line in text.splitlines()
+        if line.startswith("CONFIG_")
+    ]
+    source = folder / "settings.c"
+    checks = Path(__file__).with_name("stack_checks.h")
+    made = "\n".join(lines) if lines else text
+    source.write_text(f'{made}\n#include "{checks}"\nint made = CHECKED;\n')
+    command = ["gcc", "-fsyntax-only", "-Wall", "-Werror", source]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("system", CHECKED)
+def test_settings_pass_what_their_stack_checks_and_no_others_do(burst, tmp_path, system):
+    found = settings_for(system, burst, options())
+    assert passes_its_stack(as_text(found), tmp_path)
+    for number, one in enumerate(found.settings):
+        wrong = [*found.settings]
+        wrong[number] = replace(one, value=-1)
+        assert not passes_its_stack(as_text(replace(found, settings=tuple(wrong))), tmp_path)
+
+
+def test_matters_objects_pass_its_checks_and_need_their_sizes(heap, tmp_path):
+    named = {2952: "CHIP_CONFIG_MAX_EXCHANGE_CONTEXTS"}
+    found = settings_for("matter", heap, options(admission=0.9, named=named))
+    assert passes_its_stack(as_text(found), tmp_path)
+    (one,) = found.settings
+    assert (one.standard, found.memory) == ("16", 2952 * one.value)
+    assert one.run_out.lowest <= one.run_out.share <= one.run_out.highest
+    with pytest.raises(HeapfitError, match="160=CHIP_CONFIG_MAX_EXCHANGE_CONTEXTS"):
+        settings_for("matter", heap, options())
+
+
+def test_openthread_adds_messages_of_sleepy_children_and_of_a_burst(burst):
+    """A message of 1,280 B takes 11 buffers of 128 B: 76 B of it lie in the first."""
+    plain = settings_for("openthread", burst, options(admission=0.65))
+    more = {"sleepy": 3, "burst": 2, "burst_message": 70}
+    found = settings_for("openthread", burst, options(admission=0.65, assume=more))
+    before = {choice.buffer_size: choice.count for choice in plain.choices}[128]
+    assert {choice.buffer_size: choice.count for choice in found.choices}[128] == before + 35
+    many = settings_for("openthread", burst, options(assume={"children": 511}))
+    assert min(choice.buffer_size for choice in many.choices) == 128  # 64 B of a mask
+
+
+def test_a_pool_of_netx_holds_packets_with_their_headers(burst):
+    found = settings_for("netx", burst, options(admission=0.65))
+    by_size = {choice.buffer_size: choice for choice in found.choices}
+    assert by_size[1536].count == 10 and by_size[256].count == 10 * 6  # 16 B ahead of IP
+    assert by_size[1536].memory == 10 * (60 + 1536)
+    assert values(found)["NX_APP_PACKET_POOL_SIZE"] == found.memory
+
+
+def test_riots_buffer_holds_snips_and_data_in_cells(burst):
+    (one,) = settings_for("riot", burst, options(admission=0.65)).settings
+    cells = 10 * (4 * 3 + 3 + 188)  # ten packets of 1,500 B
+    assert one.run_out.count == cells
+    assert 8 * cells <= one.value <= 1.1 * 8 * cells
+
+
+def test_tinyusb_has_a_block_for_each_packet_or_their_bytes(burst):
+    found = values(settings_for("tinyusb", burst, options(admission=0.65)))
+    assert found["CFG_TUD_NCM_OUT_NTB_N"] == 10
+    assert found["CFG_TUD_CDC_RX_BUFSIZE"] == 15_000
+    assert found["CFG_TUD_NCM_OUT_NTB_MAX_SIZE"] == 2048
+    sent = settings_for("tinyusb", burst, options(is_sent=True))
+    assert {"CFG_TUD_NCM_IN_NTB_N", "CFG_TUD_CDC_TX_BUFSIZE"} < set(values(sent))
+
+
+def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
+    """A burst's packets need 1 to 15: 3 of 15 need more than 12."""
+    by_name = {one.name: one for one in settings_for("zephyr", burst, options()).settings}
+    found = by_name["NET_PKT_RX_COUNT"].run_out
+    assert found.count >= 15
+    (demand,) = measure_demand(burst, 1, one_unit)
+    seen = run_out(demand, 12)
+    assert seen.share == pytest.approx(0.2)
+    assert 0.5 * seen.share < seen.in_bursts < 2 * seen.share
+    assert seen.independent < seen.share / 3
+    assert "By a model of its bursts" in describe_run_out(seen)
+
+
+def test_bursts_of_one_are_erlangs():
+    for count in (1, 7, 30):
+        assert block_share(count, 9.5, 9.5) == pytest.approx(_engine.erlang_b(count, 9.5))
+    assert block_share(3, 0.0, 0.0) == 0.0
+    # Pairs that come and go together block as half as many servers.
+    assert block_share(10, 6.0, 12.0) == pytest.approx(_engine.erlang_b(5, 3.0))
 
 
 def test_nimbles_blocks_have_their_headers_inside(burst):
@@ -258,10 +347,12 @@ def test_every_assumption_has_a_source():
         ("lwip", {"assume": {"pbuf": 3}}, "lwip has no assumption named 'pbuf'"),
         ("lwip", {"assume": {"mtu": 2**21}}, "mtu=2097152 is out of range"),
         ("openthread", {"assume": {"metadata": 300}}, "leaves no room in a buffer of 256"),
+        ("netx", {"assume": {"physical_header": 1530}}, "leaves no room in a buffer of 1536"),
         (
             "mbed",
             {},
-            "'mbed' must be one of lwip, zephyr, zephyr-bluetooth, nimble, openthread, freertos",
+            "'mbed' must be one of lwip, zephyr, zephyr-bluetooth, nimble, openthread, netx, riot, "
+            "tinyusb, matter, freertos",
         ),
         ("lwip", {"admission": 1.0}, "admission: 1 must be above 0 and below 1"),
     ],

@@ -40,11 +40,18 @@ IpPlace ip_bare_v6(FrameBytes frame) {
     return ip_at(frame, 0, Kind::ipv6);
 }
 
+constexpr IpFinder ip_in_hdlc = ip_behind_type<4, 2>;
+
+// Cisco's HDLC where PPP or a loopback was announced: its address, and a control byte of 0.
+bool is_hdlc(FrameBytes frame) {
+    return frame.size() >= 2 && (frame[0] == 0x0f || frame[0] == 0x8f) && frame[1] == 0;
+}
+
 // BSD loopback: four bytes of address family, in the order of the machine that captured (NULL) or
 // of the network (LOOP); small numbers, so the order shows by itself.
 IpPlace ip_in_loopback(FrameBytes frame) {
-    if (frame.size() < 4) {
-        return {};
+    if (frame.size() < 4 || is_hdlc(frame)) {
+        return ip_in_hdlc(frame);
     }
     const std::uint32_t family =
         std::min(load32(&frame[0], std::endian::little), load32(&frame[0], big));
@@ -65,6 +72,9 @@ IpPlace ip_in_loopback(FrameBytes frame) {
 
 // PPP, with or without address and control (ff 03); pppd writes the direction (00, 01) for the ff.
 IpPlace ip_in_ppp(FrameBytes frame) {
+    if (is_hdlc(frame)) {
+        return ip_in_hdlc(frame);
+    }
     const bool has_control =
         frame.size() >= 2 && frame[1] == 0x03 && (frame[0] == 0xff || frame[0] <= 1);
     return follow_ppp(frame, has_control ? 2 : 0);
@@ -73,6 +83,35 @@ IpPlace ip_in_ppp(FrameBytes frame) {
 // A byte that tells the direction, then the frame.
 template <IpFinder find> IpPlace ip_behind_direction(FrameBytes frame) {
     return ip_behind(frame, 1, find);
+}
+
+// Addresses (and Linux's own offset), then the number of a protocol: IP as of RFC 1051, or of
+// RFC 1201, where a byte tells the first part of a packet (0, or odd) from others and a number of
+// two bytes follows; behind an exception's ff ff ff the same begins anew.
+template <std::size_t header> IpPlace ip_in_arcnet(FrameBytes frame) {
+    constexpr std::uint8_t ip_1051 = 0xf0, ip_1201 = 0xd4, exception = 0xff;
+    if (frame.size() < header + 6) {
+        return {};
+    }
+    if (frame[header] == ip_1051) {
+        return ip_by_version(frame, header + 1);
+    }
+    const std::size_t part = header + (frame[header + 1] == exception ? 5 : 1);
+    const bool is_first = frame[part] == 0 || (frame[part] & 1) != 0;
+    return frame[header] == ip_1201 && is_first ? ip_by_version(frame, part + 3) : IpPlace{};
+}
+
+// A magic number, flags, the length of attributes where a flag says so, then the frame; without its
+// link header if another says so, but with the protocol's number.
+template <IpFinder find> IpPlace ip_in_juniper(FrameBytes frame) {
+    constexpr std::uint8_t has_attributes = 0x80, has_no_link = 0x02;
+    if (frame.size() < 6 || load32(&frame[0], big) >> 8 != 0x4d4743) {
+        return {};
+    }
+    const std::size_t header =
+        4 + ((frame[3] & has_attributes) != 0 ? std::size_t{2} + load16(&frame[4], big) : 0);
+    return (frame[3] & has_no_link) != 0 ? ip_by_version(frame, header + 4)
+                                         : ip_behind(frame, header, find);
 }
 
 IpPlace ip_in_pppoe(FrameBytes frame) {
@@ -86,12 +125,11 @@ struct LinkType {
 };
 
 // https://www.tcpdump.org/linktypes.html; 12 and 14 are raw IP as older systems wrote it.
-constexpr IpFinder ip_in_hdlc = ip_behind_type<4, 2>;
-
 constexpr LinkType link_types[] = {
     {0, "NULL", ip_in_loopback},
     {1, "Ethernet", ip_behind_type<14, 12>},
     {6, "Token Ring", ip_in_token_ring},
+    {7, "ARCNET", ip_in_arcnet<2>},
     {8, "SLIP", ip_bare<16>}, // the direction, and a header as it was compressed
     {9, "PPP", ip_in_ppp},
     {10, "FDDI", ip_in_fddi},
@@ -113,9 +151,15 @@ constexpr LinkType link_types[] = {
     {122, "Fibre Channel", ip_behind_llc<16>},
     {123, "SunATM", ip_behind_llc<4>},
     {127, "802.11 radiotap", ip_in_radiotap},
+    {129, "ARCNET of Linux", ip_in_arcnet<4>},
     {138, "IEEE 1394", ip_behind_type<18, 16>},
+    {149, "PKTAP as USER2", ip_in_pktap},
     {163, "802.11 AVS", ip_in_prism},
     {166, "PPP pppd", ip_in_ppp},
+    {178, "Juniper's Ethernet", ip_in_juniper<ip_behind_type<14, 12>>},
+    {179, "Juniper's PPP", ip_in_juniper<ip_in_ppp>},
+    {180, "Juniper's Frame Relay", ip_in_juniper<ip_in_frame_relay>},
+    {181, "Juniper's Cisco HDLC", ip_in_juniper<ip_in_hdlc>},
     {192, "PPI", ip_in_ppi},
     {204, "PPP with direction", ip_behind_direction<ip_in_ppp>},
     {205, "Cisco HDLC with direction", ip_behind_direction<ip_in_hdlc>},
@@ -134,8 +178,12 @@ constexpr LinkType link_types[] = {
     {282, "Broadcom's DSA tag ahead", ip_behind_type<18, 16>},
     {284, "DSA", ip_behind_type<18, 16>},
     {285, "EDSA", ip_behind_type<22, 20>},
+    {132, "Juniper's ES", nullptr},
+    {137, "Juniper's ATM1", nullptr},
     {147, "USER0", nullptr},
+    {164, "Juniper's monitor", nullptr},
     {177, "Linux LAPD", nullptr},
+    {182, "Juniper's FRF.16", nullptr},
     {187, "Bluetooth HCI", nullptr},
     {189, "Linux USB", nullptr},
     {190, "CAN 2.0B", nullptr},
@@ -145,6 +193,7 @@ constexpr LinkType link_types[] = {
     {220, "Linux USB mmapped", nullptr},
     {227, "SocketCAN", nullptr},
     {230, "802.15.4 without FCS", nullptr},
+    {231, "D-Bus", nullptr},
     {249, "USBPcap", nullptr},
     {251, "Bluetooth LE", nullptr},
     {252, "Wireshark exported PDU", nullptr},

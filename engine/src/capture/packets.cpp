@@ -44,7 +44,7 @@ std::vector<std::string> PacketCounts::notes() const {
                         " B kept (offloads or a large MTU; largest " + std::to_string(largest) +
                         " B)");
     note(time_backwards, "timed before the one ahead: set to its time");
-    note(untimed, "without a time: set to the time before");
+    note(untimed, "without a possible time: set to the time before");
     note(long_gaps, "after a gap above one hour: the gap is kept");
     note(short_lengths, "said to be shorter than what was captured: taken as captured");
     if (!damage.empty()) {

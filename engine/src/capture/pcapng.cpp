@@ -223,10 +223,8 @@ void PcapngFormat::add_packet(std::uint32_t interface_index, FrameBytes body,
     const std::uint64_t ticks =
         std::uint64_t{load32(&body[0], order_)} << 32 | load32(&body[4], order_);
     const auto time = ticks_to_us(ticks, interface.resolution, interface.offset_seconds);
-    if (!time) {
-        position.fail("its time is 2^62 us or more from its epoch (the file is damaged)");
-    }
-    packet.time_us = *time;
+    packet.is_timed = time.has_value();
+    packet.time_us = time.value_or(0);
     keep(interface, packet, packets);
 }
 

@@ -217,7 +217,9 @@ void HeapLogTrace::finish() {
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
     lines_ = number;
-    if (const std::size_t end = line.find(first_half); end != line.npos) {
+    if (line.find('<') == line.npos) { // no half of a call
+        take_whole(line, number);
+    } else if (const std::size_t end = line.find(first_half); end != line.npos) {
         keep_half(line.substr(0, end));
     } else if (line.find(second_half) != line.npos) {
         take_whole(join_halves(line), number);

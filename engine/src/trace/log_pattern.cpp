@@ -184,8 +184,11 @@ bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found
         return begins_with_field ? start_of_number(line, pattern, from)
                                  : line.find(pattern.words, from);
     };
-    HeapCall tried;
-    for (std::size_t at = start(0); at != line.npos; at = start(at + 1)) {
+    std::size_t at = start(0);
+    if (at == line.npos) { // as most patterns are of most lines
+        return false;
+    }
+    for (HeapCall tried; at != line.npos; at = start(at + 1)) {
         std::string_view behind = line.substr(at + words.size());
         while (words.ends_with(' ') && pattern.blanks_differ && take(behind, " ")) {
         }

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from heapfit_papers.reproduce.published import (
@@ -53,6 +54,20 @@ class RowResult:
         verdicts = {one.verdict for one in self.findings}
         order = (Verdict.DIFFERS, Verdict.MATCHES, Verdict.NO_EVIDENCE)
         return next((one for one in order if one in verdicts), Verdict.UNKNOWN)
+
+
+def space_shares(text: str) -> str:
+    """A text whose shares have the notation of all pages.
+
+    >>> space_shares("+1.5% to 71%")
+    '+1.5 % to 71 %'
+    """
+    return re.sub(r"(?<=\d)%", " %", text)
+
+
+def space_finding(found: Finding) -> Finding:
+    """The finding with its shares in that notation."""
+    return replace(found, ours=space_shares(found.ours), why=space_shares(found.why))
 
 
 def near(row: str, name: str, ours: Value, why: str = "", facts: str = "") -> Finding:

@@ -16,7 +16,7 @@ from heapfit_papers.reproduce import (
     paper_003_budgets,
     paper_003_memory,
 )
-from heapfit_papers.reproduce.finding import RowResult
+from heapfit_papers.reproduce.finding import RowResult, space_finding, space_shares
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import PublishedRow, load_published
 from heapfit_papers.reproduce.row import Row, Rows
@@ -61,4 +61,5 @@ def reproduce(identities: Sequence[str], laboratory: Laboratory) -> list[RowResu
 
 
 def _measure_row(row: PublishedRow, how: Row[Any], laboratory: Laboratory) -> RowResult:
-    return RowResult(row, how.assumed, tuple(how.judge(laboratory.measure_once(how.measure))))
+    found = how.judge(laboratory.measure_once(how.measure))
+    return RowResult(row, space_shares(how.assumed), tuple(map(space_finding, found)))

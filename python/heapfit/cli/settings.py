@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 
 from heapfit.cli.commands.pools import SettingsCommand
 from heapfit.cli.printing.parts import (
@@ -23,17 +22,6 @@ from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
-
-
-class System(StrEnum):
-    """Whose settings are printed."""
-
-    LWIP = "lwip"
-    ZEPHYR = "zephyr"
-    ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
-    NIMBLE = "nimble"
-    OPENTHREAD = "openthread"
-    FREERTOS = "freertos"
 
 
 def run(command: SettingsCommand) -> None:

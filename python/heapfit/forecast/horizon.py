@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import PlacedRun, measure_extents
-from heapfit.forecast.extremes import Gumbel, find_level_interval, fit_gumbel
+from heapfit.forecast.extremes import GumbelSample, sample_gumbel
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
@@ -30,7 +29,6 @@ _TIMES = (1.0, 10.0, MOST_TIMES)
 FEWEST_WINDOWS = 20
 FEWEST_RUNS = 8  # of a job
 MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
-_LEAST_VARIANCE = 0.3  # share of the true variance that dependent windows are taken to show
 
 
 _SECONDS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
@@ -85,12 +83,11 @@ class LongerRuns:
     region: int  # bytes that serve the recording
     maxima: NDArray[np.int64]  # of the region needed in each window, bytes
     windows: float  # as many as a run as long as the recording has
-    widening: float = 1.0  # of the law's scale, which dependent windows show too small
 
     @property
-    def law(self) -> Gumbel:
-        """The law of a window's extent."""
-        return fit_gumbel(self.maxima).widen(self.widening)
+    def sample(self) -> GumbelSample:
+        """The windows' extents as a sample of their law."""
+        return sample_gumbel(self.maxima, find_dependence(self.maxima))
 
     def forecast(self, times: float, chance: float) -> Forecast | Refusal:
         """The region that a run `times` as long as the recording exceeds with this chance."""
@@ -101,13 +98,13 @@ class LongerRuns:
                 f"record {times / MOST_TIMES:,.1f} times as long",
             )
         windows = times * self.windows
-        low, high = find_level_interval(self.maxima, windows, chance, self.widening)
-        region = self.law.level(windows, chance)
+        low, high = self.sample.interval(windows, chance)
+        region = self.sample.level(windows, chance)
         return Forecast(self._round(region), self._round(low), self._round(high))
 
     def chance(self, region: int, times: float) -> float:
         """The chance that a run `times` as long as the recording runs out of a region."""
-        return self.law.chance(region, times * self.windows)
+        return self.sample.chance(region, times * self.windows)
 
     def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""
@@ -190,7 +187,7 @@ def expect_longer_runs(run: PlacedRun, region: int, kind: RecordingKind) -> Long
     if len(maxima) < FEWEST_WINDOWS:
         return _refuse_windows(kind, together)
     count = len(run.events) / (windows.events * together)
-    return LongerRuns(region, maxima, count, _find_widening(maxima))
+    return LongerRuns(region, maxima, count)
 
 
 def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
@@ -199,8 +196,7 @@ def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
         return each[0]
     maxima = np.concatenate([one.maxima for one in each])
     windows = float(np.mean([one.windows for one in each]))
-    widening = float(np.mean([one.widening for one in each]))
-    return LongerRuns(max(one.region for one in each), maxima, windows, widening)
+    return LongerRuns(max(one.region for one in each), maxima, windows)
 
 
 def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
@@ -213,14 +209,6 @@ def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
         )
     maxima = np.array(needs, np.int64)
     return LongerRuns(int(maxima.max()), maxima, 1.0)
-
-
-def _find_widening(maxima: NDArray[np.int64]) -> float:
-    """The factor by which dependent windows show the scale too small.
-
-    Of n windows that count as n / d the variance about their own mean is 1 - d / n of the true one.
-    """
-    return 1 / sqrt(max(1 - find_dependence(maxima) / len(maxima), _LEAST_VARIANCE))
 
 
 def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:

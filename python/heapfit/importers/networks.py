@@ -26,9 +26,12 @@ from heapfit.trace.chains import Chains
 from heapfit.trace.stored import Columns, TraceInfo
 
 _ALIGNMENT = 16  # of a tensor in TFLite Micro's arena
+# GreedyMemoryPlanner::PrintMemoryPlan, and what it printed before April 2021.
 _DUMPED = re.compile(
-    rb"\(id=(\d+)\): size=(\d+), offset=\d+, first_used=(\d+) last_used=(\d+)"
-)  # GreedyMemoryPlanner::PrintMemoryPlan
+    rb"\(id=(\d+)\): size=(\d+), offset=-?\d+, first_used=(\d+) last_used=(\d+)"
+    rb"|Planner buffer ID: (\d+), calculated offset: -?\d+, size required: (\d+), "
+    rb"first_time_created: (\d+), last_time_used: (\d+)"
+)
 _ONNX_HEAD = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]", re.DOTALL)
 # Bits of an element by TensorType, from FLOAT32 to FLOAT8_E5M2; 0: no fixed size.
 _TFLITE_BITS = (
@@ -85,7 +88,7 @@ def is_onnx(head: bytes) -> bool:
 
 def read_planner_dump(content: bytes) -> Tensors:
     """Reads the buffers that TFLite Micro's memory planner printed."""
-    numbers = (tuple(map(int, match.groups())) for match in _DUMPED.finditer(content))
+    numbers = (map(int, filter(None, match.groups())) for match in _DUMPED.finditer(content))
     return [Tensor(name, str(name), first, last, size) for name, size, first, last in numbers]
 
 

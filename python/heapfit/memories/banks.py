@@ -2,7 +2,7 @@
 """Buffers of known lifetimes in several banks: as many bytes as possible in the first.
 
 Each bank takes buffers in an order, first where its load lets it, then where its packing does. Of
-eight such ways the one with the most bytes in the first bank is taken, among those that place all.
+eight such ways the best of each direction is improved by buffers moved to the front of its order.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _EFFORT = (1, 200_000, 2_000)  # of the engine, for one more buffer
 _LAST_EFFORT = (1, 5_000_000, 50_000)  # for all buffers of a bank
 _MOST_MISSES = 30  # buffers in vain, until a bank is full
+_MOST_TRIALS = 5_000  # of one buffer in a bank, when a way is improved
 _NOWHERE = -1
 
 
@@ -109,6 +110,38 @@ _ORDERS: Final[tuple[Callable[[_Buffers], Ints], ...]] = (
 )
 
 
+class _Way:
+    """An order in which banks take buffers, by turns, and what comes of it."""
+
+    def __init__(
+        self, buffers: _Buffers, sizes: Sequence[int], turns: Sequence[int], order: Sequence[int]
+    ) -> None:
+        self._buffers, self._sizes, self._turns, self._order = buffers, sizes, turns, order
+        self.numbers = buffers.divide(order, sizes, turns)
+        held = [buffers.bytes_in(self.numbers, bank) for bank in range(len(sizes))]
+        self.worth = (-buffers.bytes_in(self.numbers, _NOWHERE), *held)  # the larger the better
+
+    def improve(self) -> _Way:
+        """The way after all moves of one buffer to the front that made it better."""
+        best, trials = self, _MOST_TRIALS // max(len(self._order), 1)
+        while trials > 0:
+            behind = [one for one in best._order if best.numbers[one] != self._turns[0]]
+            for one in behind[:trials]:
+                trials -= 1
+                moved = best.move_to_front(one)
+                if moved.worth > best.worth:
+                    best = moved
+                    break
+            else:
+                break
+        return best
+
+    def move_to_front(self, buffer: int) -> _Way:
+        """The way whose order begins with a buffer."""
+        order = [buffer, *(one for one in self._order if one != buffer)]
+        return _Way(self._buffers, self._sizes, self._turns, order)
+
+
 def place_in_banks(
     lifetimes: _engine.Lifetimes, names: Sequence[str], sizes: Sequence[int]
 ) -> BankedBuffers:
@@ -118,19 +151,17 @@ def place_in_banks(
     if largest > max(sizes):
         raise HeapfitError(f"a buffer of {largest:,} B is larger than every bank (give more)")
     there = range(len(sizes))
-    ways = [
-        buffers.divide(order(buffers).tolist(), sizes, turns)
-        for order in _ORDERS
-        for turns in (there, there[::-1])
-    ]
-    whole = [numbers for numbers in ways if _NOWHERE not in numbers]
-    if not whole:
-        left = min(buffers.bytes_in(numbers, _NOWHERE) for numbers in ways)
+    ways = []
+    for turns in (there, there[::-1]):
+        begun = [_Way(buffers, sizes, turns, order(buffers).tolist()) for order in _ORDERS]
+        ways.append(max(begun, key=lambda way: way.worth).improve())
+    best = max(ways, key=lambda way: way.worth)
+    numbers = best.numbers
+    if best.worth[0] < 0:
         raise HeapfitError(
-            f"{' and '.join(names)}: buffers of {left:,} B found no place in the best of "
-            f"{len(ways)} ways (give a bank more)"
+            f"{' and '.join(names)}: buffers of {-best.worth[0]:,} B found no place in any order "
+            "that was tried (give a bank more)"
         )
-    numbers = max(whole, key=lambda one: [buffers.bytes_in(one, bank) for bank in there])
     offsets = np.zeros(len(numbers), np.uint64)
     banks = []
     for bank in there:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-from heapfit.plan.memories import MemoriesPlan, bits_of
+from heapfit.plan.memories import BYTES, MemoriesPlan, bits_of
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
@@ -96,6 +96,7 @@ def demand_of(
         np.uint8
     )
     needs = _hand_down(needs, ops, objects)
+    needs[needs == BYTES] = 0  # what needs nothing is in no memory of words anyway
     return Demand(
         name, loaded, asks, sizes, sites, needs, _byte_events(asks, sizes, objects), weights
     )

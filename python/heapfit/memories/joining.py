@@ -8,7 +8,7 @@ its packing's height, for each span of time in which any of its buffers is live.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -73,22 +73,14 @@ class Joining:
 
 def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
     """A recorded program, with the region that the heap needs for it."""
-    events = loaded.events
-    times = np.concatenate([batch["time"] for batch in loaded.trace.batches(["time"])])
-    columns = (events.ops(), events.objects(), events.sizes(), events.alignments())
-    return Program(
-        name,
-        _least_region(events, plan, loaded.largest_alignment),
-        columns,
-        times.astype(np.int64) if times.any() else None,
-        loaded.largest_alignment,
-    )
+    alone = _least_region(loaded.events, plan, loaded.largest_alignment)
+    return _read_program(name, loaded, alone)
 
 
 def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
     """An arena of known lifetimes as one block for each span in which some are live."""
     height = _engine.pack(_engine.Lifetimes(loaded.events), _ARENA_EFFORT).height
-    whole = program_of(name, loaded, Plan("best_fit"))
+    whole = _read_program(name, loaded, height)
     is_idle = whole.live() == 0
     begins = np.flatnonzero(np.concatenate(([True], is_idle[:-1])))
     ends = np.flatnonzero(is_idle)
@@ -99,7 +91,15 @@ def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
     objects = np.repeat(np.arange(count // 2, dtype=np.uint32), 2)
     columns = (ops, objects, sizes, np.zeros(count, np.uint32))
     times = whole.times[places] if has_times and whole.times is not None else None
-    return Program(name, height, columns, times, whole.base_alignment)
+    return replace(whole, columns=columns, times=times)
+
+
+def _read_program(name: str, loaded: LoadedTrace, alone: int) -> Program:
+    events = loaded.events
+    columns = (events.ops(), events.objects(), events.sizes(), events.alignments())
+    times = np.concatenate([batch["time"] for batch in loaded.trace.batches(["time"])])
+    known = times.astype(np.int64) if times.any() else None
+    return Program(name, alone, columns, known, loaded.largest_alignment)
 
 
 def join_programs(first: Program, second: Program, plan: Plan) -> Joining:

@@ -194,7 +194,8 @@ def place_requests(
         curve.append(_curve_point(ground, requests, alone, share, curve))
         progress(_STEP, (number + 1) / (len(shares) + 2))
     asked = next(one for one in curve if one.share == options.share)
-    found = [one for one in (asked.by_size, asked.by_site) if one is not None]
+    enough = alone if alone.share >= options.share else None
+    found = [one for one in (enough, asked.by_size, asked.by_site) if one is not None]
     if not found:
         raise HeapfitError(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
@@ -291,7 +292,7 @@ def _choose(ground: Ground, found: Sequence[Point], options: PlacingOptions) -> 
 def _try_out(ground: Ground, point: Point, margin: float | None) -> _Candidate:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    known = MarginBasis(len(ground.demands), live, kind)
+    known = MarginBasis(len(ground.demands), max(live, 1), kind)
     changes = try_changed_programs(ground, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
     return _Candidate(point, heap_size(point.size, known, margin=margin), changes)

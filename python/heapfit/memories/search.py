@@ -74,7 +74,7 @@ class Point:
 def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> MemoriesPlan:
     """The plan of a rule with a first memory of `size` bytes."""
     first, *others = memories
-    rest = tuple(one.name for one in others)
+    rest = tuple(one.name for one in others if one.has_bytes)
     inwards, outwards = (first.name, *rest), (*rest, first.name)
     kept: tuple[Memory, ...] = ()
     if rule.reserve:
@@ -85,7 +85,7 @@ def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> Memorie
     return MemoriesPlan(
         (replace(first, size=size - rule.reserve), *others, *kept),
         MemoryRule(
-            of_needs=(*(one.name for one in kept), *inwards),
+            of_needs=tuple(one.name for one in (*kept, *memories)),
             by_size=by_size,
             by_tag=(inwards,) if rule.sites else (),
             sites=dict.fromkeys(rule.sites, 1),

@@ -19,10 +19,15 @@ from heapfit.plan.plan import LARGEST_REGION, MOST_TAGS, Plan, plan_table, read_
 from heapfit.plan.quantities import parse_size
 from heapfit.plan.toml_table import Table
 
-# What a memory can offer and a request can need, in the order of its bits (docs/trace-schema.md).
+# What a request can need, in the order of its bits (docs/trace-schema.md).
 CAPABILITIES: Final = (
-    "internal", "dma", "exec", "external", "fast", "retained", "uncached", "shared",
+    "internal", "dma", "exec", "external", "fast", "retained", "uncached", "bytes",
 )  # fmt: skip
+BYTES: Final = (
+    128  # to be read and written byte by byte, which every memory offers but one of words
+)
+_WORDS: Final = "words"  # only whole words are read and written
+_OFFERS: Final = (*CAPABILITIES[:-1], _WORDS)
 MOST_MEMORIES: Final = 8
 _ANY_SIZE: Final = 2**63 - 1
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
@@ -37,7 +42,7 @@ class Memory:
 
     name: str
     size: int  # bytes of its region
-    offers: Order  # of CAPABILITIES; its name, too, if it is one
+    offers: Order  # of CAPABILITIES, or words; its name, too, if it is one
     plan: Plan
     section: str = ""  # of the linker, that the region lies in; "": the linker chooses
     wait_states: int | None = None  # of an access, as told; None: unknown
@@ -45,7 +50,12 @@ class Memory:
     @property
     def bits(self) -> int:
         """What it offers, a bit for each capability."""
-        return bits_of(self.offers)
+        return bits_of(one for one in self.offers if one != _WORDS) | BYTES * self.has_bytes
+
+    @property
+    def has_bytes(self) -> bool:
+        """True if requests that need nothing may be here."""
+        return _WORDS not in self.offers
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +146,9 @@ def parse_memory(text: str, plan: Plan) -> Memory:
             f"--memory {text[:60]}: is not NAME=SIZE or NAME=SIZE:OFFERED,..., such as "
             "internal=320K:dma"
         )
-    own = [name] if name in CAPABILITIES else []
-    offers = names_of(bits_of([*own, *filter(None, offered.split(","))]))
+    named = {*([name] if name in CAPABILITIES else []), *filter(None, offered.split(","))}
+    bits_of(named - {_WORDS})
+    offers = tuple(one for one in _OFFERS if one in named)
     return Memory(name, _require_size(name, parse_size(size)), offers, plan)
 
 
@@ -215,7 +226,7 @@ def _read_memory(table: Table) -> Memory:
     if not _NAME.fullmatch(name):
         table.reject("name", "must be a small letter, then at most 23 small letters, digits and _")
     size = table.whole("size", 1, LARGEST_REGION)
-    offers = _read_words(table, "offers", CAPABILITIES) if table.has("offers") else ()
+    offers = _read_words(table, "offers", _OFFERS) if table.has("offers") else ()
     section = table.text("section") if table.has("section") else ""
     if section and not _SECTION.fullmatch(section):
         table.reject("section", "must be letters, digits, ., _ and $")

@@ -34,6 +34,10 @@ class Layout:
         beyond = np.maximum(sizes + self.extra - self.first, 0)
         return 1 + (beyond + self.later - 1) // self.later
 
+    def count_buffers(self, size: int) -> int:
+        """The number of buffers that one packet takes."""
+        return int(self.buffers(np.array([size]))[0])
+
 
 @dataclass(frozen=True, slots=True)
 class BufferPool:
@@ -66,14 +70,6 @@ def size_buffers(
         least = min([found, *smaller], key=lambda run_out: run_out.count)
         pools.append(BufferPool(layout, least))
     return tuple(pools)
-
-
-def size_packets(
-    traces: Sequence[Trace], admission: float, progress: Progress = ignore_progress
-) -> RunOut:
-    """The least count of a structure of which each packet takes one, whatever its size."""
-    (demand,) = measure_demands(traces, 1, one_unit, progress)
-    return least_count(demand, admission)
 
 
 def least_memory(pools: Sequence[BufferPool]) -> BufferPool:

@@ -69,6 +69,13 @@ class Demand:
         between = float(means.var(ddof=1)) if len(means) > 1 else variance
         return len(means) * variance / between if between > 0 else float(needs.sum())
 
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Mean and variance of the units that requests need."""
+        units, counts = np.arange(self.needs.shape[1]), self.needs.sum(axis=0)
+        mean = float(counts @ units) / max(self.requests, 1)
+        return mean, float(counts @ (units - mean) ** 2) / max(self.requests, 1)
+
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""
         return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)

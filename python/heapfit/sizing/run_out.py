@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.simulation.statistics import student_t
 from heapfit.sizing.demand import Demand
@@ -43,6 +44,8 @@ class RunOut:
     time_share: float | None  # of the time in which all of it is taken; None without times
     requests: float  # to the pool in a recording
     requests_a_day: float | None  # None without times
+    independent: float  # share by Erlang-B, of requests that come one by one
+    in_bursts: float  # share by Hayward's model, of bursts as the trace has them
 
     def count_refused(self, share: float) -> tuple[float, str]:
         """How many requests find none left at this share, and in what time: day or recording."""
@@ -102,7 +105,25 @@ def run_out(demand: Demand, count: int) -> RunOut:
         time_share=demand.time_share_from(count),
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
+        independent=block_share(count, demand.spread[0], demand.spread[0]),
+        in_bursts=block_share(count, *demand.spread),
     )
+
+
+def block_share(count: int, mean: float, variance: float) -> float:
+    """The share of requests that a pool refuses, by Hayward's approximation of bursts.
+
+    Bursts make what is live vary more than its mean, which it equals where requests come one by
+    one. `variance` / `mean` such units come together, so that many fewer pools of as many fewer
+    requests block alike; Erlang-B of a count that is no whole number lies between its neighbours'.
+    """
+    if mean <= 0:
+        return 0.0
+    together = max(variance / mean, 1e-6)
+    servers, offered = count / together, mean / together
+    below = int(servers)
+    low, high = (math.log(_engine.erlang_b(n, offered) or 1e-300) for n in (below, below + 1))
+    return math.exp(low + (high - low) * (servers - below))
 
 
 def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:

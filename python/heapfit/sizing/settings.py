@@ -127,6 +127,15 @@ def explain_setting(setting: Setting) -> str:
 
 def describe_run_out(run_out: RunOut) -> str:
     """The sentences that say how often a pool runs out."""
+    return f"{_describe_seen(run_out)} {_describe_models(run_out)}"
+
+
+def _describe_models(run_out: RunOut) -> str:
+    bursts, independent = format_share(run_out.in_bursts), format_share(run_out.independent)
+    return f"By a model of its bursts {bursts}, of independent requests {independent}."
+
+
+def _describe_seen(run_out: RunOut) -> str:
     share, highest = format_share(run_out.share), format_share(run_out.highest)
     if run_out.share == 0:
         return f"Never ran out in what was recorded, so it does: below {highest} of requests."

@@ -33,7 +33,8 @@ static IRAM_ATTR void record_needs(uint32_t capabilities) {
     const uint32_t asked = (capabilities & MALLOC_CAP_DEFAULT) != 0 ? 0 : capabilities;
     const uint8_t needs =
         (uint8_t)((asked & MALLOC_CAP_INTERNAL ? 1 : 0) | (asked & MALLOC_CAP_DMA ? 2 : 0) |
-                  (asked & MALLOC_CAP_EXEC ? 4 : 0) | (asked & MALLOC_CAP_SPIRAM ? 8 : 0));
+                  (asked & MALLOC_CAP_EXEC ? 4 : 0) | (asked & MALLOC_CAP_SPIRAM ? 8 : 0) |
+                  (asked & MALLOC_CAP_8BIT ? 128 : 0));
     hfit_record_needs(&hfit_one_heap, needs);
 }
 

@@ -40,7 +40,7 @@ class PlaceCommand:
             "--memory",
             metavar="NAME=SIZE[:OFFERED,...]",
             help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
-            "external, fast, retained, uncached, shared. A name of these offers it.",
+            "external, fast, retained, uncached, words (not bytes). A name of these offers it.",
         ),
     ]
     needs: Annotated[

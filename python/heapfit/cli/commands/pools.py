@@ -44,6 +44,10 @@ class System(StrEnum):
     ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
     NIMBLE = "nimble"
     OPENTHREAD = "openthread"
+    NETX = "netx"
+    RIOT = "riot"
+    TINYUSB = "tinyusb"
+    MATTER = "matter"
     FREERTOS = "freertos"
 
 

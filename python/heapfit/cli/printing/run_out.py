@@ -25,6 +25,8 @@ RUN_OUT: tuple[Column[RunOut], ...] = (
     Column("lowest"),
     Column("highest"),
     Column(heading="95 %", shown=format_interval),
+    Column("independent"),
+    Column("in_bursts", "bursts", shown=lambda run_out: format_share(run_out.in_bursts)),
     Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
     Column(
         "time_full",

@@ -18,11 +18,11 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.extremes import find_level_interval, fit_gumbel
+from heapfit.forecast.extremes import sample_gumbel
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
-from heapfit.forecast.trend import find_trend, rank_correlation
+from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
 
 WINDOWS = 48
 FEWEST_WINDOWS = 20
@@ -185,11 +185,11 @@ def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
     """
     if rank_correlation(windows.lows) > _MOST_DEPENDENCE:
         return
-    law = fit_gumbel(-windows.lows)
+    sample = sample_gumbel(-windows.lows, find_dependence(-windows.lows))
     for times in _TIMES:
         count = times * len(windows)
-        low, high = find_level_interval(-windows.lows, count, _CHANCE)
-        yield Reserve(times, -law.level(count, _CHANCE), -high, -low, law.chance(0, count))
+        low, high = sample.interval(count, _CHANCE)
+        yield Reserve(times, -sample.level(count, _CHANCE), -high, -low, sample.chance(0, count))
 
 
 def _outlook(

@@ -24,14 +24,22 @@ from heapfit.sizing.settings import (
     describe_sources,
     override_assumptions,
 )
+from heapfit.sizing.systems.buffer_chains import NETX, NIMBLE, OPENTHREAD
 from heapfit.sizing.systems.freertos import FREERTOS
 from heapfit.sizing.systems.lwip import LWIP
 from heapfit.sizing.systems.named import size_named_settings
-from heapfit.sizing.systems.nimble import NIMBLE
-from heapfit.sizing.systems.openthread import OPENTHREAD
-from heapfit.sizing.systems.system import Captures, HeapSetting, SizedSettings, System, Values
+from heapfit.sizing.systems.riot import RIOT
+from heapfit.sizing.systems.system import (
+    Captures,
+    HeapSetting,
+    ObjectPools,
+    SizedSettings,
+    System,
+    Values,
+)
+from heapfit.sizing.systems.whole_buffers import MATTER, TINYUSB, ZEPHYR_BLUETOOTH
 from heapfit.sizing.systems.zephyr import ZEPHYR
-from heapfit.sizing.systems.zephyr_bluetooth import ZEPHYR_BLUETOOTH
+from heapfit.trace.stored import Trace
 
 SYSTEMS: Mapping[str, System] = MappingProxyType(
     {
@@ -40,6 +48,10 @@ SYSTEMS: Mapping[str, System] = MappingProxyType(
         "zephyr-bluetooth": ZEPHYR_BLUETOOTH,
         "nimble": NIMBLE,
         "openthread": OPENTHREAD,
+        "netx": NETX,
+        "riot": RIOT,
+        "tinyusb": TINYUSB,
+        "matter": MATTER,
         "freertos": FREERTOS,
     }
 )
@@ -90,6 +102,8 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
     known = {one.name: one.value for one in assumptions}
     if isinstance(way, HeapSetting):
         sized = _size_heap(way, workload, options, known, progress)
+    elif isinstance(way, ObjectPools):
+        sized = _size_objects(way, traces, options, progress)
     else:
         sized = way.size(Captures(traces, options, progress), known)
     return Settings(
@@ -105,6 +119,18 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
     )
 
 
+def _size_objects(
+    way: ObjectPools, traces: Sequence[Trace], options: SettingsOptions, progress: Progress
+) -> SizedSettings:
+    """The pools whose objects' sizes are given."""
+    if not options.named:
+        name = next(iter(way.standards))
+        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
+    pools = size_named_settings(traces, options, way.standards, progress)
+    memory = sum(size * setting.value for setting, size in pools)
+    return SizedSettings(tuple(setting for setting, _ in pools), memory)
+
+
 def _size_heap(
     way: HeapSetting,
     workload: Workload,
@@ -114,7 +140,7 @@ def _size_heap(
 ) -> SizedSettings:
     """The heap's setting, behind those of the pools that have names."""
     traces = [one.trace for one in workload.recordings]
-    pools = size_named_settings(traces, options, progress)
+    pools = size_named_settings(traces, options, {}, progress)
     heap, answer = size_heap(way.make(known), workload.loaded, options.named, progress)
     size = answer.size
     why = " ".join([*answer.sentences(), way.why])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from heapfit.trace.stored import Trace
 
 
 def size_named_settings(
-    traces: Sequence[Trace], options: SettingsOptions, progress: Progress
+    traces: Sequence[Trace],
+    options: SettingsOptions,
+    standards: Mapping[str, str],
+    progress: Progress,
 ) -> tuple[tuple[Setting, int], ...]:
     """The setting of each named size, with the size."""
     sizes = sorted(options.named)
@@ -27,10 +30,13 @@ def size_named_settings(
     for size, demand in zip(sizes, demands, strict=True):
         if demand.requests == 0:
             raise HeapfitError(f"name: no recording asks for {size} bytes ({options.named[size]})")
-        run_out = least_count(demand, options.admission)
+        name, run_out = options.named[size], least_count(demand, options.admission)
         why = f"Blocks of {size} bytes at once."
         pools.append(
-            (Setting(options.named[size], run_out.count, "see the system", run_out, why), size)
+            (
+                Setting(name, run_out.count, standards.get(name, "see the system"), run_out, why),
+                size,
+            )
         )
     return tuple(pools)
 

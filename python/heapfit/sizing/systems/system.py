@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.progress import Progress
-from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers, size_packets
-from heapfit.sizing.run_out import RunOut
+from heapfit.sizing.buffers import BufferPool, Layout, least_memory, one_unit, size_buffers
+from heapfit.sizing.demand import Demand, Integers, measure_demands
+from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.sizing.settings import Assumption, BufferChoice, Form, Setting, SettingsOptions
 from heapfit.trace.stored import Trace
 
@@ -40,8 +41,28 @@ class Captures:
         return size_buffers(self.traces, layouts, self.options.admission, self.progress)
 
     def size_packets(self) -> RunOut:
-        """The least count of a structure of which each packet takes one."""
-        return size_packets(self.traces, self.options.admission, self.progress)
+        """The least count of a structure of which each packet takes one, whatever its size."""
+        return self.size_cells(lambda sizes: one_unit(sizes)[1])
+
+    def size_cells(self, cells: Callable[[Integers], Integers]) -> RunOut:
+        """The least count of cells, of which a packet takes as many as its size tells."""
+        return least_count(self._demand(cells), self.options.admission)
+
+    def peak_cells(self, cells: Callable[[Integers], Integers]) -> int:
+        """The most cells that are taken at once."""
+        return self._demand(cells).peak
+
+    def largest(self) -> int:
+        """Bytes of the largest packet."""
+        batches = (batch["size"] for trace in self.traces for batch in trace.batches(("size",)))
+        return max((int(sizes.max(initial=0)) for sizes in batches), default=0)
+
+    def _demand(self, cells: Callable[[Integers], Integers]) -> Demand:
+        def assign(sizes: Integers) -> tuple[Integers, Integers]:
+            return one_unit(sizes)[0], cells(sizes)
+
+        (demand,) = measure_demands(self.traces, 1, assign, self.progress)
+        return demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +86,21 @@ class HeapSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectPools:
+    """Pools of objects, each class of which is a size of a recording's requests."""
+
+    standards: Mapping[str, str]  # by the name of the setting, in words
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """An embedded system whose settings can be printed."""
 
     title: str
     form: Form
     packets: PacketSettings | None
-    heap: HeapSetting | None
+    heap: HeapSetting | ObjectPools | None
 
 
 def size_cheapest(
