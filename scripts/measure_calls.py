@@ -2,11 +2,12 @@
 """Measures heaps as they ship on an emulated Cortex-M4, for the models of heapfit.comparison.costs.
 
 A heap is the folder that `heapfit fit` writes: at -Os, safety level 1, with its counts, its lock
-left empty. Writes, in the folder of the models, instructions.csv, the coefficients fitted to the
-calls of all traces, and codes.csv, the linked bytes of each code and how far its model is off. The
-codes are those of the design space's configurations and UNTRIED; placements must equal the host's.
-Takes some 20 minutes. `--only PATTERN` renews the codes in whose label the regular expression is
-found and keeps the rest; `--sizes` links the codes of the table again and keeps their coefficients.
+left empty. Loads and stores are those of the host, which checks words, too. Writes, in the folder
+of the models, instructions.csv, the coefficients fitted to the calls of all traces, and codes.csv,
+the linked bytes of each code and how far its model is off. The codes are those of the design
+space's configurations and UNTRIED; placements must equal the host's. Takes some 20 minutes.
+`--only PATTERN` renews the codes in whose label the regular expression is found and keeps the rest;
+`--sizes` links the codes of the table again and keeps their coefficients.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from harness.board import BOARDS
 from harness.calls import Calls
 from harness.code_size import measure_shipped_size
-from harness.codes import SHIPPED_BUILD, plan_of_code
+from harness.codes import COUNTED_BUILD, SHIPPED_BUILD, plan_of_code
 from harness.image import link_shipped_image, replay_design, replay_image
 from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
@@ -160,7 +161,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) ->
         return
     packed, design = pack(loaded.trace), replay_design(plan, region, base, counts=True)
     case = Case(code_label(plan), plan, region, base)
-    image = replay_image(workbench, M4, SHIPPED_BUILD, design)
+    image = replay_image(workbench, M4, COUNTED_BUILD, design)
     target, calls = count_replay(image, plan.allocator, packed, workbench.plugin)
     if target.placement_hash != host_replay(case, packed).result.placement_hash:
         raise HeapfitError(f"{case.name}: placed elsewhere than on the host")

@@ -15,7 +15,8 @@ from heapfit import _engine
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan, Pool
 
-SHIPPED_BUILD: Final = Build("Os", 1)  # as a generated README has it; the host counts level 1
+SHIPPED_BUILD: Final = Build("Os", 1, checks_words=False)  # as a generated README has it
+COUNTED_BUILD: Final = Build("Os", 1)  # loads and stores as the host counts them
 
 _LABEL: Final = re.compile(r"(?P<name>\w+)(:(?P<choices>[^ ]+))?(?P<far> \(pools searched\))?")
 _ABOVE_ZERO: Final = 1000  # for "tunable>0", or the most that the tunable can be

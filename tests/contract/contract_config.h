@@ -22,6 +22,9 @@ extern uint64_t loads_left;
 void report_hang(void);
 #define COUNT_LOAD() (loads_left-- == 0 ? report_hang() : (void)0)
 
+#ifndef HFIT_CHECKS_WORDS
+#define HFIT_CHECKS_WORDS 1
+#endif
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
     ((void)(heap), misuse_kind = (int)(kind), (void)(pointer), (void)misuse_count++)
 #ifndef HFIT_ON_LOAD

@@ -336,7 +336,7 @@ static void no_call_takes_more_steps_than_its_walks_have_bits(void) {
 
 /* The whole of a heap that is as long as links reach, and what is beyond them stays unused. */
 static void a_region_above_the_reach_of_links_is_used_up_to_it(void) {
-    static _Alignas(4096) unsigned char large[(5 << 20)];
+    static _Alignas(4096) unsigned char large[(9 << 20)];
     const hfit_sized_plan own = {.common = {4}, .ends = 1};
     hfit_heap *heap = hfit_sized_init(large, sizeof large, &own.common);
     const size_t reach = (size_t)4 * MOST_GRANULES;

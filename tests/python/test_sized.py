@@ -132,7 +132,7 @@ def test_a_generated_heap_has_calls_with_sizes_alone(tmp_path: Path, safety: int
 
 
 def test_a_load_beyond_its_limit_is_told_with_the_limit(tmp_path) -> None:
-    rows = "".join(f"alloc,{number},1000000\n" for number in range(5))
+    rows = "".join(f"alloc,{number},1000000\n" for number in range(9))
     (tmp_path / "large.csv").write_text(f"op,object,size\n{rows}")
     done = heapfit("compare", "large.csv", "sized:alignment=4", "good_fit", folder=tmp_path)
-    assert "4 MiB at 4, 8 MiB at 8" in " ".join(done.stdout.split())
+    assert "8 MiB at 4, 16 MiB at 8" in " ".join(done.stdout.split())

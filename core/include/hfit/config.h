@@ -21,10 +21,10 @@
 
 /* How much a call distrusts its caller and its own metadata:
  *   0  nothing is checked: a bad pointer corrupts the heap
- *   1  free, resize and usable_size check in O(1) the pointer, the block it names and the metadata
- *      they are about to change. Refused is any address that is not a live block's: second frees
- *      whatever was freed, split or joined since, foreign pointers, pointers into blocks; and a
- *      block beside damaged metadata. (Of 10^7 random second frees at each alignment none passed.)
+ *   1  free, resize and usable_size check in O(1) the pointer and the block it names. Refused is
+ *      any address that is not a live block's: second frees whatever was freed, split or joined
+ *      since, foreign pointers, pointers into blocks; with HFIT_CHECKS_WORDS also a block beside
+ *      damaged metadata. (Of 10^7 random second frees at each alignment none passed.)
  *      Not refused, in heaps with headers: an address before which the program wrote, or the region
  *      held before init, what is a header to the bit and agrees with its neighbours. Pools,
  *      partitions and maps keep what they know apart from blocks, and refuse that, too.
@@ -45,13 +45,13 @@
 #define HFIT_SAFETY 1
 #endif
 
-/* At safety level 1, 0: the metadata that a call is about to change are trusted. Every address that
- * is not a live block's is still refused, for half the price or less; but a word that the program
- * damaged, by writing beyond a block or after its free, may lead a call out of the region, and the
- * hook is not told. address_first_fit, good_fit and tailored leave these checks out, all other
- * heaps make them (docs/decisions/0040). */
+/* At safety level 1, 1: address_first_fit, good_fit and tailored check the metadata that a call is
+ * about to change, too, as all other heaps do anyway. By default these three refuse every address
+ * that is not a live block's, for half the price or less, and trust their own words: one that the
+ * program damaged, by writing beyond a block or after its free, may lead a call out of the region,
+ * and the hook is not told (docs/decisions/0040). Levels 2 and 3 always check. */
 #ifndef HFIT_CHECKS_WORDS
-#define HFIT_CHECKS_WORDS 1
+#define HFIT_CHECKS_WORDS 0
 #endif
 
 /* At safety level 3: how many freed blocks wait, 1 to 4096. A request that there is no room for

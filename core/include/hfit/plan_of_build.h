@@ -15,4 +15,6 @@
 /* The plan of the allocator whose source this is, for a call that was given `plan`. */
 #define HFIT_PLAN_OF_BUILD(plan) (plan)
 
+/* HFIT_REGION_OF_BUILD is defined in a build for one region, of so many bytes at most. */
+
 #endif

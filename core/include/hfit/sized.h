@@ -21,8 +21,8 @@
  * neither.
  *
  * A granule is the alignment. Both links and the size of a chunk of 8 B stand in its two words, so
- * a link has 20 bits and a heap 2^20 - 1 granules at most: 4 B less than 4 MiB at alignment 4, 8 B
- * less than 8 MiB at 8. What a region has behind the last one stays unused. Where a granule has 4
+ * a link has 21 bits and a heap 2^21 - 1 granules at most: 4 B less than 8 MiB at alignment 4, 8 B
+ * less than 16 MiB at 8. What a region has behind the last one stays unused. Where a granule has 4
  * B, no chunk is cut so that one alone would be left: a block that is made shorter by one moves,
  * and that is refused where there is no room to move to.
  *

@@ -44,7 +44,7 @@ static inline uint32_t slot_below(const hfit_heap *heap, const hfit_plan *plan, 
     const link_range range = chunk_range(heap, plan);
     uint32_t at;
     while (has_turns(turns) && (at = raw_link(heap, slot)) != granule && is_link(at, &range)) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         slot = offset_at(plan, at) + (turns >> 31) * 4;
         turns <<= 1;
     }
@@ -80,8 +80,8 @@ static inline void insert_small(hfit_heap *heap, const hfit_plan *plan, uint32_t
     uint32_t depth = 0;
     uint32_t at;
     while (is_link(at = raw_link(heap, slot), &range) && is_small_at(heap, plan, at) &&
-           has_steps(depth, LINK_BITS)) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+           has_steps(depth, NUMBER_BITS)) {
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         slot = offset_at(plan, at) + (turns >> 31) * 4;
         turns <<= 1;
         depth++;
@@ -182,7 +182,7 @@ static inline uint32_t last_before(const hfit_heap *heap, const hfit_plan *plan,
     uint32_t slot = root;
     uint32_t at;
     while (is_link(at = raw_link(heap, slot), &range)) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         if (at < limit) {
             best = at > best ? at : best;
             aside = NOWHERE;
@@ -200,8 +200,8 @@ static inline uint32_t last_before(const hfit_heap *heap, const hfit_plan *plan,
         }
         turns <<= 1;
     }
-    for (uint32_t bits = 0; aside != NOWHERE && has_steps(bits, LINK_BITS + 1); bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    for (uint32_t bits = 0; aside != NOWHERE && has_steps(bits, NUMBER_BITS + 1); bits++) {
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         const uint32_t offset = offset_at(plan, aside);
         best = aside < limit && aside > best ? aside : best;
         aside = link_in(heap, offset + HIGHER, &range);
@@ -219,8 +219,8 @@ static inline uint32_t first_in(const hfit_heap *heap, const hfit_plan *plan, ui
     uint32_t best = end;
     uint32_t aside = NOWHERE;
     uint32_t at = link_in(heap, root, &range);
-    for (uint32_t bits = 0; at != NOWHERE && has_steps(bits, LINK_BITS + 1); bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    for (uint32_t bits = 0; at != NOWHERE && has_steps(bits, NUMBER_BITS + 1); bits++) {
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         const uint32_t offset = offset_at(plan, at);
         if (at >= limit) {
             best = at < best ? at : best;
@@ -233,8 +233,8 @@ static inline uint32_t first_in(const hfit_heap *heap, const hfit_plan *plan, ui
         at = link_in(heap, offset + (turns >> 31) * 4, &range);
         turns <<= 1;
     }
-    for (uint32_t bits = 0; aside != NOWHERE && has_steps(bits, LINK_BITS + 1); bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+    for (uint32_t bits = 0; aside != NOWHERE && has_steps(bits, NUMBER_BITS + 1); bits++) {
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         const uint32_t offset = offset_at(plan, aside);
         best = aside >= limit && aside < best ? aside : best;
         aside = link_in(heap, offset + LOWER, &range);
@@ -260,8 +260,8 @@ static inline uint32_t small_slot(const hfit_heap *heap, const hfit_plan *plan, 
     uint32_t best_slot = NO_SLOT;
     uint32_t slot = root;
     for (uint32_t bits = 0;
-         has_steps(bits, LINK_BITS + 1) && leads_to_small(heap, plan, slot, &range); bits++) {
-        HFIT_LOOP_AT_MOST(LINK_BITS + 1);
+         has_steps(bits, NUMBER_BITS + 1) && leads_to_small(heap, plan, slot, &range); bits++) {
+        HFIT_LOOP_AT_MOST(NUMBER_BITS + 1);
         const uint32_t at = raw_link(heap, slot);
         const uint32_t near = offset_at(plan, at) + (last ? HIGHER : LOWER);
         const uint32_t far = offset_at(plan, at) + (last ? LOWER : HIGHER);

@@ -70,7 +70,8 @@ static FORCE_INLINE bool has_size(const hfit_heap *heap, uint32_t offset, uint32
 static inline uint32_t size_slot(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                  bool above) {
     const link_range range = full_range(heap, plan);
-    uint32_t turns = size_turns(size) | LAST_TURN >> (SIZE_BITS + 1);
+    const uint32_t last = LAST_TURN >> (SIZE_BITS + 1);
+    uint32_t turns = (size_turns(size) & (0 - last)) | last; /* of a damaged size no more */
     uint32_t slot = sizes_root(plan, above);
     uint32_t at;
     while (has_turns(turns) && is_link(at = raw_link(heap, slot), &range) &&

@@ -3,12 +3,12 @@
  * What all parts of `sized` know: its control words, what the plan says, granules, and the words of
  * a free chunk.
  *
- *   bits        0 to 19    20 to 31    0 to 19    20 to 27    28
+ *   bits        0 to 20    21 to 31    0 to 20    21 to 30    31
  *   word 0 | 1  lower    | size, low | higher   | size, high | is small
  *   word 2 | 3  smaller  | next, low | larger   | next, high | is listed
  *
  * A link is the number of a granule, and that of the first, which holds control words, is none. The
- * low 20 bits of a word, or of a control word that is a root, are a slot.
+ * low 21 bits of a word, or of a control word that is a root, are a slot.
  */
 #ifndef HFIT_SIZED_HEAP_H
 #define HFIT_SIZED_HEAP_H
@@ -29,10 +29,9 @@ enum {
     LEAST_ADDRESSES = 20, /* of that of the smallest chunks, where a granule has 4 B */
     /* Behind it the root of the tree by size, with two ends one for each side of the top. */
 
-    LINK_BITS = 20,
+    LINK_BITS = 21, /* of 64: two links, a size of as many, a flag */
     LINK_MASK = (1 << LINK_BITS) - 1,
-    MOST_GRANULES = LINK_MASK,
-    FLAG_SHIFT = 28,
+    FLAG_SHIFT = 31,
     FULL_NODE = 16, /* bytes of a chunk that has room for the words of both trees */
     LEAST_NODE = 8,
     NOWHERE = 0, /* no granule of a chunk */
@@ -41,6 +40,16 @@ enum {
 
 _Static_assert(FLAG_SHIFT == 2 * LINK_BITS - (32 - LINK_BITS) && FLAG_SHIFT < 32,
                "a number of two parts lies below the flag");
+
+/* Granules of a heap at most, and the bits of their numbers: fewer in a build for one region. */
+#ifdef HFIT_REGION_OF_BUILD
+#define MOST_GRANULES                                                                              \
+    (HFIT_REGION_OF_BUILD / 4 < LINK_MASK ? HFIT_REGION_OF_BUILD / 4 : (uint32_t)LINK_MASK)
+#define NUMBER_BITS (32 - hfit_leading_zeros(MOST_GRANULES))
+#else
+#define MOST_GRANULES ((uint32_t)LINK_MASK)
+#define NUMBER_BITS ((uint32_t)LINK_BITS)
+#endif
 
 #define IS_SMALL (1u << FLAG_SHIFT)
 #define IS_LISTED (1u << FLAG_SHIFT)
@@ -119,7 +128,7 @@ static FORCE_INLINE bool is_above_top(const hfit_heap *heap, const hfit_plan *pl
 
 /* The bits of a granule number by which the tree branches, moved to the top. */
 static FORCE_INLINE uint32_t turns_of(const hfit_heap *heap, uint32_t granule) {
-    return granule << hfit_leading_zeros(load_word(heap, END)) | LAST_TURN >> LINK_BITS;
+    return granule << hfit_leading_zeros(load_word(heap, END)) | LAST_TURN >> NUMBER_BITS;
 }
 
 /* False if a walk took all turns. A sound tree ends before; so this is asked from level 1 on. */
@@ -181,10 +190,10 @@ static FORCE_INLINE void set_link(hfit_heap *heap, uint32_t slot, uint32_t granu
     store_word(heap, slot, (load_word(heap, slot) & ~(uint32_t)LINK_MASK) | granule);
 }
 
-/* A number of 20 bits whose low 12 lie above the link of one word and whose high 8 above that of
+/* A number of 21 bits whose low 11 lie above the link of one word and whose high 10 above that of
  * the next. */
 static FORCE_INLINE uint32_t joined(uint32_t low, uint32_t high) {
-    return low >> LINK_BITS | (high >> LINK_BITS & 0xff) << (32 - LINK_BITS);
+    return low >> LINK_BITS | (high << 1 >> (LINK_BITS + 1)) << (32 - LINK_BITS);
 }
 
 static FORCE_INLINE uint32_t low_part(uint32_t number) {

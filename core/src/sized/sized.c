@@ -39,7 +39,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
 
 /* Granules of a heap in a region of so many: as many as leave room for the map behind them. */
 static uint32_t fitting_end(const hfit_plan *plan, uint32_t granules) {
-    uint32_t end = granules < MOST_GRANULES ? granules : (uint32_t)MOST_GRANULES;
+    uint32_t end = granules < MOST_GRANULES ? granules : MOST_GRANULES;
     const uint64_t room = (uint64_t)granules << granule_shift(plan);
     while (((uint64_t)end << granule_shift(plan)) + live_map_size(end) > room) {
         end--;
@@ -419,7 +419,7 @@ const hfit_allocator hfit_sized_allocator = {
                           "b + 5 steps, with two ends 11, free: 10, resize: both and 13; at "
                           "alignment 4 alloc 10 and 15, free 12",
             .block_bytes = "none: rounded up to the alignment, 8 at least; no hole of 4 is left. "
-                           "Of a region at most 2^20 - 1 times the alignment is used, 4 MiB at 4",
+                           "Of a region at most 2^21 - 1 times the alignment is used, 8 MiB at 4",
             .fragmentation = "about M (n - 2) for M live bytes and a largest request of n units "
                              "(Robson 1977, bound for best fit)",
             .layout = "| end | top | footprint or top end | free | trees | chunk | ... | top |\n"

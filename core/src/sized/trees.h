@@ -10,11 +10,9 @@
 #include "src/region.h"
 #include "src/sized/heap.h"
 
-enum {
-    LOG_BITS = 5,                         /* of a size's logarithm */
-    SIZE_BITS = LOG_BITS + LINK_BITS - 1, /* by which the tree by size branches */
-    MOST_CHUNKS = SIZE_BITS + 1,          /* on a way in either tree */
-};
+enum { LOG_BITS = 5 };                         /* of a size's logarithm */
+#define SIZE_BITS (LOG_BITS + NUMBER_BITS - 1) /* by which the tree by size branches */
+#define MOST_CHUNKS (SIZE_BITS + 1)            /* on a way in either tree */
 
 _Static_assert(LINK_BITS <= 1 << LOG_BITS, "the logarithm of each size has room");
 _Static_assert(SIZE_BITS < 32, "the last turn lies behind a size's");

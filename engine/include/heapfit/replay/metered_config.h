@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host build of core: counts every metadata access and remembers every misuse, per thread.
+ * The host build of core: counts every metadata access and remembers every misuse, per thread. All
+ * heaps check the words that they are about to change.
  *
  * C, since core includes it; the engine reads the same counters, heapfit_counts.
  */
@@ -40,6 +41,7 @@ extern HEAPFIT_THREAD_LOCAL heapfit_access_counts heapfit_counts
 #else
 #define HEAPFIT_COUNT(counter) ((void)(counter)++)
 #endif
+#define HFIT_CHECKS_WORDS 1
 #define HFIT_ON_LOAD(heap, offset) HEAPFIT_COUNT(heapfit_counts.loads)
 #define HFIT_ON_STORE(heap, offset) HEAPFIT_COUNT(heapfit_counts.stores)
 #define HFIT_ON_PAYLOAD(bytes) ((void)(heapfit_counts.payload += (bytes)))

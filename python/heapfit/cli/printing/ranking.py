@@ -19,7 +19,7 @@ from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 
 SIZED_LIMIT = (
-    "A region of sized is at most 1,048,575 times its alignment: 4 MiB at 4, 8 MiB at 8. Both "
+    "A region of sized is at most 2,097,151 times its alignment: 8 MiB at 4, 16 MiB at 8. Both "
     "links and the size of a free chunk of 8 B stand in its two words."
 )
 NEEDS_SIZE = "# sized deallocation: the program passes the size when it frees or resizes."
