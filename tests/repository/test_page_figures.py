@@ -144,7 +144,7 @@ def test_the_readme_says_what_heapfit_is_worth_in_its_first_hundred_words() -> N
     assert heap_4
     worth = "on {} recorded programs its allocator needs {:.2f} times"
     assert worth.format(27, float(row[1])) in begin
-    assert f"in the median, FreeRTOS heap_4 {float(heap_4[1]):.2f}" in begin
+    assert f"(the median); FreeRTOS heap_4 needs {float(heap_4[1]):.2f}" in begin
     assert "make demo" in begin
 
 
