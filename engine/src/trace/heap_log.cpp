@@ -15,21 +15,12 @@ namespace {
 
 // The first pattern that a line has is what it says.
 constexpr auto heaplog = std::to_array<LogPattern>({
-    {"hl{m,%S,0,%A", Op::alloc},
-    {"hl{m,%S,1,%A", Op::alloc},
-    {"hl{m,%S,%A", Op::alloc},
-    {"hl{c,%S,0,%A", Op::zeroed},
-    {"hl{c,%S,1,%A", Op::zeroed},
-    {"hl{c,%S,%A", Op::zeroed},
-    {"hl{z,%S,0,%A", Op::zeroed},
-    {"hl{z,%S,1,%A", Op::zeroed},
-    {"hl{z,%S,%A", Op::zeroed},
-    {"hl{r,%S,0,%O,%A}", Op::resize},
-    {"hl{r,%S,1,%O,%A}", Op::resize},
-    {"hl{r,%S,%O,%A", Op::resize},
-    {"hl{f,0,%A", Op::free},
-    {"hl{f,1,%A", Op::free},
-    {"hl{f,%A", Op::free},
+    {"hl{m,%S,%D%A", Op::alloc},
+    {"hl{f,%D%A", Op::free},
+    {"hl{c,%S,%D%A", Op::zeroed},
+    {"hl{z,%S,%D%A", Op::zeroed},
+    {"hl{r,%S,%D%O,%A}", Op::resize},
+    {"hl{r,%S,%O,%A", Op::resize}, // of block 0, which is no heap
 });
 constexpr auto wolfssl = std::to_array<LogPattern>({
     {"Alloc: %A -> %S at ", Op::alloc},

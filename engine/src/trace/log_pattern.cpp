@@ -100,6 +100,14 @@ bool take_any(std::string_view &line, std::string_view text) {
     return text[1] == 'F' || at != line.npos;
 }
 
+// Takes the number of a heap, 0 or 1, if an address is behind it.
+void take_heap(std::string_view &line) {
+    if (line.starts_with("0,") || line.starts_with("1,")) {
+        std::string_view behind = line.substr(2);
+        line.remove_prefix(take_number(behind, 16) ? 2 : 0);
+    }
+}
+
 // Takes what a pattern has up to its next field, a blank being one or more; false if it is not
 // there.
 bool take_words(std::string_view &line, std::string_view &text) {
@@ -122,6 +130,10 @@ bool take_words(std::string_view &line, std::string_view &text) {
 bool take_field(std::string_view &line, std::string_view text, HeapCall &call) {
     if (text[1] == 'F' || text[1] == 'X') {
         return take_any(line, text);
+    }
+    if (text[1] == 'D') {
+        take_heap(line);
+        return true;
     }
     const std::optional<std::uint64_t> value = take_number(line, base_of(text[1], line));
     if (value) {
