@@ -111,8 +111,8 @@ def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     assert sum(size for name, _, size in built_for_it if name.startswith("app_plan_")) <= rom
     ram = sum(size for letter, size in sizes.values() if letter in "bBdDC")
     assert sizes["app_heap_region"][1] == 65_536
-    assert ram == 65_536 + 1
-    assert "| 65536 bytes of region aligned to 64 and 1 byte |" in page
+    assert ram == 65_536 + 4
+    assert "| 65536 bytes of region aligned to 64 and 4 bytes |" in page
 
 
 def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> None:

@@ -19,6 +19,7 @@ CONTRACTS = {
     7: "86e0d17ef4dd5da4",
     8: "106ed2c8a8b8a3d1",
     9: "21490873484e4cf6",
+    10: "3bd6ca99db5aeede",
 }
 
 

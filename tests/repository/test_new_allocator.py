@@ -159,7 +159,10 @@ def test_a_wheel_holds_no_c_but_what_plugins_and_generated_folders_take(wheel: P
     native = {name for name in names if name.endswith((".c", ".h", ".cpp", ".hpp", ".a"))}
     assert f"heapfit/core/src/tiling/{NAME}.c" in native
     marks = "heapfit/generate/worst_case/loop_marks.h"
-    ours = tuple(f"heapfit/{name}/" for name in ("core", "proofs", "plugin", "recorder", "preload"))
+    ours = tuple(
+        f"heapfit/{name}/"
+        for name in ("core", "baselines", "proofs", "plugin", "recorder", "preload")
+    )
     assert [name for name in native if not name.startswith((*ours, marks))] == []
 
 

@@ -7,6 +7,6 @@
 
 /* Numbers the bond between plans and core. It grows when a plan struct, the layout of pools or what
  * an operation means changes; generated code compares it and refuses to compile with another. */
-#define HFIT_CONTRACT 9
+#define HFIT_CONTRACT 10
 
 #endif

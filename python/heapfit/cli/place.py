@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import typer
@@ -15,6 +16,7 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragr
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
@@ -42,13 +44,17 @@ def run(command: PlaceCommand) -> None:
         dict(map(_parse_hot, command.hot or [])),
         tuple(command.allocators or MEMORY_HEAPS[:1]),
     )
-    with progress_bar(_WORK) as progress:
-        placing = place_recordings(command.sources, command.memories, options, progress)
-    names: dict[int, str] = {}
-    for one in placing.demands:
-        names |= site_names(one.loaded, command.programs or [])
-    if command.report is not None:
-        write_memories_page(command.report, placing, names, command_line())
+    with ExitStack() as opened:
+        with progress_bar(_WORK) as progress:
+            traces = [
+                opened.enter_context(open_trace(one, progress=progress)) for one in command.sources
+            ]
+            placing = place_recordings(traces, command.memories, options, progress)
+        names: dict[int, str] = {}
+        for one in placing.demands:
+            names |= site_names(one.loaded, command.programs or [])
+        if command.report is not None:
+            write_memories_page(command.report, placing, names, command_line())
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)

@@ -31,7 +31,8 @@ from heapfit.generate.worst_calls import CallBounds
 from heapfit.plan.targets import Language, Platform
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_COUNTS_SIZE = 20  # bytes of what calls have done, on a 32-bit target
+_POINTER_SIZE = 4  # bytes of the heap's address, on a 32-bit target
+_COUNTS_SIZE = 20  # bytes of what calls have done there
 
 
 def heap_texts(design: HeapDesign) -> dict[str, str]:
@@ -110,7 +111,7 @@ def readme_text(
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
         "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],
-        "more_ram": 1 + 4 * design.is_given + _COUNTS_SIZE * design.counts,
+        "more_ram": _POINTER_SIZE + design.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
     }
     return _fill("README.md.j2", design, sizes=sizes, **figures)
 

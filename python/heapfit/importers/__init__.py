@@ -89,7 +89,12 @@ def open_any(
 
 
 def has_known_lifetimes(source: Path) -> bool:
-    """True for a file of buffers whose lifetimes are known beforehand, such as a network."""
+    """True for a file of buffers whose lifetimes are known beforehand, such as a network.
+
+    False for a pipe, which can be read once.
+    """
+    if source.exists() and not source.is_file():
+        return False
     with ByteStream(source) as stream:
         if stream.head.startswith(STORED_MAGIC):
             return False

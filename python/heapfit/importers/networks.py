@@ -62,7 +62,12 @@ Tensors: TypeAlias = list[Tensor]
 
 
 def find_tensors(source: Path) -> Tensors:
-    """The tensors of a network in the order of its trace's lifetimes; none if it is no network."""
+    """The tensors of a network in the order of its trace's lifetimes; none if it is no network.
+
+    Of a pipe there are none: it can be read once, as a trace.
+    """
+    if not source.is_file():
+        return []
     with ByteStream(source) as stream:
         for matches, read in _READERS:
             if matches(stream.head):
