@@ -132,7 +132,13 @@ int main(void) { char *own = mmap(0, 20 << 20, PROT_READ | PROT_WRITE,
 
 @pytest.mark.parametrize(
     ("mapped", "name"),
-    [("libjvm.so", "Java's heap"), ("libcoreclr.so", ".NET's heap"), ("libnode.so.1", "V8's heap")],
+    [
+        ("libjvm.so", "Java's heap"),
+        ("libcoreclr.so", ".NET's heap"),
+        ("libmonosgen-2.0.so.1", "Mono's heap"),
+        ("libnode.so.1", "V8's heap"),
+        ("beam.smp", "Erlang's carriers (+Mea min"),
+    ],
 )
 def test_runtimes_are_known_by_what_they_map(mapped, name):
     watch = Watch(1, 20 << 20, 20 << 20, None, frozenset(["libc.so.6", mapped]))
@@ -142,10 +148,21 @@ def test_runtimes_are_known_by_what_they_map(mapped, name):
 
 def test_sanitizers_are_named_before_the_program_runs(tmp_path):
     text = "#include <stdlib.h>\nint main(void) { free(malloc(1)); }\n"
-    for name in ("address", "thread"):
-        program = compile_text(text, tmp_path / name, f"-fsanitize={name}")
+    for name in ("address", "thread", "leak", "memory"):
+        compiler = "clang" if name == "memory" else "cc"
+        program = compile_text(text, tmp_path / name, f"-fsanitize={name}", compiler=compiler)
         with pytest.raises(HeapfitError, match=f"is built with -fsanitize={name}"):
             record.record([str(program)], tmp_path / "out.parquet")
+
+
+def test_a_go_program_is_known_by_its_note(tmp_path):
+    text = r"""__asm__(".pushsection .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n.asciz \"Go\\0\"\n"
+        ".long 0\n.popsection");
+int main(void) { return 0; }
+"""
+    program = compile_text(text, tmp_path / "go", "-static")
+    with pytest.raises(HeapfitError, match="go: is a Go program, whose heap is Go's own"):
+        record.record([str(program)], tmp_path / "out.parquet")
 
 
 def test_a_program_that_ends_in_an_exec_of_one_that_cannot_be_recorded_says_so(tmp_path):
