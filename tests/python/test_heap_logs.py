@@ -147,6 +147,15 @@ def test_lines_become_the_events_they_tell(form, step):
     assert any("of other text passed over." in note for note in reader.notes)
 
 
+def test_block_0_is_no_heap_of_heaplogs():
+    """One heap's number may stand before a block; a lone 0 is none, or what was refused."""
+    reader, events = read(
+        b"hl{m,16,3fff0370}\nhl{r,8,0,3fff0400}\nhl{r,9,1,0,3fff0500}\nhl{m,4,0}\n"
+    )
+    assert [size for _op, _object, size in events] == [16, 8, 9]
+    assert [note for note in reader.notes if "refused" in note]
+
+
 @pytest.mark.parametrize("form", LOGS)
 def test_a_log_is_known_by_its_lines(form, tmp_path):
     log = tmp_path / "device.log"

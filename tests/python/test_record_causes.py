@@ -156,8 +156,8 @@ def test_sanitizers_are_named_before_the_program_runs(tmp_path):
 
 
 def test_a_go_program_is_known_by_its_note(tmp_path):
-    text = r"""__asm__(".pushsection .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n.asciz \"Go\\0\"\n"
-        ".long 0\n.popsection");
+    text = r"""__asm__(".pushsection .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n"
+        ".asciz \"Go\\0\"\n.long 0\n.popsection");
 int main(void) { return 0; }
 """
     program = compile_text(text, tmp_path / "go", "-static")
