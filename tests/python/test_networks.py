@@ -17,12 +17,14 @@ from heapfit.importers import ImportOptions, networks, open_any
 from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.networks import (
     Tensor,
+    add_offline_plan,
     is_onnx,
     is_tflite,
     read_onnx,
     read_planner_dump,
     read_tflite,
 )
+from heapfit.trace.stored import prefix_errors
 
 ROOT = Path(__file__).parents[2]
 DUMP = """\
@@ -127,8 +129,34 @@ def test_a_damaged_tflite_model_is_refused(network: bytes, tmp_path: Path) -> No
         (tmp_path / "m.tflite").write_bytes(damaged)
         try:
             open_any(tmp_path / "m.tflite", ImportOptions(), tmp_path / "in")
+            with prefix_errors(tmp_path / "m.tflite"):
+                add_offline_plan(bytes(damaged), {})
         except HeapfitError as error:
             assert str(error).startswith(f"{tmp_path}/m.tflite: ")
+            assert "unpack" not in str(error)
+            assert "index" not in str(error)
+
+
+def test_a_model_damaged_beside_its_tensors_gets_no_plan(network: bytes, tmp_path: Path) -> None:
+    damaged, root = bytearray(network), Table.root(network)
+    struct.pack_into("<H", damaged, root.place - _vtable_distance(network), 0xFFFF)
+    (tmp_path / "m.tflite").write_bytes(damaged)
+    done = heapfit("bounds", "m.tflite", "-o", "planned.tflite", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("heapfit: m.tflite: the model is cut short or damaged")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "planned.tflite").exists()
+
+
+def _vtable_distance(content: bytes) -> int:
+    return int(struct.unpack_from("<i", content, Table.root(content).place)[0])
+
+
+def test_a_tensor_of_4_gib_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "boot.log").write_text(DUMP.replace("size=100", f"size={1 << 32}"))
+    done = heapfit("bounds", "boot.log", folder=tmp_path)
+    assert done.returncode == 1
+    assert "boot.log: tensor 0 takes 4,294,967,296 B" in done.stderr
 
 
 def test_a_model_gets_the_packing_as_its_offline_plan(network: bytes, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
 from heapfit.outputs.file import stage_file
+from heapfit.trace.stored import prefix_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ class Placement:
                 "(write .csv, .json or .h)"
             )
         numbers = [one.number for one in find_tensors(self.source)]
-        return add_offline_plan(content, dict(zip(numbers, self.offsets.tolist(), strict=True)))
+        with prefix_errors(self.source):
+            places = zip(numbers, self.offsets.tolist(), strict=True)
+            return add_offline_plan(content, dict(places))
 
     def _header(self, name: str) -> Iterator[str]:
         """C: the bytes of each bank, and the offset of each id, of several banks with its own."""

@@ -12,6 +12,7 @@ import importlib
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -22,6 +23,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
+from heapfit.plan.plan import LARGEST_REGION
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import Columns, TraceInfo
 
@@ -153,8 +155,10 @@ def _is_planned(tensor: Table, buffers: Sequence[Table]) -> bool:
 
 
 def _tflite_size(tensor: Table) -> int:
-    # A type beyond the known ones is an IndexError: refused.
-    bits = _TFLITE_BITS[tensor.number(_TENSOR_TYPE, "<B")]
+    kind = tensor.number(_TENSOR_TYPE, "<B")
+    if kind >= len(_TFLITE_BITS):
+        raise HeapfitError(f"tensor {tensor.text(_TENSOR_NAME)} has an unknown type, {kind}")
+    bits = _TFLITE_BITS[kind]
     return -(-bits * prod(max(one, 1) for one in tensor.numbers(_TENSOR_SHAPE)) // 8)
 
 
@@ -164,7 +168,12 @@ def add_offline_plan(content: bytes, offsets: dict[int, int]) -> bytes:
     TFLite Micro places tensors of other numbers itself. The content stays as it is: what is new
     stands before it.
     """
-    model = Table.root(content)
+    with _refuse_damaged():
+        return _add_offline_plan(Table.root(content), offsets)
+
+
+def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
+    content = model.content
     graphs = model.tables(_MODEL_SUBGRAPHS)
     if len(graphs) > 1:
         raise HeapfitError(
@@ -203,15 +212,13 @@ class _ArenaSource:
 
     def chunks(self) -> Iterator[bytes]:
         """Yields the tensors as minimalloc's CSV."""
-        try:
+        with _refuse_damaged():
             tensors = self._read(b"".join(self._stream.chunks()))
-        except HeapfitError:
-            raise
-        except Exception as error:  # what a parser raises of a damaged model
-            raise HeapfitError(f"the model cannot be read: {error}") from error
         yield b"id,lower,upper,size\n"
         for number, one in enumerate(tensors):
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
+            if size > LARGEST_REGION:
+                raise HeapfitError(f"tensor {one.name} takes {size:,} B: no arena holds 4 GiB")
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
 
@@ -231,6 +238,21 @@ class _ArenaSource:
     def chains(self) -> Chains:
         """The callers of sites: a network has none."""
         return self._source.chains()
+
+
+@contextmanager
+def _refuse_damaged() -> Iterator[None]:
+    """Turns what a parser raises of a damaged model into one line."""
+    try:
+        yield
+    except HeapfitError:
+        raise
+    except (struct.error, IndexError) as error:
+        raise HeapfitError(
+            "the model is cut short or damaged: it refers to what is not in it (export it again)"
+        ) from error
+    except Exception as error:
+        raise HeapfitError(f"the model cannot be read: {error}") from error
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)
