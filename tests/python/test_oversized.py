@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from small_traces import heapfit
 
 from heapfit.importers import import_file, open_trace
 from heapfit.trace.oversized import leave_out_oversized
@@ -53,3 +54,11 @@ def test_more_than_three_are_counted(tmp_path):
         assert len(served.info.notes) == 4
         assert served.info.notes[3] == "2 more requests of such sizes are left out."
         assert np.concatenate([one["size"] for one in served.batches(["size"])]).tolist() == [8]
+
+
+@pytest.mark.parametrize("rest", [("bounds",), ("place", "--memory=a=4K", "--memory=b=4K")])
+def test_bounds_and_place_name_them(trace, rest):
+    command, *options = rest
+    done = heapfit(command, trace.path, *options, folder=trace.path.parent)
+    assert done.returncode == 0
+    assert "Event 1 asks for 4,294,967,295 B at call site 1234abcd" in " ".join(done.stderr.split())

@@ -12,7 +12,16 @@ import typer
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place_offline import is_offline, run_offline
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Table,
+    paragraph,
+    print_result,
+)
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
@@ -134,6 +143,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
         if command.hot
         else "How often a block is accessed is unknown, so no time is told."
     )
+    for one in placing.demands:
+        yield from (Note(f"{one.name}: {text}") for text in one.loaded.trace.info.notes)
     for name, path in (("plan", command.output), ("report", command.report)):
         if path is not None:
             yield Line(f"{name:7}{path}", is_copied=True)
