@@ -23,6 +23,8 @@ _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
 _SERVED = re.compile(r"(?i)alloc|\bnew\b|\bget\b")
 _FREED = re.compile(r"(?i)free|\bdel|release")
+_FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
+_NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
 _SHOWN = 3  # lines
 _MOST_LINES = 5_000
 _LONGEST = 400  # characters of a line that is looked at
@@ -68,7 +70,7 @@ class _Line:
             if start <= number.start() <= last.start():
                 text += self.text[at : number.start()] + fields.get(i, "{any}")
                 at = number.end()
-        return text.lstrip()
+        return _NO_WORDS.sub("", text)
 
 
 def guess_own_lines(head: bytes) -> Guess | None:
@@ -76,7 +78,7 @@ def guess_own_lines(head: bytes) -> Guess | None:
     lines = [
         _Line(text, tuple(_NUMBER.finditer(text)))
         for text in head.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
-        if len(text) <= _LONGEST and text.isprintable()
+        if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
     shapes: dict[str, list[_Line]] = defaultdict(list)
     for line in lines:
