@@ -218,7 +218,9 @@ class _ArenaSource:
         for number, one in enumerate(tensors):
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
             if size > LARGEST_REGION:
-                raise HeapfitError(f"tensor {one.name!r:.60} takes {size:,} B: no arena holds 4 GiB")
+                raise HeapfitError(
+                    f"tensor {one.name!r:.60} takes {size:,} B: no arena holds 4 GiB"
+                )
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
 
@@ -252,7 +254,8 @@ def _refuse_damaged() -> Iterator[None]:
             "the model is cut short or damaged: it refers to what is not in it (export it again)"
         ) from error
     except Exception as error:
-        raise HeapfitError(f"the model cannot be read: {error}") from error
+        told = "".join(one if one.isprintable() else " " for one in str(error))
+        raise HeapfitError(f"the model cannot be read: {told:.200}") from error
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)

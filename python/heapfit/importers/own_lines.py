@@ -12,7 +12,7 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.importers.source import OwnLines
@@ -93,6 +93,8 @@ def guess_own_lines(head: bytes) -> Guess | None:
         default=None,
     )
     own = OwnLines(_describe_allocation(served[0]), _describe_free(freed[0]) if freed else "")
+    if own.free == "{address}":  # no words, which may be an address in any other line
+        return Guess(_show(served, []), replace(own, free=""))
     return Guess(_show(served, freed or []), own)
 
 
@@ -112,9 +114,13 @@ def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
     if not (served and freed):
         return None
     most, least = max(served, key=len), max(freed, key=len)
-    if not {_size(line) for line in least} <= {_size(line) for line in most}:
-        return None
-    return Guess(_show(most, least), OwnLines(_describe_size(most[0]), _describe_size(least[0])))
+    own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
+    are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
+    return (
+        Guess(_show(most, least), own)
+        if are_paired and "{size}" not in (own.line, own.free)
+        else None
+    )
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
