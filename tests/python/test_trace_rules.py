@@ -81,10 +81,10 @@ def test_a_refusal_that_dropping_avoids_says_so():
 
 def test_dropped_events_are_counted_and_leave_the_rest_as_it_is():
     columns, notes = read("f 9\na 0 8\na 0 16\nr 7 5\nr 7 0\nf 0\nf 0\n", drop_unknown=True)
-    assert columns["op"] == [0, 4]
-    assert columns["size"] == [8, 0]
+    assert columns["op"] == [0, 4, 0, 4]
+    assert columns["size"] == [8, 0, 16, 0]
     assert notes == [
-        "1 allocation of a live id dropped.",
+        "1 block taken as freed, in whose place others were given.",
         "2 resizes of unknown ids dropped.",
         "2 frees of unknown ids dropped.",
     ]

@@ -70,8 +70,9 @@ bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint6
     }
     const LiveTable::Slot moved = *slot;
     if (!live_.insert(new_id, moved.size, moved.object)) {
-        drop(dropped_resizes_, "resize moves to id " + std::to_string(new_id) + ", which is live");
-        return false;
+        drop(given_again_, "resize moves to id " + std::to_string(new_id) + ", which is live");
+        release_unseen(new_id, origin_ + latest_);
+        (void)live_.insert(new_id, moved.size, moved.object);
     }
     live_.erase(live_.find(old_id));
     return true;
@@ -115,8 +116,9 @@ void TraceBuilder::allocate(const Request &request) {
     }
     const auto object = static_cast<ObjectId>(allocations_);
     if (!live_.insert(request.id, request.size, object)) {
-        drop(dropped_allocations_, "id " + std::to_string(request.id) + " is allocated again");
-        return;
+        drop(given_again_, "id " + std::to_string(request.id) + " is allocated again");
+        release_unseen(request.id, request.time);
+        (void)live_.insert(request.id, request.size, object);
     }
     allocations_++;
     charge(0, request.size);
@@ -153,6 +155,15 @@ void TraceBuilder::release(const Request &request, bool is_resize) {
     freed.size = 0;
     append(freed, slot->object);
     live_.erase(slot);
+}
+
+// A live block whose memory another gets: its free was not told.
+void TraceBuilder::release_unseen(std::uint64_t id, std::uint64_t time) {
+    Request request;
+    request.op = Op::free;
+    request.id = id;
+    request.time = time;
+    release(request, false);
 }
 
 void TraceBuilder::charge(Bytes old_size, Bytes new_size) {
@@ -207,8 +218,8 @@ std::vector<std::string> TraceBuilder::notes() const {
             told.push_back(counted(count, one, many));
         }
     };
-    tell(dropped_allocations_, "allocation of a live id dropped.",
-         "allocations of live ids dropped.");
+    tell(given_again_, "block taken as freed, in whose place others were given.",
+         "blocks taken as freed, in whose place others were given.");
     tell(dropped_resizes_, "resize of an unknown id dropped.", "resizes of unknown ids dropped.");
     tell(dropped_frees_, "free of an unknown id dropped.", "frees of unknown ids dropped.");
     tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
