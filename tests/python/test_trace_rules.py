@@ -109,16 +109,11 @@ def test_a_request_for_0_bytes_is_kept():
     assert notes == []
 
 
-def test_the_largest_request_passes_and_one_byte_more_is_refused():
-    columns, _ = read(f"a 0 {1 << 47}\n")
-    assert columns["size"] == [1 << 47]
-    assert refusal(f"a 0 {(1 << 47) + 1}\n").startswith("line 1: size 140737488355329 is above")
-
-
-@pytest.mark.parametrize("size", [1 << 63, (1 << 64) - 1])
-def test_a_size_beyond_any_address_space_is_refused(size):
-    assert "is above the largest request" in refusal(f"a 0 {size}\n")
-    assert "is above the largest request" in refusal(f"a 0 8\nr 0 {size}\n")
+@pytest.mark.parametrize("size", [(1 << 47) + 1, 1 << 63, (1 << 64) - 1])
+def test_a_size_beyond_any_address_space_is_stored_as_the_largest(size):
+    columns, notes = read(f"a 0 {1 << 47}\nr 0 {size}\na 1 {size}\n")
+    assert columns["size"] == [1 << 47] * 3
+    assert notes == ["2 sizes above 2^47 stored as 2^47."]
 
 
 @pytest.mark.parametrize("size", [0, 1 << 31, 1 << 32])

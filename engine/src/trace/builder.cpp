@@ -38,6 +38,13 @@ void TraceBuilder::drop(std::uint64_t &count, const std::string &what) {
 
 void TraceBuilder::add(const Request &request, std::uint64_t position) {
     position_ = position;
+    if (request.size > largest_request) { // as of -1
+        Request capped = request;
+        capped.size = largest_request;
+        capped_++;
+        add(capped, position);
+        return;
+    }
     check(request);
     switch (request.op) {
     case Op::alloc:
@@ -91,10 +98,6 @@ std::vector<std::uint64_t> TraceBuilder::live_ids() const {
 }
 
 void TraceBuilder::check(const Request &request) const {
-    if (request.size > largest_request) {
-        refuse("size " + std::to_string(request.size) + " is above the largest request, " +
-               std::to_string(largest_request));
-    }
     if (request.alignment != 0 && request.op != Op::aligned) {
         refuse("only an aligned allocation has an alignment");
     }
@@ -224,6 +227,7 @@ std::vector<std::string> TraceBuilder::notes() const {
     tell(dropped_frees_, "free of an unknown id dropped.", "frees of unknown ids dropped.");
     tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
          "resizes to 0 bytes taken as frees.");
+    tell(capped_, "size above 2^47 stored as 2^47.", "sizes above 2^47 stored as 2^47.");
     tell(times_raised_, "time below its predecessor set to it.",
          "times below their predecessors set to them.");
     tell(long_gaps_, "gap above one hour (one second in plots).",

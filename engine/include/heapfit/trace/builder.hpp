@@ -111,6 +111,7 @@ class TraceBuilder {
     Tick origin_ = 0; // the source's time of the first event
     Tick latest_ = 0; // time of the last event, from the origin
     std::uint64_t given_again_ = 0;
+    std::uint64_t capped_ = 0;
     std::uint64_t dropped_resizes_ = 0;
     std::uint64_t dropped_frees_ = 0;
     std::uint64_t resizes_to_zero_ = 0;
