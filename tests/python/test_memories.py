@@ -25,6 +25,7 @@ from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.stored import Trace
 
 DMA = 2
@@ -80,10 +81,38 @@ def test_what_requests_need_is_a_column_of_its_own(recording, demand):
     assert trace.columns[-1] == "needs"
     assert trace.to_arrow()["needs"].to_pylist() == demand.needs.tolist()
     assert set(demand.sizes[demand.needs == DMA].tolist()) == {1000}
-    plain = recording.with_name("plain.csv")
-    plain.write_text("op,object,size\nalloc,1,8\n")
-    trace = import_file(plain, plain.with_suffix(".parquet"))
-    assert (trace.has_needs, trace.needs().tolist()) == (False, [0])
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "found"),
+    [
+        ("", ("", "", ""), ()),
+        (",needs", (",2", ",128", ",7"), ("needs",)),
+        (",served", (",131", ",0x88", ","), ("served",)),
+        (",served,needs", (",1,2", ",8,0", ",255,255"), ("needs", "served")),
+    ],
+)
+def test_needs_and_where_requests_were_served_are_columns_if_told(tmp_path, columns, rows, found):
+    """A free has neither, and an excerpt of the trace keeps both."""
+    source = tmp_path / "told.csv"
+    events = zip(("alloc,1,8", "resize,1,9", "free,1,0"), rows, strict=True)
+    source.write_text("\n".join((f"op,object,size{columns}", *map("".join, events), "")))
+    trace = import_file(source, tmp_path / "told.parquet")
+    assert Trace.open(trace.path).optional == trace.optional == found
+    told = {name: [int(row.split(",")[i] or "0", 0) for row in rows[:2]]
+            for i, name in enumerate(columns.split(","))}  # fmt: skip
+    assert trace.needs().tolist() == [*told.get("needs", [0, 0]), 0]
+    assert trace.served().tolist() == [*told.get("served", [0, 0]), 0]
+    again = from_arrow(trace.to_arrow(), tmp_path / "again.parquet")
+    assert again.to_arrow().equals(trace.to_arrow())
+
+
+@pytest.mark.parametrize("bad", ["256", "-1", "psram", "0x100"])
+def test_a_memory_that_is_no_sum_of_bits_is_rejected_with_its_line(tmp_path, bad):
+    source = tmp_path / "bad.csv"
+    source.write_text(f"op,object,size,served\nalloc,1,8,128\nalloc,2,8,{bad}\n")
+    with pytest.raises(HeapfitError, match=r"line 3: served .* is "):
+        import_file(source, tmp_path / "bad.parquet")
 
 
 def test_each_heap_does_what_it_would_do_alone(demand):
