@@ -42,9 +42,9 @@
 #endif
 
 /* HFIT_RECORD_SERVED(block), if a build defines it, is what the memory offers that a block lies in:
- * the bits of docs/trace-schema.md, such as 8 | 128 for external RAM; 0 = unknown. It is asked under
- * the lock and may look at the address alone. A block of the same memory as the one before in its
- * frame takes no byte of the log, others take 3. */
+ * the bits of docs/trace-schema.md, such as 8 | 128 for external RAM; 0 = unknown. It is asked
+ * under the lock and may look at the address alone. A block of the same memory as the one before in
+ * its frame takes no byte of the log, others take 3. */
 
 /* Bytes of a frame's slot in the ring: 44 to 127. */
 #ifndef HFIT_RECORD_FRAME_SIZE

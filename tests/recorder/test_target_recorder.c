@@ -117,13 +117,13 @@ static void needs_are_told_of_each_request_and_another_memory_once(void) {
     test_served = 8;
     drain_all(&r);
     const uint8_t body[] = {
-        2 << 3,     4,                           /* in a memory that is not known */
-        3,          0,          6 << 2 | 3, 131, /* moved to another one, 131 in two bytes */
-        1,          1 << 3,     4,               /* 1 unit on */
-        5 << 2 | 3, 2,          1 << 2 | 3,      /* needs DMA */
-        1 << 3 | 4, 4,                           /* in the same */
-        3 << 2 | 3, 4,                           /* refused: in none */
-        6 << 2 | 3, 0,          1 << 3 | 4, 4,   /* no longer known */
+        2 << 3,     4,                       /* in a memory that is not known */
+        3,          0,      6 << 2 | 3, 131, /* moved to another one, 131 in two bytes */
+        1,          1 << 3, 4,               /* 1 unit on */
+        5 << 2 | 3, 2,      1 << 2 | 3,      /* needs DMA */
+        1 << 3 | 4, 4,                       /* in the same */
+        3 << 2 | 3, 4,                       /* refused: in none */
+        6 << 2 | 3, 0,      1 << 3 | 4, 4,   /* no longer known */
     };
     check_log(body, sizeof body);
     hfit_record_alloc(&r, block_at(4), 4);
@@ -136,7 +136,7 @@ static void a_header_tells_what_the_recording_is_of(void) {
     hfit_record_free(&r, block_at(4));
     drain_all(&r);
     const uint8_t expected[] = {
-        0x80 | 19, 0,    0,    0,    0,    0, 0, 1, 8 * sizeof(void *), 2, 0xe8,
+        0x80 | 19, 0,    0,    0,    0,    0, 0,  1, 8 * sizeof(void *), 2, 0xe8,
         0x07,      0x80, 0x20, 0x80, 0x20, 0, 16, 1};
     CHECK(frame_size(log_bytes) == sizeof expected + 4);
     CHECK(memcmp(log_bytes + 2, expected, sizeof expected) == 0);

@@ -90,9 +90,10 @@ void CsvLines::read_columns(std::uint64_t number) {
     for (const std::string &field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), field);
         if (found == column_names.end()) {
-            refuse_line(number,
-                        "column " + quoted(field) +
-                            " is none of op, object, size, alignment, time, thread, site, needs, served");
+            refuse_line(
+                number,
+                "column " + quoted(field) +
+                    " is none of op, object, size, alignment, time, thread, site, needs, served");
         }
         const auto column = static_cast<Column>(found - column_names.begin());
         if (has_column(column)) {

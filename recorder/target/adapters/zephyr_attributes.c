@@ -4,8 +4,8 @@
  * (CONFIG_SHARED_MULTI_HEAP), and the heaps of memory attributes (CONFIG_MEM_ATTR_HEAP), as one
  * heap, with what each request needs and what the memory offers that served it: that of the
  * devicetree (CONFIG_MEM_ATTR) or the region that was added to the shared multi heap. Link with
- * --wrap of each function below, beside zephyr.c or alone. Interrupts are locked from the call to its record. A heap that a build has not is dropped
- * by the linker, since nobody calls it.
+ * --wrap of each function below, beside zephyr.c or alone. Interrupts are locked from the call to
+ * its record. A heap that a build has not is dropped by the linker, since nobody calls it.
  *
  * Attributes of your own: define both macros, as bits of docs/trace-schema.md.
  */
