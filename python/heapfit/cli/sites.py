@@ -17,6 +17,7 @@ from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.source_lines import SourcePlace, places_in
+from heapfit.memories.demand import demand_of
 from heapfit.plan.memories import find_unmet, names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
@@ -143,7 +144,8 @@ def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
 
 def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
     """What each memory holds at the peak, and the requests served where their need is not met."""
-    served = loaded.trace.served()
+    demand = demand_of(loaded.trace.path.name, loaded, [], {})
+    served = demand.served
     if not served.any():
         raise HeapfitError(
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
@@ -161,7 +163,7 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
         Column("requests", "of requests"),
         Column("requested", "bytes asked for"),
     ]
-    missing = find_unmet(loaded.trace.needs(), served)
+    missing = find_unmet(demand.needs, served)
     unmet = int(np.count_nonzero(missing))
     yield Fields({"view": View.MEMORIES, "unmet_needs": unmet})
     yield Table(

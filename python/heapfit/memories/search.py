@@ -130,7 +130,8 @@ class Ground:
         None where a recording does not tell it, or if the memory is too small for that.
         """
         inside = self._recorded_inside
-        if not all(one.served.any() for one in self.demands):
+        known = [find_memories(self.memories, one.served) >= 0 for one in self.demands]
+        if not all(one.any() for one in known):
             return None
         weights = np.concatenate([one.weights[one.asks] for one in self.demands])
         is_inside = np.concatenate(
