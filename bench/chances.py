@@ -30,7 +30,7 @@ from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
-from heapfit.forecast.extremes import Gumbel, sample_gumbel
+from heapfit.forecast.extremes import Gumbel, fit_gumbel
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Outlook, find_outlook
@@ -350,7 +350,7 @@ def exceed_region(times: float, chance: float, random: Random) -> float:
 
 def state_chance(law: str, runs: int, chance: float, random: Random) -> float:
     draw, level = LAWS[law]
-    return sample_gumbel(draw(random, runs)).law.chance(level(chance), 1)
+    return fit_gumbel(draw(random, runs)).chance(level(chance), 1)
 
 
 def exceed_reserve(times: int, random: Random) -> float | None:
