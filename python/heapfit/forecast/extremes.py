@@ -27,7 +27,7 @@ INTERVAL = 0.9  # the share of samples whose interval holds the true value
 _EULER = 0.5772156649015329
 _DRAWN = 400_000  # values of a standard law, in samples as large as the one that is judged
 _MOST_DRAWN = 10_000  # samples
-_SHAPES = (-0.1, 0.5)  # of Hosking's sign: 0 is Gumbel's law, above it a law has a bound
+SHAPES = (-0.1, 0.5)  # of Hosking's sign: 0 is Gumbel's law, above it a law has a bound
 _ALIKE = 0.1  # the share of the samples drawn whose skewness is nearest to one's own
 _FEWEST = 6  # values that dependent ones count as
 _CERTAIN = 6.0  # the logarithm of exceedances expected, above which one is certain
@@ -156,7 +156,7 @@ def _draw_samples(count: int) -> tuple[NDArray[np.float64], ...]:
     Their laws have location 0, scale 1 and any of the shapes.
     """
     random = np.random.default_rng(1)
-    shapes = random.uniform(*_SHAPES, min(max(1000, _DRAWN // count), _MOST_DRAWN))
+    shapes = random.uniform(*SHAPES, min(max(1000, _DRAWN // count), _MOST_DRAWN))
     gumbel = random.gumbel(size=(len(shapes), count))
     values = -np.expm1(-shapes[:, None] * gumbel) / shapes[:, None]
     skews = _find_skew(values)

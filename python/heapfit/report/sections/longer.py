@@ -83,7 +83,7 @@ def describe_chances(row: LongerRun) -> str | None:
     if row.interval is None:
         return None
     low, high = row.interval
-    return f"{floor(100 * low)} to {ceil(100 * high)} %"
+    return f"{floor(100 * low)} to {max(1, ceil(100 * high))} %"
 
 
 def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
