@@ -95,8 +95,16 @@ def is_onnx(head: bytes) -> bool:
 
 def read_planner_dump(content: bytes) -> Tensors:
     """Reads the buffers that TFLite Micro's memory planner printed."""
-    numbers = (map(int, filter(None, match.groups())) for match in _DUMPED.finditer(content))
-    return [Tensor(name, str(name), first, last, size) for name, size, first, last in numbers]
+    tensors: dict[int, Tensor] = {}
+    for match in _DUMPED.finditer(content):
+        number, size, first, last = map(int, filter(None, match.groups()))
+        if number in tensors:
+            line = content.count(b"\n", 0, match.start()) + 1
+            raise HeapfitError(
+                f"line {line}: buffer {number} is printed twice: keep the lines of one plan"
+            )
+        tensors[number] = Tensor(number, str(number), first, last, size)
+    return list(tensors.values())
 
 
 def read_onnx(content: bytes) -> Tensors:
