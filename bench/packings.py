@@ -177,7 +177,7 @@ def compare_in_turn(
 def list_recordings() -> list[Path]:
     corpus = os.environ.get("HEAPFIT_CORPUS")
     others = Path(corpus).rglob("*.heap*") if corpus else ()
-    return [*sorted(EXAMPLES.rglob("*.parquet")), *sorted(others)]
+    return [*sorted(EXAMPLES.glob("*/*.parquet")), *sorted(others)]
 
 
 def pack_by_zones(recording: Path) -> tuple[str, int, int]:
