@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 Maxima: TypeAlias = NDArray[Any] | Sequence[float]
 
 INTERVAL = 0.9  # the share of samples whose interval holds the true value
-_EULER = 0.5772156649015329
 _DRAWN = 400_000  # values of a standard law, in samples as large as the one that is judged
 _FEWEST = 4  # values that dependent ones count as
 _CERTAIN = 6.0  # the logarithm of exceedances expected, above which one is certain
@@ -69,12 +68,6 @@ class GumbelSample:
     spread: float  # the second L-moment; 0: all maxima are equal
     count: int  # of maxima
     dependence: float = 1.0  # neighbouring maxima that tell what one alone would
-
-    @property
-    def law(self) -> Gumbel:
-        """The law that fits the sample best: its chance of a given level is right on average."""
-        scale = self.spread / log(2)
-        return Gumbel(self.mean - _EULER * scale, scale)
 
     def level(self, windows: float, chance: float) -> float:
         """The level that the maximum of so many windows exceeds with this chance."""
