@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import typer
+
 from heapfit import _engine
 from heapfit.bounds.placement import Placement
 from heapfit.cli.commands.memories import PlaceCommand
@@ -23,6 +25,7 @@ from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 
+TOO_SMALL = 3  # exit status
 _WORK = {"import": 20, "read events": 10, "profile": 10, "place": 60}
 
 
@@ -40,11 +43,13 @@ def run_offline(command: PlaceCommand) -> None:
         raise HeapfitError(
             "--needs, --hot, --report and several --allocators are for recordings in two memories"
         )
-    if len(memories) == 1:
-        parts = [*_join(command, memories[0], heap)]
-    else:
-        parts = [*_divide(command, memories)]
-    print_result(parts, command.as_json)
+    if len(memories) > 1:
+        print_result([*_divide(command, memories)], command.as_json)
+        return
+    joining = _join(command, heap)
+    print_result(_joining_parts(joining, memories[0]), command.as_json)
+    if joining.least > memories[0].size:
+        raise typer.Exit(TOO_SMALL)
 
 
 def _divide(command: PlaceCommand, memories: Sequence[Memory]) -> Iterator[Part]:
@@ -90,7 +95,7 @@ def _share(divided: BankedBuffers, bank: Bank, amount: str) -> str:
     return format_share(round(divided.share(bank, lambda one: int(getattr(one, amount))), 4))
 
 
-def _join(command: PlaceCommand, memory: Memory, heap: Plan) -> Iterator[Part]:
+def _join(command: PlaceCommand, heap: Plan) -> Joining:
     """Two programs in one memory."""
     if len(command.sources) != 2 or command.output is not None:
         raise HeapfitError(
@@ -100,8 +105,7 @@ def _join(command: PlaceCommand, memory: Memory, heap: Plan) -> Iterator[Part]:
     with progress_bar(_WORK) as progress:
         programs = [_program(source, heap) for source in command.sources]
         progress("place", 0.3)
-        joining = join_programs(programs[0], programs[1], heap)
-    yield from _joining_parts(joining, memory)
+        return join_programs(programs[0], programs[1], heap)
 
 
 def _program(source: Path, heap: Plan) -> Program:
@@ -114,10 +118,10 @@ def _program(source: Path, heap: Plan) -> Program:
 
 def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
     first, second = joining.programs
-    apart, most = joining.apart, joining.most
+    apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
-    least = min(apart, most)
     yield Fields({"memory": memory.name, "apart": apart, "together": most, "better": better})
+    yield Fields({"fits": least <= memory.size})
     yield Fields({"alone": {one.name: one.alone for one in joining.programs}})
     yield from paragraph(
         f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
@@ -129,8 +133,9 @@ def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
         Column("over_apart", "over apart", lambda one: one.region / max(apart, 1)),
     ]
     yield Table(columns, joining.meetings, "meetings")
-    fits = "fits" if least <= memory.size else "does not fit"
+    missing = least - memory.size
+    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
     yield from paragraph(
-        f"{least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these recordings, "
-        "without the margin of another run."
+        f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
+        "recordings, without the margin of another run."
     )

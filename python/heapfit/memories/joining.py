@@ -70,6 +70,11 @@ class Joining:
         """Bytes of one heap, however the programs meet in the ways tried."""
         return max(one.region for one in self.meetings)
 
+    @property
+    def least(self) -> int:
+        """Bytes of the better way, in one heap or apart."""
+        return min(self.apart, self.most)
+
 
 def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
     """A recorded program, with the region that the heap needs for it."""

@@ -19,7 +19,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
-from heapfit.memories.demand import Demand, demand_of, parse_need
+from heapfit.memories.demand import Demand, NeedRule, demand_of, parse_need, require_known_sites
 from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
@@ -163,14 +163,22 @@ def place_recordings(
     with ExitStack() as opened:
         traces = [opened.enter_context(open_trace(one, options.importing)) for one in sources]
         demands = [
-            demand_of(trace.path.name, load_trace(trace, progress=progress), needs, options.hot)
+            demand_of(trace.given.name, load_trace(trace, progress=progress), needs, options.hot)
             for trace in traces
         ]
+        require_known_sites(demands, _name_sites(options, needs))
         for name in expand_names(options.allocators, MEMORY_HEAPS):
             heap = find_heap(name, STANDARD_ALIGNMENT).plan
             parsed = [parse_memory(one, heap) for one in memories]
             placings.append(place_requests(parsed, demands, options, progress))
     return min(placings, key=lambda one: one.size.region)
+
+
+def _name_sites(options: PlacingOptions, needs: Sequence[NeedRule]) -> dict[int, str]:
+    """The call sites of options, by the option that names each."""
+    named = zip(needs, options.needs, strict=True)
+    sites = {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
+    return sites | {site: f"--hot {site:08x}" for site in options.hot}
 
 
 def place_requests(

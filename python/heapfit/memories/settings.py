@@ -22,6 +22,24 @@ from heapfit.plan.memories import Memory
 
 STANDARD = InsideRule(16384, reserve=32768)  # ESP-IDF's own values
 WITHOUT_RESERVE = replace(STANDARD, reserve=0)
+_OF_ESP_IDF = {"psram", "spiram"}  # what people call the memory that its settings are about
+
+
+def is_of_esp_idf(memories: Sequence[Memory]) -> bool:
+    """True if ESP-IDF's settings are about memories of these names."""
+    return any(one.name in _OF_ESP_IDF for one in memories)
+
+
+def list_system_lines(
+    memories: Sequence[Memory], rule: InsideRule | None
+) -> dict[str, tuple[str, ...]]:
+    """The lines of each system that such memories are of, the likely one first.
+
+    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none.
+    """
+    if is_of_esp_idf(memories):
+        return {} if rule is None else {"esp_idf": list_esp_idf(rule)}
+    return {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
 
 
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:

@@ -93,6 +93,12 @@ class Trace(Tabular):
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
     origin: Origin | None = field(default=None, compare=False)  # None: a recording
     has_needs: bool = field(default=False, compare=False)  # it has the column
+    imported_from: Path | None = field(default=None, compare=False)  # None: it was stored before
+
+    @property
+    def given(self) -> Path:
+        """The file that the user named, as errors do: the one it was imported from, or its own."""
+        return self.imported_from or self.path
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -162,7 +168,7 @@ class Trace(Tabular):
         """The named columns in file order, some 100,000 events at a time, checked."""
         check = TraceCheck()
         for batch in self._read(columns):
-            with prefix_errors(self.path):
+            with prefix_errors(self.given):
                 check.take(batch)
             yield batch
 
@@ -202,7 +208,7 @@ class Trace(Tabular):
     def _require_short(self) -> None:
         if not self.fits_in_memory:
             raise HeapfitError(
-                f"{self.path}: {self.info.events:,} events are more than the {MOST_IN_MEMORY:,} "
+                f"{self.given}: {self.info.events:,} events are more than the {MOST_IN_MEMORY:,} "
                 "that are held in memory (`heapfit fit` writes an excerpt: give that)"
             )
 
@@ -222,7 +228,7 @@ class Trace(Tabular):
     ) -> None:
         """Appends a batch. The engine checks its rows here, and the order of events in a replay."""
         tags = tags_of(batch["site"], sites, self.chains) if sites else None
-        with prefix_errors(self.path):
+        with prefix_errors(self.given):
             events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
 
     def _replay_columns(self, sites: Sites | None) -> Sequence[str]:
@@ -236,6 +242,7 @@ def write_trace(
     info: TraceInfo | Callable[[], TraceInfo],
     chains: Callable[[], Chains] = dict,
     origin: Origin | None = None,
+    imported_from: Path | None = None,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
@@ -244,12 +251,12 @@ def write_trace(
     function, asked, as `chains` is, once all batches are read; events and largest_alignment are
     counted here.
     """
-    check = TraceCheck()
+    check, given = TraceCheck(), imported_from or path
     largest_alignment = 0
     ahead, has_needs = _look_ahead(batches)
     with stage_file(path) as staging:
         with _arrow_name(staging, "r+b") as name, _writer(name, has_needs) as writer:
-            for columns in _check_batches(_row_groups(ahead, has_needs), check, path):
+            for columns in _check_batches(_row_groups(ahead, has_needs), check, given):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(values) for values in columns.values()]
                 table = pa.Table.from_arrays(arrays, schema=_schema(has_needs))
@@ -265,8 +272,8 @@ def write_trace(
             made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
             writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
-            raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted, known, origin, has_needs)
+            raise HeapfitError(f"{given}: not written, as it would hold no event")
+    return Trace(path, counted, known, origin, has_needs, imported_from)
 
 
 def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], bool]:
