@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from small_traces import heapfit, heapfit_json
 
 from heapfit.cli.commands.memories import PlaceCommand
@@ -128,10 +129,19 @@ def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) 
     assert clocks == joining.programs[0].alone < peaks
 
 
-def test_examples_need_less_together_whichever_way_they_meet(tmp_path: Path) -> None:
+def test_examples_need_less_together_whichever_way_they_meet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = ROOT / "examples/recordings/traces"
     pair = (str(folder / "broker32-1.parquet"), str(folder / "routes32-1.parquet"))
     content = heapfit_json("place", *pair, "--memory", "ram=128K", folder=tmp_path)
     assert content["together"] < content["apart"] == sum(content["alone"].values())
     assert content["better"] == "one heap for both"
     assert content["meetings"][0]["region"] < 0.9 * content["apart"]
+    assert content["fits"] is True
+    with pytest.raises(typer.Exit) as refused:
+        run(PlaceCommand([*map(Path, pair)], ["ram=64K"]))
+    assert refused.value.exit_code == 3
+    said = " ".join(capsys.readouterr().out.split())
+    missing = content["together"] - (64 << 10)
+    assert f"they do not fit, {missing:,} B are missing in ram (65,536 B)" in said

@@ -23,8 +23,9 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.screen import LONGER_RUNS
+from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.demand import parse_site
@@ -53,6 +54,7 @@ def run(command: PlaceCommand) -> None:
         tuple(command.needs or []),
         dict(map(_parse_hot, command.hot or [])),
         tuple(command.allocators or MEMORY_HEAPS[:1]),
+        horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
     with ExitStack() as opened:
         with progress_bar(_WORK) as progress:
@@ -158,6 +160,8 @@ def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
     yield Fields({"least_share_of_changes": {"change": changes.worst, "share": changes.share}})
     yield from paragraph(changes.sentence(placing.size.margin))
     yield from paragraph(describe_longer_runs(longer))
+    for text in describe_rows(longer, placing.size, placing.memories[0].name):
+        yield from paragraph(text)
     if is_whole and longer.rows:
         yield Line(f"By {longer.basis}:")
         yield Table(LONGER_RUNS, longer.rows)

@@ -39,9 +39,11 @@ def run_offline(command: PlaceCommand) -> None:
     names = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
     heap = find_heap(names[0], STANDARD_ALIGNMENT).plan
     memories = [parse_memory(one, heap) for one in command.memories]
-    if command.needs or command.hot or command.report or len(names) > 1:
+    given = (command.needs, command.hot, command.report, command.horizon)
+    if any(given) or len(names) > 1:
         raise HeapfitError(
-            "--needs, --hot, --report and several --allocators are for recordings in two memories"
+            "--needs, --hot, --report, --horizon and several --allocators are for recordings in "
+            "two memories"
         )
     if len(memories) > 1:
         print_result([*_divide(command, memories)], command.as_json)

@@ -115,7 +115,7 @@ def _needs_of(
 
 def _comes_from(loaded: LoadedTrace, site: int) -> NDArray[np.bool_]:
     """True for events of a call site, or of the chains that begin with it."""
-    return loaded.tags({site: 1}) == 1
+    return np.asarray(loaded.tags({site: 1}) == 1)
 
 
 def require_known_sites(demands: Sequence[Demand], sites: Mapping[int, str]) -> None:
@@ -128,7 +128,9 @@ def require_known_sites(demands: Sequence[Demand], sites: Mapping[int, str]) -> 
                 f"{text}: {names} has no call sites (record them, or tell a size: --needs dma=1500)"
             )
         if site not in known:
-            nearest = difflib.get_close_matches(f"{site:08x}", [f"{one:08x}" for one in known], 3, 0)
+            nearest = difflib.get_close_matches(
+                f"{site:08x}", [f"{one:08x}" for one in known], 3, 0
+            )
             raise HeapfitError(
                 f"{text}: no request of {names} comes from there (nearest: {', '.join(nearest)}; "
                 f"`heapfit sites {demands[0].loaded.trace.given}` lists all)"

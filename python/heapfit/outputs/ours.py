@@ -63,7 +63,9 @@ def require_file(path: Path) -> None:
     """HeapfitError if what lies at `path` is no file of its own, such as a folder or a link."""
     require_no_link(path)
     if path.exists() and not path.is_file():
-        what = "a folder (name a file in it)" if path.is_dir() else "not a file (choose another place)"
+        what = (
+            "a folder (name a file in it)" if path.is_dir() else "not a file (choose another place)"
+        )
         raise HeapfitError(f"{path}: is {what}")
 
 
