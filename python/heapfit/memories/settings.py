@@ -71,22 +71,34 @@ def list_zephyr(memories: Sequence[Memory]) -> tuple[str, ...]:
 
     Each memory is taken to be a node of the devicetree with the label of its name.
     """
-    lines = ["CONFIG_SHARED_MULTI_HEAP=y"]
-    for one in memories:
-        region, heap = one.name.upper(), f"{one.name}_heap"
-        lines += [
-            f"&{one.name} {{",
-            f'    compatible = "zephyr,memory-region"; zephyr,memory-region = "{region}";',
-            "};",
-            f"Z_GENERIC_SECTION({region}) static uint8_t __aligned(8) {heap}[{one.size}];",
-            f"static struct shared_multi_heap_region {one.name}_region = {{",
-            f"    .attr = {_attribute_of(one)},",
-            f"    .addr = (uintptr_t){heap},",
-            f"    .size = sizeof({heap}),",
-            "};",
-            f"shared_multi_heap_add(&{one.name}_region, NULL);",
-        ]
-    return tuple(lines)
+    return (
+        "# prj.conf",
+        "CONFIG_SHARED_MULTI_HEAP=y",
+        "/* app.overlay */",
+        *(
+            f'&{one.name} {{ compatible = "zephyr,memory-region", "mmio-sram"; '
+            f'zephyr,memory-region = "{one.name.upper()}"; }};'
+            for one in memories
+        ),
+        "/* main.c */",
+        "#include <zephyr/multi_heap/shared_multi_heap.h>",
+        *(line for one in memories for line in _region_lines(one)),
+        "shared_multi_heap_pool_init(); /* these calls before the first request */",
+        *(f"shared_multi_heap_add(&{one.name}_region, NULL);" for one in memories),
+    )
+
+
+def _region_lines(memory: Memory) -> tuple[str, ...]:
+    heap = f"{memory.name}_heap"
+    return (
+        f"Z_GENERIC_SECTION({memory.name.upper()}) static uint8_t __aligned(8) "
+        f"{heap}[{memory.size}];",
+        f"static struct shared_multi_heap_region {memory.name}_region = {{",
+        f"    .attr = {_attribute_of(memory)},",
+        f"    .addr = (uintptr_t){heap},",
+        f"    .size = sizeof({heap}),",
+        "};",
+    )
 
 
 def _attribute_of(memory: Memory) -> str:
