@@ -409,7 +409,7 @@ def test_only_lines_of_systems_with_such_memories_are_printed():
 
 def test_the_settings_are_of_the_systems_own_form():
     memories = [*two(4096)[:1], Memory("psram", 8192, ("external",), HEAP)]
-    assert list_sections(memories)[1] == (
+    assert list_sections(memories)[2] == (
         ".psram_heap (NOLOAD) : { . = ALIGN(8); *(.psram_heap) } > PSRAM"
     )
     zephyr = "\n".join(list_zephyr(memories))

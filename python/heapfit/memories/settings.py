@@ -60,9 +60,12 @@ def list_sections(memories: Sequence[Memory]) -> tuple[str, ...]:
     The script's memories are taken to have the plan's names in capitals. The generated C takes a
     section from the plan, or by -DAPP_NAME_SECTION='".name_heap"'.
     """
-    return tuple(
-        f".{one.name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{one.name}_heap) }} > {one.name.upper()}"
-        for one in memories
+    return (
+        "/* Write your script's names after >: of others GNU ld only warns. */",
+        *(
+            f".{name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{name}_heap) }} > {name.upper()}"
+            for name in (one.name for one in memories)
+        ),
     )
 
 

@@ -37,8 +37,7 @@ def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
         served.columns(trace),
         lambda: replace(trace.info, notes=(*trace.info.notes, *served.notes())),
         lambda: trace.chains,
-        trace.origin,
-        trace.given,
+        trace.origin or trace.given,
     )
 
 

@@ -241,16 +241,17 @@ def write_trace(
     batches: Iterable[Columns],
     info: TraceInfo | Callable[[], TraceInfo],
     chains: Callable[[], Chains] = dict,
-    origin: Origin | None = None,
-    imported_from: Path | None = None,
+    made_from: Origin | Path | None = None,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
     A batch may leave columns out: of these nothing is known, and 0 is stored; but `needs`, which is
-    stored where the first batch has it. `info` may be a
-    function, asked, as `chains` is, once all batches are read; events and largest_alignment are
-    counted here.
+    stored where the first batch has it. `info` may be a function, asked, as `chains` is, once all
+    batches are read; events and largest_alignment are counted here. `made_from` is a model or the
+    imported file, which errors name.
     """
+    origin = made_from if isinstance(made_from, Origin) else None
+    imported_from = made_from if isinstance(made_from, Path) else None
     check, given = TraceCheck(), imported_from or path
     largest_alignment = 0
     ahead, has_needs = _look_ahead(batches)
