@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.forecast.extremes import find_chance_interval, sample_gumbel
+from heapfit.forecast.extremes import find_chance_interval, fit_gumbel
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
@@ -54,7 +54,7 @@ def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
     end = _find_margin_end(needs, region)
     if end is not None:
         return Prospect(runs, failed, bound, None, None, end)
-    chance = sample_gumbel(needs).law.chance(region, 1)
+    chance = fit_gumbel(needs).chance(region, 1)
     return Prospect(runs, failed, bound, chance, find_chance_interval(needs, region), None)
 
 

@@ -187,6 +187,7 @@ def _rows(placing: Placing) -> list[_Row]:
             _Row("up to 16,384 B", placing.today),
             _Row("the same, ESP-IDF's reserve", placing.standard),
         ]
+    rows.append(_Row("what was there when recorded", placing.recorded))
     return [row for row in rows if row.point is not None]
 
 

@@ -24,7 +24,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import LongerRun, LongerRunTable
 from heapfit.report.saving import describe_saving
-from heapfit.report.sections.longer import describe_chance
+from heapfit.report.sections.longer import describe_chance, describe_chances
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
@@ -203,7 +203,8 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
     if longer.refusal is not None:
         yield from paragraph(f"{replayed} {longer.refusal.sentence()}", _INDENT)
         return
-    yield from paragraph(f"{replayed} Longer runs, by {longer.basis}:", _INDENT)
+    region = f"{fit.answer.size.region:,} B"
+    yield from paragraph(f"{replayed} In {region}, by {longer.basis}:", _INDENT)
     yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
     set_to = None if fit.answer.kept is None else fit.answer.kept.set_to
     for text in describe_rows(longer, fit.answer.size, "the heap", set_to):
@@ -251,6 +252,7 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column(heading="a run", shown=lambda row: row.name),
     Column(heading="runs out", shown=describe_chance),
+    Column(heading="9 times of 10", shown=describe_chances),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
     Column(heading="from", shown=lambda row: row.needed and row.needed.low),
     Column(heading="to", shown=lambda row: row.needed and row.needed.high),
