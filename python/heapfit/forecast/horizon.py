@@ -186,7 +186,8 @@ class Expectation:
     ) -> LongerRunTable:
         """A row for runs as long as the recording, 10 and 100 times as long, and a horizon's.
 
-        The region is for runs as long as the recording: for these no other is told. `kind` is that of the recording whose length counts; `events` were replayed for it.
+        The region is for runs as long as the recording: for these no other is told. `kind` is that
+        of the recording whose length counts; `events` were replayed for it.
         """
         if isinstance(self.runs, Refusal):
             return LongerRunTable((), self.runs, "", events)
