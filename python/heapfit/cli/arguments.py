@@ -254,6 +254,15 @@ Margin: TypeAlias = Annotated[
         **take_percent(0, MOST_MARGIN),
     ),
 ]
+HorizonOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--horizon",
+        metavar="TEXT",
+        help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+        rich_help_panel=SEARCHING,
+    ),
+]
 Prefer: TypeAlias = Annotated[
     Preference | None,
     typer.Option(

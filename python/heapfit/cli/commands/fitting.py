@@ -22,6 +22,7 @@ from heapfit.cli.arguments import (
     EffortOption,
     Everything,
     Exact,
+    HorizonOption,
     Image,
     InstructionCount,
     Machine,
@@ -92,15 +93,7 @@ class FitCommand:
             **take_size(1),
         ),
     ] = None
-    horizon: Annotated[
-        str | None,
-        typer.Option(
-            "--horizon",
-            metavar="TEXT",
-            help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
-            rich_help_panel=SEARCHING,
-        ),
-    ] = None
+    horizon: HorizonOption = None
     margin: Margin = None
     prefer: Prefer = None
     alignment: AlignmentOption = Alignment.BYTES_8

@@ -11,6 +11,7 @@ from heapfit.cli.arguments import (
     Allocators,
     AsJson,
     Everything,
+    HorizonOption,
     Margin,
     Programs,
     ReportPage,
@@ -70,6 +71,7 @@ class PlaceCommand:
         ),
     ] = None
     allocators: Allocators = None
+    horizon: HorizonOption = None
     margin: Margin = None
     programs: Programs = None
     output: Annotated[
