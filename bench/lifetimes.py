@@ -31,7 +31,7 @@ import argparse
 import statistics
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -285,7 +285,8 @@ def forecast_program(first: Path) -> Iterator[tuple[object, ...]]:
 
 
 AGAIN = ("heap", "runs", "recordings with a region", "pairs out of memory", "pairs",
-         "1 %: region over the most needed: median", "worst")  # fmt: skip
+         "1 %: region over the most needed: median", "worst", "out of memory with the margin",
+         "with it, over the most needed")  # fmt: skip
 
 
 def judge_again(settings: Settings) -> None:
@@ -300,27 +301,36 @@ def judge_again(settings: Settings) -> None:
 def again_row(heap: str, runs: Sequence[LoadedTrace]) -> tuple[object, ...]:
     """What became of each run in the regions forecast from the others."""
     needs = [run.trial(PLANS[heap]).scan().r_safe or 0 for run in runs]
-    regions = {}
+    kind = margin_kind(PLANS[heap], is_trained=False)
+    regions, with_margin = {}, {}
     for number, run in enumerate(runs):
         expected = ask_longer_runs(run, find_kind(run.trace, run.profile), heap)
         if isinstance(expected, LongerRuns):
             regions[number] = region_of(expected.forecast(1, CHANCES[0]))
-    out = sum(
-        need > region
-        for number, region in regions.items()
-        for other, need in enumerate(needs)
-        if other != number
-    )
+        margin = margin_for(MarginBasis(1, run.profile.u_max, kind))
+        with_margin[number] = round(needs[number] * (1 + margin / 100))
     over = sorted(region / max(needs) for region in regions.values()) or [0]
     pairs = len(regions) * (len(runs) - 1)
     return (
         heap,
         len(runs),
         len(regions),
-        out,
+        count_out(needs, regions),
         pairs,
         f"{statistics.median(over):.3f}",
         f"{over[-1]:.3f}",
+        count_out(needs, with_margin),
+        f"{statistics.median(with_margin.values()) / max(needs):.3f}",
+    )
+
+
+def count_out(needs: Sequence[int], regions: Mapping[int, int]) -> int:
+    """How often one run needs more than the region that another one names."""
+    return sum(
+        need > region
+        for number, region in regions.items()
+        for other, need in enumerate(needs)
+        if other != number
     )
 
 

@@ -24,6 +24,9 @@ inline Columns to_dict(TraceColumns &&columns) {
     if (!columns.needs.empty()) {
         arrays["needs"] = to_array(std::move(columns.needs));
     }
+    if (!columns.served.empty()) {
+        arrays["served"] = to_array(std::move(columns.served));
+    }
     return arrays;
 }
 

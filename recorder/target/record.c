@@ -7,6 +7,13 @@
 _Static_assert(FRAME_SIZE >= 44 && FRAME_SIZE <= 127, "an event fits; a length is 7 bits");
 _Static_assert(HFIT_RECORD_ALIGNMENT_LOG2 >= 2, "a step's kind and sign take 3 bits");
 
+#ifdef HFIT_RECORD_SERVED
+enum { TELLS_SERVED = 1 << 4 }; /* a flag */
+#else
+enum { TELLS_SERVED = 0 };
+#define HFIT_RECORD_SERVED(block) 0
+#endif
+
 enum {
     MARK = 0xfdf5, /* neither byte is ever part of UTF-8 text */
     VERSION = 1,
@@ -29,10 +36,12 @@ enum {
     OTHER_REFUSED = 3 << 2 | OTHER,
     OTHER_SITE = 4 << 2 | OTHER,
     OTHER_NEEDS = 5 << 2 | OTHER,
+    OTHER_SERVED = 6 << 2 | OTHER,
 
     LONGEST_NUMBER = 5, /* bytes of 32 bits, 7 in each */
     LONGEST_FREE = 2 * LONGEST_NUMBER,
-    LONGEST_ALLOC = 3 * LONGEST_NUMBER,
+    LONGEST_SERVED = TELLS_SERVED != 0 ? 3 : 0,
+    LONGEST_ALLOC = 3 * LONGEST_NUMBER + LONGEST_SERVED,
     LONGEST_ALIGNED = LONGEST_ALLOC + 2,
     LONGEST_MOVE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
     LONGEST_NEEDS = 3,
@@ -113,6 +122,9 @@ static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
     recorder->at = frame + BODY_AT;
     recorder->address = (uintptr_t)recorder->about->heap_base;
     recorder->tick = tick;
+    if (TELLS_SERVED != 0) {
+        recorder->served = 0;
+    }
     __asm__ volatile("" : : : "memory"); /* the drain reads a frame once `filled` is beyond it */
     recorder->filled = frame;
     return true;
@@ -140,12 +152,24 @@ static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
     return at;
 }
 
+/* The memory that serves requests from here on, if it is another than the frame's last. */
+static uint8_t *put_served(hfit_recorder *recorder, uint8_t *at, const void *block) {
+    (void)block;
+    const uint8_t served = HFIT_RECORD_SERVED(block);
+    if (TELLS_SERVED != 0 && served != recorder->served) {
+        recorder->served = served;
+        *at++ = OTHER_SERVED;
+        at = put(at, served);
+    }
+    return at;
+}
+
 /* A request, after what tells that it is no plain one. */
 static void put_request(hfit_recorder *recorder, uint8_t *at, const void *block, size_t size) {
     if (block == NULL) {
         *at++ = OTHER_REFUSED;
     } else {
-        at = put_step(recorder, at, ALLOC, block);
+        at = put_step(recorder, put_served(recorder, at, block), ALLOC, block);
     }
     recorder->at = put(at, (uint32_t)size);
 }
@@ -279,7 +303,7 @@ __attribute__((noinline)) static bool send_header(const hfit_recorder *recorder,
     at = put(at, (uint32_t)(uintptr_t)about->heap_base);
     at = put(at, about->heap_size);
     at = put(at, about->live);
-    at = put(at, about->flags);
+    at = put(at, about->flags | TELLS_SERVED);
     at = put(at, recorder->events);
     frame[LENGTH_AT] = (uint8_t)(HEADER_BIT | (at - frame - LENGTH_AT));
     return send_frame(frame, sink, context);

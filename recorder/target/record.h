@@ -41,6 +41,11 @@
 #define HFIT_RECORD_ALIGNMENT_LOG2 2
 #endif
 
+/* HFIT_RECORD_SERVED(block), if a build defines it, is what the memory offers that a block lies in:
+ * the bits of docs/trace-schema.md, such as 8 | 128 for external RAM; 0 = unknown. It is asked
+ * under the lock and may look at the address alone. A block of the same memory as the one before in
+ * its frame takes no byte of the log, others take 3. */
+
 /* Bytes of a frame's slot in the ring: 44 to 127. */
 #ifndef HFIT_RECORD_FRAME_SIZE
 #define HFIT_RECORD_FRAME_SIZE 64
@@ -76,13 +81,14 @@ typedef struct hfit_recorder {
     uintptr_t address;        /* of the event before in this frame */
     uint32_t tick;            /* likewise */
     uint8_t needs;            /* of the next request */
+    uint8_t served;           /* of the block before in this frame */
 } hfit_recorder;
 
 #define HFIT_RECORD_BODY_AT 9 /* bytes of a frame before its first event */
 
 /* What a recorder begins as, of the name of a hfit_record_about and its `ring` and `heap_base`. */
 #define HFIT_RECORDER(about, ring, heap_base)                                                      \
-    { &(about), (ring) + HFIT_RECORD_BODY_AT, (ring), (ring), 0, (uintptr_t)(heap_base), 0, 0 }
+    { &(about), (ring) + HFIT_RECORD_BODY_AT, (ring), (ring), 0, (uintptr_t)(heap_base), 0, 0, 0 }
 
 /* What the next request needs of its memory, told under the lock that its record is made under: the
  * bits of docs/trace-schema.md, such as 2 for DMA. */

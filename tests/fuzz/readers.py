@@ -25,9 +25,16 @@ from pathlib import Path
 import numpy as np
 from edits import mutated
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.importers import ImportOptions, _read_columns
+from heapfit.importers.formats import format_of
+from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
+from heapfit.importers.own_lines import guess_own_lines
 from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
+from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.progress import ignore_progress
 from heapfit.simulation.scenario import load_scenario
 from heapfit.trace.stored import Trace
 
@@ -69,6 +76,29 @@ def _read_parquet(path: Path) -> None:
     assert len(trace.events()) == counted, "events are not the rows"
 
 
+def _read_file(path: Path) -> None:
+    """Any file, unpacked and in the form that it has; what would read it otherwise is sound."""
+    with ByteStream(path) as stream:
+        guess = guess_own_lines(stream.head)
+        if guess is not None:
+            _engine.HeapLogTrace(guess.own.line, guess.own.free, guess.own.resize, False)
+        source = format_of(stream).open(stream, ImportOptions())
+        batches = _read_columns(source, stream, False, ignore_progress)
+        assert sum(len(batch["op"]) for batch in batches), "nothing is no trace"
+        assert all(note.isprintable() for note in source.info().notes), "no clear note"
+
+
+def _read_network(path: Path) -> None:
+    """A model that is read takes an offline plan, and has the same tensors with it."""
+    _read_file(path)
+    content, tensors = path.read_bytes(), find_tensors(path)
+    with suppress(HeapfitError):
+        if is_tflite(content):
+            offsets = {one.number: 16 * i for i, one in enumerate(tensors)}
+            path.write_bytes(add_offline_plan(content, offsets))
+            assert find_tensors(path) == tensors, "a planned model has other tensors"
+
+
 def _read_program(path: Path) -> None:
     places = places_of(path, _sites())
     assert all(place.file == path.name for place in places.values())
@@ -92,7 +122,18 @@ _TOML_WORDS = (
     *(b"\r\n", b"\n", b"\t", b" "),
 )
 _BINARY_WORDS = (b"PAR1", b"heapfit", b"\0" * 8, b"\xff" * 8, b"\x15\x00", b"\x7fELF", b".debug_")
+_FILE_WORDS = (
+    *b"lower upper size gaps alignment end 3-5 -1 0 0x10 99999999999999999999 @0:4 , ; |".split(),
+    *b"malloc free realloc calloc {size} {address} hl{m,16,3fff0370} 0x20000100 ( ) = \xff".split(),
+    *(b"\r\n", b"\n", b"\x1b[31m", b"\0" * 4, b"\xff" * 4, b"\xd4\xc3\xb2\xa1", b" " * 5000),
+)
+_NETWORK_WORDS = (
+    *(b"\0" * 4, b"\xff" * 4, b"\1\0\0\0", b"TFL3", b"\x08\x07\x0a\x02", b"\x80" * 9),
+    *b"(id=0): size=100, offset=0, first_used=0 last_used=1 99999999999999999999".split(),
+)
 READERS = {
+    "file": Reader(_read_file, _FILE_WORDS, 8192),
+    "network": Reader(_read_network, _NETWORK_WORDS, 8192),
     "plan": Reader(_read_plan, _TOML_WORDS, 4096),
     "scenario": Reader(_read_scenario, _TOML_WORDS, 4096),
     "parquet": Reader(_read_parquet, _BINARY_WORDS, 16384),

@@ -3,10 +3,12 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import packings
 import pytest
 from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
@@ -143,6 +145,7 @@ def test_an_end_is_the_last_time_of_a_buffer_and_other_columns_are_told(tmp_path
         ("gaps", "a,2,9,8,7", 'gap "7" is no two times with - between'),
         ("alignment", "a,2,9,8,3", "alignment 3 is not a power of two"),
         ("begin", "a,2,9,8,3", "column lower is there twice"),
+        ("colour", "b,2,9,8,\nb1,2,9,8,\nb,3,4,8,", 'line 4: id "b" is that of line 2, too'),
     ],
 )
 def test_bad_gaps_alignments_and_columns_are_refused(
@@ -259,3 +262,47 @@ def test_tailored_uses_what_it_can_of_a_region_with_too_many_granules(layout: in
     most = _engine.largest_free(plan, 2**31)
     assert 2**31 * 31 // 32 - 2**24 < most < 2**31
     assert _engine.largest_free(plan, 2**32 - 8) == most
+
+
+RIVAL = f"""#!{sys.executable} -SE
+import sys
+words = dict(word[2:].split("=") for word in sys.argv[1:])
+top, lines = 0, ["id,lower,upper,size,offset"]
+for row in open(words["input"]).read().split()[1:]:
+    lines.append(f"{{row}},{{top}}")
+    top += int(row.split(",")[3])
+open(words["output"], "w").write("\\n".join(lines))
+"""
+
+
+def test_a_rival_packs_the_same_instances_and_is_checked(tmp_path, monkeypatch, capsys):
+    """One that piles up all buffers, whatever the bytes that it was given."""
+    (tmp_path / "easy.30.csv").write_text("id,lower,upper,size\na,0,1,10\nb,0,1,20\n")
+    (tmp_path / "hard.10.csv").write_text("id,lower,upper,size\na,0,1,10\nb,1,2,10\n")
+    rival = tmp_path / "rival"
+    rival.write_text(RIVAL)
+    rival.chmod(0o755)
+    monkeypatch.setattr(packings, "TIMES", 1)
+    monkeypatch.setattr(packings.os, "sched_setaffinity", lambda *_: None)
+    words = ("packings", "--instances", str(tmp_path), "--rival", str(rival))
+    monkeypatch.setattr(sys, "argv", list(words))
+    with pytest.raises(SystemExit) as ended:
+        packings.main()
+    assert ended.value.code == 0
+    assert "2 of 2 solved, rival 1; CPU " in capsys.readouterr().out
+    assert packings.run_rival(Path("/bin/false"), [(0, 1, 8)], 8, 9)[1] is False
+    assert packings.run_rival(rival, [(0, 1, 8)], 8, 9)[1] is True
+
+
+def test_the_zone_search_packs_no_higher_than_before(tmp_path, monkeypatch, capsys):
+    """Three recordings of bench/zone_heights.csv; and a lower height there is noticed."""
+    names = ("recordings/traces/m4-1", "recordings/traces/tcc-1", "lwip-echo/lwip-echo")
+    recordings = [packings.EXAMPLES / f"{name}.parquet" for name in names]
+    assert packings.compare_heights(recordings, is_written=False) is False
+    assert "3 of them known: 0 higher, 0 lower; over U_max 1.0000 to" in capsys.readouterr().out
+    heights = tmp_path / "heights.csv"
+    heights.write_text("lwip-echo,87384,88000\nother,1,1\n")
+    monkeypatch.setattr(packings, "HEIGHTS", heights)
+    assert packings.compare_heights(recordings[2:], is_written=True) is True
+    assert "higher: lwip-echo" in capsys.readouterr().out
+    assert heights.read_text() == "lwip-echo,87384,88560\nother,1,1\n"

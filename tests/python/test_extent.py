@@ -9,7 +9,7 @@ from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
 from heapfit.forecast.extent import find_maxima, make_run, measure_extents
-from heapfit.forecast.extremes import sample_gumbel
+from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.windows import cut_windows
@@ -76,7 +76,7 @@ def test_nothing_is_forecast_of_what_is_not_steady(load: str, tmp_path: Path) ->
 def test_dependent_windows_tell_less_and_a_far_horizon_is_refused() -> None:
     walk = np.cumsum(np.random.default_rng(1).normal(0, 100, 48)).astype(np.int64) + 100_000
     expected = LongerRuns(int(walk.max()), walk, 53.0)
-    assert expected.sample.level(5300, 0.1) > sample_gumbel(walk).level(5300, 0.1)
+    assert expected.sample.level(5300, 0.1) > sample_maxima(walk).level(5300, 0.1)
     assert isinstance(expected.forecast(101, 0.1), Refusal)
     forecast = expected.forecast(100, 0.1)
     assert not isinstance(forecast, Refusal)

@@ -100,22 +100,34 @@ def table_of_longer_runs(lines: list[str]) -> list[str]:
 def test_three_rows_say_what_longer_runs_need(echo, capsys):
     rows = echo.longer.rows
     assert [row.times for row in rows] == [1, 10, 100]
-    needed = [row.needed for row in rows]
-    assert all(one.low <= one.region <= one.high for one in needed)
-    assert sorted(one.region for one in needed) == [one.region for one in needed]
-    assert needed[0].region >= echo.winner.r_safe
+    needed = [row.needed for row in rows[1:]]
+    assert all(echo.winner.r_safe <= one.low <= one.region <= one.high for one in needed)
+    assert needed[0].region < needed[1].region
     assert sorted(row.chance for row in rows) == [row.chance for row in rows]
-    shown = table_of_longer_runs(printed(echo, capsys))
-    assert shown[0].split()[:4] == ["as", "long", "by", "margin"]
-    assert all(f"{one.region:,}" in line for one, line in zip(needed, shown, strict=False))
+    assert all(row.interval[0] <= row.chance <= row.interval[1] for row in rows)
+    lines = printed(echo, capsys)
+    shown = table_of_longer_runs(lines)
+    assert all(f"{one.region:,}" in line for one, line in zip(needed, shown[1:], strict=False))
+    assert f"In {echo.answer.size.region:,} B, by 24 windows:" in " ".join(lines)
+
+
+def test_one_size_is_told_for_runs_as_long_as_the_recording(echo, capsys):
+    first = echo.longer.rows[0]
+    assert first.needed is None, "the size that is set, and its chance"
+    shown = table_of_longer_runs(printed(echo, capsys))[0]
+    assert shown.split() == ["as", "long", "below", "1", "%", "0", "to", "1", "%", "-", "-", "-"]
+    part = make_longer_part(echo.longer, echo.answer.size.region)
+    assert part.region.replace("\N{NO-BREAK SPACE}", " ") == f"{echo.answer.size.region:,} B"
+    assert (part.rows[0].chance, part.rows[0].chances) == ("below 1 %", "0 to 1 %")
+    assert part.rows[0].needed == part.rows[0].interval == "–"
 
 
 def test_the_page_has_the_same_rows_and_draws_them(echo):
     part = make_longer_part(echo.longer, echo.answer.size.region)
-    rows = [row.needed.region for row in echo.longer.rows]
-    assert [int(row.needed.split()[0].replace(",", "")) for row in part.rows] == rows
+    rows = [row.needed.region for row in echo.longer.rows[1:]]
+    assert [int(row.needed.split()[0].replace(",", "")) for row in part.rows[1:]] == rows
     (needed,) = (one for one in part.chart.data if one["name"] == "needed for 1 %")
-    assert (needed["x"], needed["y"]) == ([1, 10, 100], rows)
+    assert (needed["x"], needed["y"]) == ([10, 100], rows)
 
 
 @pytest.mark.parametrize("name", ["30d", "40x", "1000000 events"])

@@ -11,6 +11,8 @@ from frames import (
     FREE,
     NEEDS,
     OTHER,
+    RESIZE,
+    SERVED,
     SITE,
     ZEROED,
     Recorder,
@@ -379,6 +381,37 @@ def test_what_requests_need_is_told_from_the_first_event_on():
     _, rows, columns = read(header() + frame(0, 0, b"".join(body)))
     assert rows == [(0, 0, 40), (1, 1, 1500), (4, 0, 0)]
     assert columns["needs"].tolist() == [0, 200, 0]
-    assert "needs" not in read(header() + frame(0, 0, body[0] + body[1]))[2]
-    of_esp_idf = header(flags=4 << 1) + frame(0, 0, body[0] + body[1])
-    assert read(of_esp_idf)[2]["needs"].tolist() == [0]
+    assert read(header() + frame(0, 0, body[0] + body[1]))[2]["needs"].tolist() == [0]
+
+
+SERVED_BODY = [
+    *(varint(1 << 3 | ALLOC), varint(40)),
+    *(bytes([SERVED << 2 | OTHER]), varint(131), bytes([ZEROED << 2 | OTHER])),
+    *(varint(64 << 3 | ALLOC), varint(1500)),
+    *(varint(256 << 3 | ALLOC), varint(8)),
+    *(bytes([RESIZE << 2 | OTHER]), varint(0), bytes([SERVED << 2 | OTHER, 8])),
+    *(varint(2 << 3 | ALLOC), varint(60)),
+    *(varint(0 << 3 | FREE),),
+]
+
+
+def test_where_requests_were_served_is_told_until_another_is():
+    """Within a frame: each begins with a memory that is unknown."""
+    body = b"".join(SERVED_BODY)
+    more = frame(5, 0, varint(1 << 3 | ALLOC) + varint(9))
+    _, rows, columns = read(header(flags=16) + frame(0, 0, body) + more)
+    ops = [(0, 0, 40), (1, 1, 1500), (0, 2, 8), (3, 2, 60), (4, 2, 0), (4, 0, 0), (0, 3, 9)]
+    assert rows == ops  # the last block lies where the first did
+    assert columns["served"].tolist() == [0, 131, 131, 8, 0, 0, 0]
+    assert read(frame(0, 0, body))[2]["served"].tolist()[:4] == [0, 131, 131, 8]  # no header
+    plain = frame(0, 0, b"".join(SERVED_BODY[:2]))
+    assert "served" not in read(header() + plain)[2]
+    assert read(header(flags=16) + plain)[2]["served"].tolist() == [0]
+
+
+@pytest.mark.parametrize("bits", [256, 1 << 31])
+def test_a_memory_of_more_bits_than_there_are_makes_a_frame_bad(bits):
+    told = bytes([SERVED << 2 | OTHER]) + varint(bits) + varint(1 << 3 | ALLOC) + varint(9)
+    good = frame(1, 0, varint(2 << 3 | ALLOC) + varint(9))
+    reader, rows, _ = read(header(flags=16) + frame(0, 0, told) + good)
+    assert rows == [(0, 0, 9)] and any("damaged" in note for note in reader.notes)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
-from heapfit.forecast.extremes import sample_gumbel
+from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
@@ -66,7 +66,7 @@ def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
     peaks = settled[len(settled) % 48 :].reshape(48, -1).max(axis=1)
     (reserve,) = [one for one in outlook.reserves if one.times == 10]
     assert outlook.finding is Finding.STEADY
-    assert REGION - reserve.free == pytest.approx(sample_gumbel(peaks).level(480, 0.1), rel=0.1)
+    assert REGION - reserve.free == pytest.approx(sample_maxima(peaks).level(480, 0.1), rel=0.1)
     assert outlook.log.clock is Clock.CALLS
 
 

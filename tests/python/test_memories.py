@@ -4,6 +4,7 @@
 import json
 import random
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,16 @@ from heapfit.memories.longer_runs import forecast_longer_runs
 from heapfit.memories.placing import PlacingOptions, place_requests
 from heapfit.memories.search import Ground, InsideRule, Requests, plan_for
 from heapfit.memories.settings import list_sections, list_zephyr
-from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
+from heapfit.plan.memories import (
+    MemoriesPlan,
+    Memory,
+    MemoryRule,
+    find_memories,
+    parse_memory,
+)
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -80,10 +88,91 @@ def test_what_requests_need_is_a_column_of_its_own(recording, demand):
     assert trace.columns[-1] == "needs"
     assert trace.to_arrow()["needs"].to_pylist() == demand.needs.tolist()
     assert set(demand.sizes[demand.needs == DMA].tolist()) == {1000}
-    plain = recording.with_name("plain.csv")
-    plain.write_text("op,object,size\nalloc,1,8\n")
-    trace = import_file(plain, plain.with_suffix(".parquet"))
-    assert (trace.has_needs, trace.needs().tolist()) == (False, [0])
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "found"),
+    [
+        ("", ("", "", ""), ()),
+        (",needs", (",2", ",128", ",7"), ("needs",)),
+        (",served", (",131", ",0x88", ","), ("served",)),
+        (",served,needs", (",1,2", ",8,0", ",255,255"), ("needs", "served")),
+    ],
+)
+def test_needs_and_where_requests_were_served_are_columns_if_told(tmp_path, columns, rows, found):
+    """A free has neither, and an excerpt of the trace keeps both."""
+    source = tmp_path / "told.csv"
+    events = zip(("alloc,1,8", "resize,1,9", "free,1,0"), rows, strict=True)
+    source.write_text("\n".join((f"op,object,size{columns}", *map("".join, events), "")))
+    trace = import_file(source, tmp_path / "told.parquet")
+    assert Trace.open(trace.path).optional == trace.optional == found
+    told = {name: [int(row.split(",")[i] or "0", 0) for row in rows[:2]]
+            for i, name in enumerate(columns.split(","))}  # fmt: skip
+    assert trace.needs().tolist() == [*told.get("needs", [0, 0]), 0]
+    assert trace.served().tolist() == [*told.get("served", [0, 0]), 0]
+    again = from_arrow(trace.to_arrow(), tmp_path / "again.parquet")
+    assert again.to_arrow().equals(trace.to_arrow())
+
+
+@pytest.mark.parametrize("bad", ["256", "-1", "psram", "0x100"])
+def test_a_memory_that_is_no_sum_of_bits_is_rejected_with_its_line(tmp_path, bad):
+    source = tmp_path / "bad.csv"
+    source.write_text(f"op,object,size,served\nalloc,1,8,128\nalloc,2,8,{bad}\n")
+    with pytest.raises(HeapfitError, match=r"line 3: served .* is "):
+        import_file(source, tmp_path / "bad.parquet")
+
+
+SERVED = """op,object,size,site,needs,served
+alloc,1,1000,1,2,131
+alloc,2,300,3,0,131
+alloc,3,500,3,0,136
+alloc,4,1000,1,2,136
+resize,2,200,3,0,136
+free,3,0,0,0,0
+alloc,5,40,2,0,0
+alloc,6,60,2,16,131
+resize,1,900,1,0,136
+"""
+
+
+def test_the_memory_of_recorded_blocks_is_shown_beside_what_they_need(tmp_path):
+    """What is resized may move. Nobody offers `fast`, so nothing is said of who needs it."""
+    source = tmp_path / "served.csv"
+    source.write_text(SERVED)
+    words = ("sites", source, "--view", "memories")
+    printed = heapfit(*words, folder=tmp_path).stdout
+    rows = [" ".join(line.split()) for line in printed.splitlines()[1:4]]
+    assert rows == ["external+bytes 2 1,500 500 1,000 4 2,600",
+                    "internal+dma+bytes 2 1,300 300 1,000 3 1,360",
+                    "unknown 0 0 0 0 1 40"]  # fmt: skip
+    told = "2 requests that need dma lie where it is not offered, the first of them event 3."
+    assert told in printed
+    source.write_text("op,object,size\nalloc,1,8\n")
+    assert "does not tell where" in heapfit(*words, folder=tmp_path).stderr
+
+
+def test_the_memory_that_served_is_the_one_with_most_of_the_recorded_bits():
+    def find(names, served):
+        memories = [parse_memory(f"{name}=64K{offers}", HEAP) for name, offers in names.items()]
+        return find_memories(memories, np.array(served, np.uint8)).tolist()
+
+    esp = {"internal": ":dma", "psram": ""}
+    assert find(esp, [0, 131, 129, 136, 8, 128]) == [-1, 0, 0, 1, 1, 1]
+    assert find({"dtcm": ":fast", "sram": ":dma"}, [144, 130, 128]) == [0, 1, -1]
+    assert find({"sram1": "", "sram2": ""}, [128, 131]) == [-1, -1]
+
+
+def test_what_was_served_inside_when_recorded_is_replayed_there(demand):
+    """The least first memory in which these requests, and what needs it, are all inside."""
+    served = np.where(demand.sites == 3, 131, 136).astype(np.uint8)
+    told = replace(demand, served=np.where(demand.asks, served, 0).astype(np.uint8))
+    ground = Ground(tuple(two(64 << 10)), (told,))
+    by_site = ground.least(InsideRule(sites=(3,)))
+    assert ground.recorded.share == by_site.share
+    assert ground.recorded.size >= by_site.size
+    assert Ground(tuple(two(64 << 10)), (told, demand)).recorded is None
+    alike = (Memory("one", 64 << 10, (), HEAP), Memory("other", 1 << 20, (), HEAP))
+    assert Ground(alike, (told,)).recorded is None
 
 
 def test_each_heap_does_what_it_would_do_alone(demand):

@@ -44,6 +44,11 @@ def test_a_printed_memory_plan_is_a_trace_of_its_arena(tmp_path: Path) -> None:
     assert "Tensors alone" in " ".join((imported.stdout + imported.stderr).split())
 
 
+def test_two_memory_plans_in_one_log_are_refused_with_the_line_of_the_second() -> None:
+    with pytest.raises(HeapfitError, match="line 5: buffer 0 is printed twice"):
+        read_planner_dump(f"booted\n{DUMP}{DUMP}".encode())
+
+
 def test_a_model_without_its_packages_or_damaged_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(40))
     done = heapfit("bounds", "m.tflite", folder=tmp_path)
@@ -156,7 +161,7 @@ def test_a_tensor_of_4_gib_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "boot.log").write_text(DUMP.replace("size=100", f"size={1 << 32}"))
     done = heapfit("bounds", "boot.log", folder=tmp_path)
     assert done.returncode == 1
-    assert "boot.log: tensor 0 takes 4,294,967,296 B" in done.stderr
+    assert "boot.log: tensor '0' takes 4,294,967,296 B" in done.stderr
 
 
 def test_a_model_gets_the_packing_as_its_offline_plan(network: bytes, tmp_path: Path) -> None:

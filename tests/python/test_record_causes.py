@@ -138,6 +138,7 @@ int main(void) { char *own = mmap(0, 20 << 20, PROT_READ | PROT_WRITE,
         ("libmonosgen-2.0.so.1", "Mono's heap"),
         ("libnode.so.1", "V8's heap"),
         ("beam.smp", "Erlang's carriers (+Mea min"),
+        ("php8.2", "PHP's own heap (USE_ZEND_ALLOC=0"),
     ],
 )
 def test_runtimes_are_known_by_what_they_map(mapped, name):
@@ -165,12 +166,18 @@ int main(void) { return 0; }
         record.record([str(program)], tmp_path / "out.parquet")
 
 
-def test_a_program_that_ends_in_an_exec_of_one_that_cannot_be_recorded_says_so(tmp_path):
+def test_a_program_that_ends_in_an_exec_of_one_that_cannot_be_recorded_says_so(
+    tmp_path, monkeypatch
+):
     text = "#include <unistd.h>\nint main(void) { usleep(300000); return 0; }\n"
     program = compile_text(text, tmp_path / "static", "-static")
     assert "is statically linked" in explain_obstacle(read_executable(program))
     unseen = record.record(["sh", "-c", f"exec {program}"], tmp_path / "out.parquet").unseen
     assert f"{program}, which it became by exec, is statically linked" in unseen
+    brief = compile_text("int main(void) { return 0; }\n", tmp_path / "brief", "-static")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")  # too short to be looked at
+    unseen = record.record(["sh", "-c", f"exec {brief}"], tmp_path / "out.parquet").unseen
+    assert f"{brief}, which it became by exec, is statically linked" in unseen
 
 
 def test_blocks_of_a_library_that_is_closed_again_are_recorded(tmp_path):

@@ -33,11 +33,11 @@ def trace_file(folder, options=None):
     rows["op"] = np.tile(np.array([0, 4], np.uint8), EVENTS // 2)
     rows["object"] = np.repeat(np.arange(EVENTS // 2, dtype=np.uint32), 2)
     rows["size"] = np.random.default_rng(1).integers(1, 4000, EVENTS, np.uint64) * (rows["op"] == 0)
-    schema = stored._schema(has_needs=False)
+    schema = stored._schema()
     written = pq.ParquetWriter(path, schema, **options) if options else None
-    with written or stored._writer(path, has_needs=False) as writer:
+    with written or stored._writer(path) as writer:
         arrays = [pa.array(rows[name]) for name in COLUMNS]
-        writer.write_table(pa.Table.from_arrays(arrays, schema=stored._schema(has_needs=False)))
+        writer.write_table(pa.Table.from_arrays(arrays, schema=stored._schema()))
         writer.add_key_value_metadata({b"heapfit": stored._metadata_of(TraceInfo(events=EVENTS))})
     return path
 

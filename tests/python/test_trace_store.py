@@ -305,9 +305,9 @@ def loop(folder, events, row_group):
     rows = {name: np.zeros(events, kind) for name, kind in COLUMNS.items()}
     rows |= {"op": op, "object": np.repeat(np.arange(events // 2, dtype=np.uint32), 2)}
     path = folder / "loop.parquet"
-    with pq.ParquetWriter(path, stored._schema(has_needs=False), compression="zstd") as writer:
+    with pq.ParquetWriter(path, stored._schema(), compression="zstd") as writer:
         arrays = [pa.array(rows[name]) for name in COLUMNS]
-        table = pa.Table.from_arrays(arrays, schema=stored._schema(has_needs=False))
+        table = pa.Table.from_arrays(arrays, schema=stored._schema())
         writer.write_table(table, row_group_size=row_group)
         writer.add_key_value_metadata({b"heapfit": stored._metadata_of(TraceInfo(events=events))})
     return path

@@ -6,9 +6,11 @@
 #include <stdint.h>
 
 extern uint32_t test_ticks;
-extern int test_locks; /* taken and not released */
+extern int test_locks;      /* taken and not released */
+extern uint8_t test_served; /* the memory of all blocks */
 
 #define HFIT_RECORD_TICKS() test_ticks
+#define HFIT_RECORD_SERVED(block) ((void)(block), test_served)
 #define HFIT_RECORD_LOCK() (void)(test_locks++)
 #define HFIT_RECORD_UNLOCK() (void)(test_locks--)
 

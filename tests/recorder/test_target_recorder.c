@@ -14,6 +14,7 @@ enum { FRAMES = 4, RING = FRAMES * HFIT_RECORD_FRAME_SIZE, BASE = 0x1000, OVERHE
 
 uint32_t test_ticks;
 int test_locks;
+uint8_t test_served;
 
 static uint8_t ring[RING];
 static const hfit_record_about about = {
@@ -30,6 +31,7 @@ static hfit_memory_sink memory;
 static hfit_recorder new_recorder(void) {
     memset(ring, 0, sizeof ring);
     test_ticks = 0;
+    test_served = 0;
     memory = (hfit_memory_sink){log_bytes, sizeof log_bytes, 0};
     return (hfit_recorder)HFIT_RECORDER(about, ring, BASE);
 }
@@ -85,8 +87,6 @@ static void each_kind_of_event_has_its_bytes(void) {
     hfit_record_resize(&r, block_at(8), NULL, 200);
     hfit_record_resize(&r, block_at(8), NULL, 0);
     hfit_record_resize(&r, NULL, block_at(8), 7);
-    hfit_record_needs(&r, 2);
-    hfit_record_zeroed(&r, block_at(8), 6);
     drain_all(&r);
     const uint8_t body[] = {
         4 << 3,     24,                                     /* 16 B on: 4 units */
@@ -99,10 +99,36 @@ static void each_kind_of_event_has_its_bytes(void) {
         3,          0,          3 << 2 | 3, 0xc8,        1, /* refused: it stays */
         1,                                                  /* to 0 bytes */
         0,          7,                                      /* of no block */
-        5 << 2 | 3, 2,          1 << 2 | 3, 0,           6, /* needs DMA; the same block */
     };
     check_log(body, sizeof body);
-    CHECK(r.events == 11);
+    CHECK(r.events == 10);
+}
+
+static void needs_are_told_of_each_request_and_another_memory_once(void) {
+    hfit_recorder r = new_recorder();
+    hfit_record_alloc(&r, block_at(8), 4);
+    test_served = 131;
+    hfit_record_resize(&r, block_at(8), block_at(12), 4);
+    hfit_record_needs(&r, 2);
+    hfit_record_zeroed(&r, block_at(8), 4);
+    hfit_record_alloc(&r, NULL, 4);
+    test_served = 0;
+    hfit_record_alloc(&r, block_at(4), 4);
+    test_served = 8;
+    drain_all(&r);
+    const uint8_t body[] = {
+        2 << 3,     4,                       /* in a memory that is not known */
+        3,          0,      6 << 2 | 3, 131, /* moved to another one, 131 in two bytes */
+        1,          1 << 3, 4,               /* 1 unit on */
+        5 << 2 | 3, 2,      1 << 2 | 3,      /* needs DMA */
+        1 << 3 | 4, 4,                       /* in the same */
+        3 << 2 | 3, 4,                       /* refused: in none */
+        6 << 2 | 3, 0,      1 << 3 | 4, 4,   /* no longer known */
+    };
+    check_log(body, sizeof body);
+    hfit_record_alloc(&r, block_at(4), 4);
+    hfit_record_close_frame(&r);
+    CHECK(r.oldest[9] == (6 << 2 | 3) && r.oldest[10] == 8); /* each frame begins anew */
 }
 
 static void a_header_tells_what_the_recording_is_of(void) {
@@ -110,8 +136,8 @@ static void a_header_tells_what_the_recording_is_of(void) {
     hfit_record_free(&r, block_at(4));
     drain_all(&r);
     const uint8_t expected[] = {
-        0x80 | 19, 0,    0,    0,    0,    0, 0, 1, 8 * sizeof(void *), 2, 0xe8,
-        0x07,      0x80, 0x20, 0x80, 0x20, 0, 0, 1};
+        0x80 | 19, 0,    0,    0,    0,    0, 0,  1, 8 * sizeof(void *), 2, 0xe8,
+        0x07,      0x80, 0x20, 0x80, 0x20, 0, 16, 1};
     CHECK(frame_size(log_bytes) == sizeof expected + 4);
     CHECK(memcmp(log_bytes + 2, expected, sizeof expected) == 0);
 }
@@ -178,6 +204,7 @@ static void a_drain_ends_however_much_is_asked_meanwhile(void) {
 static void longest_events_stay_in_their_frames(void) {
     hfit_recorder r = new_recorder();
     for (uint32_t i = 0; i < 1000; i++) {
+        test_served ^= UINT8_MAX;
         test_ticks += UINT32_MAX / 4 - 1;
         const uintptr_t far = (i % 2 + 1) * (uintptr_t)0x70000000;
         hfit_record_needs(&r, UINT8_MAX);
@@ -247,6 +274,7 @@ static void a_probe_finds_the_ring_and_empties_it(void) {
 
 int main(void) {
     RUN(each_kind_of_event_has_its_bytes);
+    RUN(needs_are_told_of_each_request_and_another_memory_once);
     RUN(a_header_tells_what_the_recording_is_of);
     RUN(an_event_without_room_is_left_out_and_counted);
     RUN(a_frame_that_the_sink_did_not_take_is_offered_again);

@@ -7,6 +7,8 @@
 #include <zephyr/mem_mgmt/mem_attr_heap.h>
 #include <zephyr/multi_heap/shared_multi_heap.h>
 
+#include <zephyr/kernel.h>
+
 #include "adapters/one_heap.h"
 
 unsigned int irq_lock(void) {
@@ -17,12 +19,25 @@ void irq_unlock(unsigned int key) {
     (void)key;
 }
 
+uint32_t k_uptime_get_32(void) {
+    return 0;
+}
+
 static bool print(void *context, const void *bytes, size_t size) {
     (void)context;
     return fwrite(bytes, 1, size, stdout) == size;
 }
 
+/* External memory is added before the recorder sees it: it is not known. */
+static void add_regions(void) {
+    for (int attr = 0; attr < 2; attr++) {
+        struct shared_multi_heap_region region = {.attr = (enum shared_multi_heap_attr)attr};
+        (void)shared_multi_heap_add(&region, NULL);
+    }
+}
+
 int main(void) {
+    add_regions();
     void *plain = shared_multi_heap_alloc(SMH_REG_ATTR_CACHEABLE, 100);
     void *frame = shared_multi_heap_alloc(SMH_REG_ATTR_EXTERNAL, 5000);
     void *ring = shared_multi_heap_aligned_alloc(SMH_REG_ATTR_NON_CACHEABLE, 64, 300);

@@ -94,9 +94,7 @@ def test_an_adapter_fits_its_platforms_declarations(
     run([compiler, *FLAGS, *includes, *options, *config, "-c", *code], tmp_path)
 
 
-def test_what_zephyrs_heaps_by_attribute_are_asked_for_is_told_with_its_needs(
-    tmp_path: Path,
-) -> None:
+def test_zephyrs_heaps_by_attribute_tell_needs_and_the_memory_that_served(tmp_path: Path) -> None:
     """Calls of another source are wrapped, as in a build; both heaps are recorded as one."""
     here = sources.root()
     adapter = here / "recorder/target/adapters/zephyr_attributes.c"
@@ -107,6 +105,8 @@ def test_what_zephyrs_heaps_by_attribute_are_asked_for_is_told_with_its_needs(
             *("cc", *FLAGS, f"-I{here}/recorder/target", f"-I{here}/tests/target/platforms"),
             *(here / f"tests/target/{one}" for one in program),
             *(here / f"recorder/target/{one}.c" for one in ("record", "adapters/one_heap")),
+            *(f"-DCONFIG_{one}=1" for one in ("MEM_ATTR", "MEM_ATTR_HEAP", "SHARED_MULTI_HEAP")),
+            f'-DHFIT_RECORD_CONFIG_FILE="{here}/recorder/target/adapters/zephyr_config.h"',
             *(adapter, *(f"-Wl,--wrap={name}" for name in names), "-o", "program"),
         ],
         tmp_path,
@@ -116,16 +116,17 @@ def test_what_zephyrs_heaps_by_attribute_are_asked_for_is_told_with_its_needs(
     told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
     assert told.info.notes == ()
     table = told.to_arrow().to_pydict()
-    rows = list(zip(table["op"], table["size"], table["alignment"], table["needs"], strict=True))
+    columns = ("op", "size", "alignment", "needs", "served")
+    rows = list(zip(*(table[name] for name in columns), strict=True))
     requests = [row for row in rows if row[0] != "free"]
     assert requests == [
-        ("alloc", 100, 0, 0),
-        ("alloc", 5000, 0, 8),
-        ("aligned", 300, 64, 64),
-        ("resize", 9000, 0, 8),
-        ("alloc", 1500, 0, 2),
-        ("aligned", 64, 32, 2 | 64),
-        ("resize", 1600, 0, 0),
-        ("alloc", 40, 0, 0),
+        ("alloc", 100, 0, 0, 128),
+        ("alloc", 5000, 0, 8, 0),
+        ("aligned", 300, 64, 64, 64 | 128),
+        ("resize", 9000, 0, 8, 0),
+        ("alloc", 1500, 0, 2, 2 | 64 | 128),
+        ("aligned", 64, 32, 2 | 64, 2 | 64 | 128),
+        ("resize", 1600, 0, 0, 2 | 64 | 128),
+        ("alloc", 40, 0, 0, 128),
     ]
     assert len(rows) - len(requests) == 6

@@ -231,16 +231,6 @@ std::string link_type_title(std::uint16_t link_type) {
            (known == nullptr ? "" : std::string{" ("} + known->name + ")");
 }
 
-std::string supported_link_types() {
-    std::string list;
-    for (const LinkType &type : link_types) {
-        if (type.find != nullptr) {
-            list += (list.empty() ? "" : ", ") + std::to_string(type.number) + " " + type.name;
-        }
-    }
-    return list;
-}
-
 IpSize ip_size(FrameBytes frame, IpPlace place, std::uint32_t original) {
     if (original <= place.offset) {
         return {};

@@ -61,7 +61,6 @@ std::string PacketCounts::no_packets() const {
         separator = "; ";
     }
     text += records == 0 ? "" : ")";
-    text += unlisted.empty() ? "" : "; supported link types: " + supported_link_types();
     return text + (records == 0 ? "" : "; import --whole-frames takes frames as they are");
 }
 

@@ -63,8 +63,7 @@ void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
     if (find_ip_ == nullptr && unit == PacketUnit::ip) {
         throw Error("offset " + std::to_string(layout_->link_type) + ": link type " +
                     link_type_title(link) +
-                    " is not supported (supported: " + supported_link_types() +
-                    "; import --whole-frames takes frames of any as they are)");
+                    " is not supported (import --whole-frames takes its frames as they are)");
     }
 }
 

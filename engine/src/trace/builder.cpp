@@ -61,6 +61,13 @@ void TraceBuilder::tell_needs() {
     }
 }
 
+void TraceBuilder::tell_served() {
+    if (!tells_served_) {
+        tells_served_ = true;
+        columns_.served.resize(columns_.op.size());
+    }
+}
+
 bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position) {
     position_ = position;
     LiveTable::Slot *slot = live_.find(old_id);
@@ -186,6 +193,9 @@ void TraceBuilder::append(const Request &request, ObjectId object) {
     columns_.site.push_back(request.site);
     if (tells_needs_) {
         columns_.needs.push_back(request.op == Op::free ? std::uint8_t{0} : request.needs);
+    }
+    if (tells_served_) {
+        columns_.served.push_back(request.op == Op::free ? std::uint8_t{0} : request.served);
     }
     events_++;
 }

@@ -10,7 +10,7 @@ namespace heapfit {
 namespace {
 
 constexpr std::array<const char *, CsvLines::column_count> column_names = {
-    "op", "object", "size", "alignment", "time", "thread", "site", "needs"};
+    "op", "object", "size", "alignment", "time", "thread", "site", "needs", "served"};
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
@@ -82,22 +82,27 @@ std::size_t split(std::string_view rest, std::vector<std::string> &fields, std::
 
 } // namespace
 
+bool CsvLines::has_column(Column column) const {
+    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+}
+
 void CsvLines::read_columns(std::uint64_t number) {
     for (const std::string &field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), field);
         if (found == column_names.end()) {
-            refuse_line(number,
-                        "column " + quoted(field) +
-                            " is none of op, object, size, alignment, time, thread, site, needs");
+            refuse_line(
+                number,
+                "column " + quoted(field) +
+                    " is none of op, object, size, alignment, time, thread, site, needs, served");
         }
         const auto column = static_cast<Column>(found - column_names.begin());
-        if (std::find(columns_.begin(), columns_.end(), column) != columns_.end()) {
+        if (has_column(column)) {
             refuse_line(number, "column " + field + " twice");
         }
         columns_.push_back(column);
     }
     for (const Column needed : {op, object, size}) {
-        if (std::find(columns_.begin(), columns_.end(), needed) == columns_.end()) {
+        if (!has_column(needed)) {
             refuse_line(number, std::string("no column ") + column_names[needed]);
         }
     }
@@ -121,8 +126,11 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     if (columns_.empty()) {
         fields_.resize(count);
         read_columns(number);
-        if (std::find(columns_.begin(), columns_.end(), needs) != columns_.end()) {
+        if (has_column(needs)) {
             builder.tell_needs();
+        }
+        if (has_column(served)) {
+            builder.tell_served();
         }
         return;
     }
@@ -142,6 +150,7 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     request.thread = number_in<std::uint32_t>(thread, number);
     request.site = number_in<std::uint32_t>(site, number);
     request.needs = number_in<std::uint8_t>(needs, number);
+    request.served = number_in<std::uint8_t>(served, number);
     builder.add(request, number);
 }
 

@@ -29,7 +29,7 @@ constexpr std::uint32_t flag_rounded = 1;
 constexpr unsigned system_shift = 1; // of the bits of the flags that name the system, from 1
 constexpr std::uint32_t system_mask = 7;
 constexpr std::array<std::string_view, 4> systems{"FreeRTOS", "lwIP", "Zephyr", "ESP-IDF"};
-constexpr std::uint32_t esp_idf = 4; // whose adapter tells what requests need
+constexpr std::uint32_t flag_served = 1 << 4;
 
 // The lowest two bits of an event's first number, or the whole of it.
 enum Kind : std::uint32_t { kind_alloc, kind_free, kind_time, kind_other };
@@ -40,6 +40,7 @@ enum Other : std::uint32_t {
     other_refused = 3 << 2 | kind_other,
     other_site = 4 << 2 | kind_other,
     other_needs = 5 << 2 | kind_other,
+    other_served = 6 << 2 | kind_other,
 };
 
 constexpr std::size_t most_waiting = 256;         // frames before a header, which comes each 32nd
@@ -131,6 +132,13 @@ class FrameTrace::Bytes {
         return static_cast<std::uint32_t>(value);
     }
 
+    // Of capabilities.
+    std::uint8_t bits() {
+        const std::uint32_t value = number();
+        require(value <= std::numeric_limits<std::uint8_t>::max());
+        return static_cast<std::uint8_t>(value);
+    }
+
   private:
     std::uint32_t next() {
         is_bad_ = is_bad_ || left_.empty();
@@ -218,9 +226,10 @@ void FrameTrace::begin(const About &about, std::uint32_t before) {
     if (const std::uint32_t system = about.flags >> system_shift & system_mask;
         system > 0 && system <= systems.size()) {
         header_.source.append(", ").append(systems[system - 1]);
-        if (system == esp_idf) {
-            builder_.tell_needs();
-        }
+    }
+    builder_.tell_needs();
+    if ((about.flags & flag_served) != 0) {
+        builder_.tell_served();
     }
     header_.pointer_bits = about.pointer_bits;
     next_ = before;
@@ -241,14 +250,14 @@ void FrameTrace::skip_to(std::uint64_t number) {
 
 void FrameTrace::take_events(Frame frame, std::string_view body) {
     Bytes bytes(body);
-    std::uint32_t tick = frame.tick;
+    Event event;
+    event.tick = frame.tick;
     while (!bytes.is_done()) {
-        const Event event = read_event(bytes, tick);
+        event = read_event(bytes, event);
         if (bytes.is_bad()) {
             damaged_++;
             return;
         }
-        tick = event.tick;
         frame.events.push_back(event);
     }
     if (about_) {
@@ -261,16 +270,17 @@ void FrameTrace::take_events(Frame frame, std::string_view body) {
     }
 }
 
-// [time] {zeroed | aligned | site | needs | resize} alloc or refused, or [time] free. What is not
-// so is told by the bytes, which are bad then.
-FrameTrace::Event FrameTrace::read_event(Bytes &bytes, std::uint32_t tick) {
+// [time] {zeroed | aligned | site | needs | served | resize} alloc or refused, or [time] free. What
+// is not so is told by the bytes, which are bad then.
+FrameTrace::Event FrameTrace::read_event(Bytes &bytes, const Event &before) {
     Event event;
+    event.tick = before.tick;
+    event.served = before.served;
     std::uint32_t number = bytes.number();
     if (kind_of(number) == kind_time) {
-        tick += number >> 2;
+        event.tick += number >> 2;
         number = bytes.number();
     }
-    event.tick = tick;
     if (kind_of(number) == kind_free) {
         event.op = Op::free;
         event.step = step_of(number);
@@ -304,12 +314,12 @@ void FrameTrace::read_prefix(Bytes &bytes, std::uint32_t what, Event &event) {
     case other_site:
         event.site = bytes.number();
         return;
-    case other_needs: {
-        const std::uint32_t needs = bytes.number();
-        bytes.require(needs <= std::numeric_limits<std::uint8_t>::max());
-        event.needs = static_cast<std::uint8_t>(needs);
+    case other_needs:
+        event.needs = bytes.bits();
         return;
-    }
+    case other_served:
+        event.served = bytes.bits();
+        return;
     default:
         bytes.require(false);
     }
@@ -340,8 +350,9 @@ void FrameTrace::apply(const Event &event, std::uint32_t &address) {
     request.time = time_at(event.tick);
     request.site = event.site;
     request.needs = event.needs;
-    if (event.needs != 0) {
-        builder_.tell_needs();
+    request.served = event.served;
+    if (event.served != 0) { // of a log without a header
+        builder_.tell_served();
     }
     const std::uint32_t old = after(address, event.old_step);
     address = after(old, event.step);

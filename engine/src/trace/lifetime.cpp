@@ -9,15 +9,16 @@ namespace heapfit {
 namespace {
 
 constexpr std::array<std::string_view, LifetimeLines::column_count> column_names = {
-    "lower", "upper", "size", "alignment", "gaps"};
-constexpr auto passed_over =
-    std::to_array<std::string_view>({"id", "buffer", "buffer_id", "offset"});
+    "lower", "upper", "size", "alignment", "gaps", "id"};
 constexpr std::size_t absent = SIZE_MAX;
 constexpr std::size_t most_unknown_named = 8;
 
 // Of the columns that have several names.
 std::string_view usual_name(std::string_view name) {
-    return name == "begin" || name == "start" ? "lower" : name == "end" ? "upper" : name;
+    return name == "begin" || name == "start"        ? "lower"
+           : name == "end"                           ? "upper"
+           : name == "buffer" || name == "buffer_id" ? "id"
+                                                     : name;
 }
 
 void split(std::string_view line, std::vector<std::string_view> &fields) {
@@ -46,8 +47,7 @@ void LifetimeLines::read_columns(std::string_view line, std::uint64_t number) {
             }
             place = i;
             last_ = fields_[i] == "end" ? 1 : last_;
-        } else if (std::ranges::find(passed_over, fields_[i]) == passed_over.end() &&
-                   unknown_.size() < most_unknown_named) {
+        } else if (fields_[i] != "offset" && unknown_.size() < most_unknown_named) {
             unknown_.push_back(quoted(fields_[i]));
         }
     }
@@ -121,6 +121,11 @@ void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuild
                         to_number<Tick>(field(upper), number, "upper") + last_,
                         to_number<Bytes>(field(size), number, "size"), boundary > 1 ? boundary : 0,
                         number};
+    if (!field(id).empty()) {
+        ids_ += field(id);
+        id_ends_.push_back(ids_.size());
+        id_lines_.push_back(number);
+    }
     if (field(gaps).empty()) {
         keep(buffer);
     } else {
@@ -128,10 +133,27 @@ void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuild
     }
 }
 
+void LifetimeLines::require_different_ids() const {
+    const std::string_view texts = ids_;
+    const auto text = [&](std::size_t i) {
+        const std::size_t begin = i == 0 ? 0 : id_ends_[i - 1];
+        return texts.substr(begin, id_ends_[i] - begin);
+    };
+    std::vector<std::size_t> order(id_ends_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, text);
+    const auto again = std::ranges::adjacent_find(order, {}, text);
+    if (again != order.end()) {
+        refuse_line(id_lines_[again[1]], "id " + quoted(text(*again)) + " is that of line " +
+                                             std::to_string(id_lines_[*again]) + ", too");
+    }
+}
+
 void LifetimeLines::finish(TraceBuilder &builder) {
     if (width_ == 0) {
         throw Error("ends before the line that names the columns");
     }
+    require_different_ids();
     std::vector<std::size_t> ends(buffers_.size());
     std::iota(ends.begin(), ends.end(), std::size_t{0});
     std::vector<std::size_t> starts = ends;

@@ -264,12 +264,18 @@ void check_letters(const std::string &letters, Op op, bool by_size) {
     }
 }
 
+// Where the field ends that a line begins with, or npos: other braces are text, as of JSON.
+std::size_t end_of_field(std::string_view line) {
+    const std::size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz:", 1);
+    return line.front() == '{' && end != line.npos && end > 1 && line[end] == '}' ? end : line.npos;
+}
+
 std::string pattern_of(std::string_view line, Op op, bool by_size) {
     std::string text;
     std::string letters;
     bool is_behind_field = true; // or at the beginning, where {any} would be no place to begin at
     while (!line.empty()) {
-        const std::size_t end = line.front() == '{' ? line.find('}') : line.npos;
+        const std::size_t end = end_of_field(line);
         if (end == line.npos) {
             text += line.front() == '%' ? "%%" : std::string(1, line.front());
             line.remove_prefix(1);

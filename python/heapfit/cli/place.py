@@ -178,6 +178,7 @@ def _rows(placing: Placing) -> list[_Row]:
         _Row(f"{len(by_site.rule.sites)} call sites" if by_site else "by call site", by_site),
         _Row("up to 16,384 B", placing.today),
         _Row("the same, ESP-IDF's reserve", placing.standard),
+        _Row("what was there when recorded", placing.recorded),
     ]
     return [row for row in rows if row.point is not None]
 

@@ -14,14 +14,18 @@ from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
+from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.source_lines import SourcePlace, places_in
+from heapfit.memories.demand import demand_of
+from heapfit.plan.memories import find_unmet, names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.names import source_name
 from heapfit.trace.views import Holder, find_holders, view_blocks
 
 
@@ -34,8 +38,8 @@ def run(command: SitesCommand) -> None:
     ):
         loaded = load_trace(trace, progress=progress)
         view = command.view or View.PEAK
-        if view is View.TASKS and command.export is None:
-            print_result(_task_parts(loaded), command.as_json)
+        if view in _GROUPED and command.export is None:
+            print_result(_GROUPED[view](loaded), command.as_json)
             return
         callers = _find_callers(loaded, command.programs or [])
         holdings = holdings_by_site(loaded, view, callers.frames())
@@ -136,6 +140,48 @@ def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
     yield Fields({"view": View.TASKS})
     yield Table(columns, find_holders(viewed, viewed.tasks), "tasks")
     yield Line("Blocks live at the peak, by the task or thread that asked for them.")
+
+
+def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
+    """What each memory holds at the peak, and the requests served where their need is not met."""
+    demand = demand_of(loaded.trace.path.name, loaded, [], {})
+    served = demand.served
+    if not served.any():
+        raise HeapfitError(
+            f"{source_name(loaded.trace.path)}: does not tell where requests were served "
+            "(column served, docs/trace-schema.md)"
+        )
+    viewed = view_blocks(loaded, View.MEMORIES)
+    columns: list[Column[Holder]] = [
+        Column(
+            "memory",
+            "memory that offers",
+            lambda one: names_of(one.key),
+            lambda one: "+".join(names_of(one.key)) or "unknown",
+        ),
+        *_HELD,
+        Column("requests", "of requests"),
+        Column("requested", "bytes asked for"),
+    ]
+    missing = find_unmet(demand.needs, served)
+    unmet = int(np.count_nonzero(missing))
+    yield Fields({"view": View.MEMORIES, "unmet_needs": unmet})
+    yield Table(
+        columns, find_holders(viewed, served[viewed.blocks.starts].astype("u4")), "memories"
+    )
+    yield Line("Blocks live at the peak, by the memory that they lie in.")
+    if unmet:
+        needed = " or ".join(names_of(int(np.bitwise_or.reduce(missing))))
+        first = f"event {int(np.argmax(missing != 0)):,}"
+        yield Line(
+            f"1 request that needs {needed} lies where it is not offered: {first}."
+            if unmet == 1
+            else f"{unmet:,} requests that need {needed} lie where it is not offered, the first of "
+            f"them {first}."
+        )
+
+
+_GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
 
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:

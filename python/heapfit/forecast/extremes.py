@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How high the maximum of many windows goes, from the maxima of a few: Gumbel's law.
+"""How high the maximum of many windows goes, from the maxima of a few: extreme-value laws.
 
-Known by L-moments (Hosking, L-moments, Journal of the Royal Statistical Society B 52, 1990); the
-law is Gumbel's (Statistics of extremes, 1958). A law with a free shape says nothing on 50 windows.
+Samples are known by L-moments (Hosking, L-moments, Journal of the Royal Statistical Society B 52,
+1990). One sample of 48 windows does not tell the law's shape, and a shape that is taken for known
+names too much or too little. So all shapes from a tail heavier than Gumbel's (Statistics of
+extremes, 1958) to a bound count, as often as samples of theirs are as skewed as the one at hand.
 
-Intervals are exact for a law of known shape: (level - mean) / spread of a sample is distributed as
-that of a sample of the standard law, of which many are drawn. docs/chances.md has their coverage.
+(level - mean) / spread of a sample is distributed as that of a sample of the standard law, of which
+many are drawn. docs/chances.md has how often intervals hold.
 """
 
 from __future__ import annotations
@@ -22,11 +24,14 @@ from numpy.typing import NDArray
 Maxima: TypeAlias = NDArray[Any] | Sequence[float]
 
 INTERVAL = 0.9  # the share of samples whose interval holds the true value
-_EULER = 0.5772156649015329
 _DRAWN = 400_000  # values of a standard law, in samples as large as the one that is judged
-_FEWEST = 4  # values that dependent ones count as
+_MOST_DRAWN = 10_000  # samples
+SHAPES = (-0.1, 0.5)  # of Hosking's sign: 0 is Gumbel's law, above it a law has a bound
+_ALIKE = 0.1  # the share of the samples drawn whose skewness is nearest to one's own
+_FEWEST = 6  # values that dependent ones count as
 _CERTAIN = 6.0  # the logarithm of exceedances expected, above which one is certain
 _PRECISION = 1e-4  # of a level, in spreads of a sample
+_NOTHING = 1e-300  # is left above a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,79 +62,99 @@ class Gumbel:
 
 
 @dataclass(frozen=True, slots=True)
-class GumbelSample:
+class MaximaSample:
     """Maxima of windows, and what they let one expect of further windows.
 
-    A level is exceeded with its chance on average over all samples of Gumbel's law, since the one
-    at hand may show its scale too small. The law that fits it best is exceeded more often: 2.6
-    times of 100 where 1 is stated, of 48 maxima and ten times as many windows.
+    A level is exceeded with its chance on average over all samples that look like this one. The
+    law that fits it best is exceeded more often: 2.6 times of 100 where 1 is stated, of 48 maxima
+    of Gumbel's law and ten times as many windows.
     """
 
     mean: float
     spread: float  # the second L-moment; 0: all maxima are equal
-    count: int  # of maxima
-    dependence: float = 1.0  # neighbouring maxima that tell what one alone would
-
-    @property
-    def law(self) -> Gumbel:
-        """The law that fits the sample best: its chance of a given level is right on average."""
-        scale = self.spread / log(2)
-        return Gumbel(self.mean - _EULER * scale, scale)
+    skew: float  # the ratio of the third to the second
+    count: int  # of independent maxima that tell as much
 
     def level(self, windows: float, chance: float) -> float:
         """The level that the maximum of so many windows exceeds with this chance."""
-        return self.mean + self.spread * _standard_level(self._weight, windows, chance)
+        alike = _find_alike(self.count, self.skew)
+        low, high = -10.0, 10.0
+        while _exceed(alike, windows, high).mean() > chance:
+            low, high = high, 2 * high
+        while high - low > _PRECISION:
+            middle = (low + high) / 2
+            is_low = _exceed(alike, windows, middle).mean() > chance
+            low, high = (middle, high) if is_low else (low, middle)
+        return self.mean + self.spread * high
 
     def chance(self, level: float, windows: float) -> float:
         """The chance that the maximum of so many windows exceeds a level."""
-        if self.spread == 0:
-            return float(level < self.mean)
-        return _mean_chance(self._weight, windows, (level - self.mean) / self.spread)
+        return float(self._chances(level, windows).mean())
+
+    def chance_interval(self, level: float, windows: float) -> tuple[float, float]:
+        """Holds the true law's chance to exceed a level 9 times of 10, and the one stated."""
+        chances = self._chances(level, windows)
+        low, high = (float(end) for end in np.quantile(chances, _TAILS))
+        return min(low, float(chances.mean())), max(high, float(chances.mean()))
 
     def interval(self, windows: float, chance: float) -> tuple[float, float]:
         """Holds the level of the true law 9 times of 10, and the level that is stated always."""
-        means, spreads = _draw_moments(1, max(_FEWEST, round(self.count / self.dependence)))
-        standard = Gumbel(0.0, 1.0).level(windows, chance)
-        ends = np.quantile((standard - means) / spreads, _TAILS)
+        shapes, means, spreads = _find_alike(self.count, self.skew)
+        true = -np.expm1(shapes * log(-log1p(-chance) / windows)) / shapes
+        ends = np.quantile((true - means) / spreads, _TAILS)
         low, high = (float(self.mean + self.spread * end) for end in ends)
         stated = self.level(windows, chance)
         return min(low, stated), max(high, stated)
 
-    @property
-    def _weight(self) -> int:
-        """The independent maxima that tell as much of the law's mean and scale.
-
-        Of n that depend the mean is as uncertain as that of n / d, the scale as that of
-        2 n d / (d d + 1). The root of d is near the latter; docs/lasting.md judges it.
-        """
-        return max(_FEWEST, round(self.count / sqrt(self.dependence)))
+    def _chances(self, level: float, windows: float) -> NDArray[np.float64]:
+        """The chance to exceed a level by the law of each sample that looks like this one."""
+        if self.spread == 0:
+            return np.array([float(level < self.mean)])
+        alike = _find_alike(self.count, self.skew)
+        return _exceed(alike, windows, (level - self.mean) / self.spread)
 
 
-def sample_gumbel(maxima: Maxima, dependence: float = 1.0) -> GumbelSample:
-    """The sample of at least two maxima."""
+def sample_maxima(maxima: Maxima, dependence: float = 1.0) -> MaximaSample:
+    """The sample of at least two maxima, of which so many neighbours tell what one alone would."""
     values = np.asarray(maxima, np.float64)
-    mean, spread = _find_moments(values)
-    return GumbelSample(float(mean), float(spread), len(values), dependence)
+    mean, spread = (float(one) for one in _find_moments(values))
+    count = max(_FEWEST, round(len(values) / dependence))
+    return MaximaSample(mean, spread, float(_find_skew(values)), count)
 
 
-def _mean_chance(count: int, windows: float, spreads_above: float) -> float:
-    """The mean chance to exceed a sample's mean by so many of its spreads, over all samples."""
-    means, spreads = _draw_moments(1, count)
-    above = log(windows) - means - spreads_above * spreads
-    return float(np.mean(-np.expm1(-np.exp(np.minimum(above, _CERTAIN)))))
+_Samples: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-@lru_cache(maxsize=128)
-def _standard_level(count: int, windows: float, chance: float) -> float:
-    """The spreads above a sample's mean that are exceeded with this chance."""
-    low, high = -10.0, 10.0
-    while _mean_chance(count, windows, high) > chance:
-        low, high = high, 2 * high
-    while high - low > _PRECISION:
-        middle = (low + high) / 2
-        is_low = _mean_chance(count, windows, middle) > chance
-        low, high = (middle, high) if is_low else (low, middle)
-    return high
+def _find_alike(count: int, skew: float) -> _Samples:
+    """Shape, mean and spread of the drawn samples whose skewness is nearest."""
+    skews, *samples = _draw_samples(count)
+    half = round(_ALIKE * len(skews) / 2)
+    first = min(max(0, int(np.searchsorted(skews, skew)) - half), len(skews) - 2 * half)
+    shapes, means, spreads = (one[first : first + 2 * half] for one in samples)
+    return shapes, means, spreads
+
+
+def _exceed(alike: _Samples, windows: float, spreads_above: float) -> NDArray[np.float64]:
+    """The chance of each law to exceed its sample's mean by so many of the sample's spreads."""
+    shapes, means, spreads = alike
+    left = np.maximum(1 - shapes * (means + spreads_above * spreads), _NOTHING)
+    expected = np.log(left) / shapes + log(windows)
+    return np.asarray(-np.expm1(-np.exp(np.minimum(expected, _CERTAIN))))
+
+
+@lru_cache(maxsize=32)
+def _draw_samples(count: int) -> tuple[NDArray[np.float64], ...]:
+    """Skewness, shape, mean and spread of samples of so many maxima, by skewness.
+
+    Their laws have location 0, scale 1 and any of the shapes.
+    """
+    random = np.random.default_rng(1)
+    shapes = random.uniform(*SHAPES, min(max(1000, _DRAWN // count), _MOST_DRAWN))
+    gumbel = random.gumbel(size=(len(shapes), count))
+    values = -np.expm1(-shapes[:, None] * gumbel) / shapes[:, None]
+    skews = _find_skew(values)
+    order = np.argsort(skews)
+    return tuple(one[order] for one in (skews, shapes, *_find_moments(values)))
 
 
 def find_chance_interval(values: Maxima, level: float) -> tuple[float, float]:
@@ -181,3 +206,12 @@ def _find_moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     mean = values.mean(axis=-1)
     weighted = np.sort(values) @ np.arange(count, dtype=np.float64) / (count * (count - 1))
     return mean, np.maximum(0.0, 2 * weighted - mean)
+
+
+def _find_skew(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The third L-moment of each row over its second; 0 of equal values."""
+    count = values.shape[-1]
+    place = np.arange(count, dtype=np.float64)
+    weight = 6 * place * (place - 1) / ((count - 1) * (count - 2)) - 6 * place / (count - 1) + 1
+    spread = _find_moments(values)[1]
+    return np.asarray(np.sort(values) @ weight / count / np.where(spread == 0, 1, spread))

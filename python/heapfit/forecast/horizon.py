@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The region that a heap needs in runs longer than the recording, or why no one can say.
 
-windows of the recording --> region needed in each --> Gumbel's law --> level of as many windows as
-the longer run has. Windows are samples only of a service: no trend, no cycle longer than a window,
-neighbours that depend little on each other.
+windows of the recording --> region needed in each --> laws of extremes --> level of as many
+windows as the longer run has. Windows are samples only of a service: no trend, no cycle longer than
+a window, neighbours that depend little on each other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import PlacedRun, measure_extents
-from heapfit.forecast.extremes import GumbelSample, sample_gumbel
+from heapfit.forecast.extremes import MaximaSample, sample_maxima
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
@@ -85,9 +85,9 @@ class LongerRuns:
     windows: float  # as many as a run as long as the recording has
 
     @property
-    def sample(self) -> GumbelSample:
+    def sample(self) -> MaximaSample:
         """The windows' extents as a sample of their law."""
-        return sample_gumbel(self.maxima, find_dependence(self.maxima))
+        return sample_maxima(self.maxima, find_dependence(self.maxima))
 
     def forecast(self, times: float, chance: float) -> Forecast | Refusal:
         """The region that a run `times` as long as the recording exceeds with this chance."""
@@ -105,6 +105,10 @@ class LongerRuns:
     def chance(self, region: int, times: float) -> float:
         """The chance that a run `times` as long as the recording runs out of a region."""
         return self.sample.chance(region, times * self.windows)
+
+    def chance_interval(self, region: int, times: float) -> tuple[float, float]:
+        """Holds that chance 9 times of 10, as far as the windows' law is one of extremes."""
+        return self.sample.chance_interval(region, times * self.windows)
 
     def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""
@@ -134,7 +138,8 @@ class LongerRun:
     times: float  # as long as the recording; of a job: runs
     is_asked: bool  # a horizon was asked for
     chance: float | None  # in the region that is set; None: not known
-    needed: Forecast | None  # for CHANCE; None: not known
+    interval: tuple[float, float] | None  # holds the chance 9 times of 10
+    needed: Forecast | None  # for CHANCE; None: not known, or as long as the recording
     reason: str  # why not; "": it is known
 
 
@@ -149,8 +154,14 @@ class LongerRunTable:
 
 
 def list_rows(runs: LongerRuns, region: int, *, is_job: bool) -> list[LongerRun]:
-    """A row for runs as long as the recording, 10 and 100 times as long, in a region."""
-    return [make_row(_name(times, is_job=is_job), times, runs, region) for times in _TIMES]
+    """A row for runs as long as the recording, 10 and 100 times as long, in a region.
+
+    The region is for runs as long as the recording: for these no other is told.
+    """
+    first, *longer = (
+        make_row(_name(times, is_job=is_job), times, runs, region) for times in _TIMES
+    )
+    return [replace(first, needed=None), *longer]
 
 
 def make_row(
@@ -161,9 +172,10 @@ def make_row(
     if isinstance(needed, Refusal):
         reason = f"{needed.reason}; {needed.advice}"
         known = 0.0 if isinstance(times, Refusal) else times
-        return LongerRun(name, known, is_asked, None, None, reason)
+        return LongerRun(name, known, is_asked, None, None, None, reason)
     assert not isinstance(times, Refusal)
-    return LongerRun(name, times, is_asked, runs.chance(region, times), needed, "")
+    chance, interval = runs.chance(region, times), runs.chance_interval(region, times)
+    return LongerRun(name, times, is_asked, chance, interval, needed, "")
 
 
 def _name(times: float, *, is_job: bool) -> str:

@@ -53,8 +53,8 @@ class Table:
 
     def text(self, slot: int) -> str:
         """A text; bytes that are none are replaced."""
-        first = self.target(slot) + 4
-        return self.content[first : first + self.count(slot)].decode(errors="replace")
+        (text,) = struct.unpack_from(f"{self.count(slot)}s", self.content, self.target(slot) + 4)
+        return str(text, errors="replace")
 
     def _field(self, slot: int) -> int:
         """The place of a field; 0 if it is not there."""

@@ -95,8 +95,16 @@ def is_onnx(head: bytes) -> bool:
 
 def read_planner_dump(content: bytes) -> Tensors:
     """Reads the buffers that TFLite Micro's memory planner printed."""
-    numbers = (map(int, filter(None, match.groups())) for match in _DUMPED.finditer(content))
-    return [Tensor(name, str(name), first, last, size) for name, size, first, last in numbers]
+    tensors: dict[int, Tensor] = {}
+    for match in _DUMPED.finditer(content):
+        number, size, first, last = map(int, filter(None, match.groups()))
+        if number in tensors:
+            line = content.count(b"\n", 0, match.start()) + 1
+            raise HeapfitError(
+                f"line {line}: buffer {number} is printed twice: keep the lines of one plan"
+            )
+        tensors[number] = Tensor(number, str(number), first, last, size)
+    return list(tensors.values())
 
 
 def read_onnx(content: bytes) -> Tensors:
@@ -119,7 +127,7 @@ def read_onnx(content: bytes) -> Tensors:
         if name not in values:
             if name not in read:
                 return 0  # such as the mask of a dropout
-            raise HeapfitError(f"tensor {name} has no known shape")
+            raise HeapfitError(f"tensor {name!r:.60} has no known shape")
         tensor = values[name].type.tensor_type
         count = 1
         for dimension in tensor.shape.dim:
@@ -157,7 +165,7 @@ def _is_planned(tensor: Table, buffers: Sequence[Table]) -> bool:
 def _tflite_size(tensor: Table) -> int:
     kind = tensor.number(_TENSOR_TYPE, "<B")
     if kind >= len(_TFLITE_BITS):
-        raise HeapfitError(f"tensor {tensor.text(_TENSOR_NAME)} has an unknown type, {kind}")
+        raise HeapfitError(f"tensor {tensor.text(_TENSOR_NAME)!r:.60} has an unknown type, {kind}")
     bits = _TFLITE_BITS[kind]
     return -(-bits * prod(max(one, 1) for one in tensor.numbers(_TENSOR_SHAPE)) // 8)
 
@@ -218,7 +226,9 @@ class _ArenaSource:
         for number, one in enumerate(tensors):
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
             if size > LARGEST_REGION:
-                raise HeapfitError(f"tensor {one.name} takes {size:,} B: no arena holds 4 GiB")
+                raise HeapfitError(
+                    f"tensor {one.name!r:.60} takes {size:,} B: no arena holds 4 GiB"
+                )
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
 
@@ -252,7 +262,8 @@ def _refuse_damaged() -> Iterator[None]:
             "the model is cut short or damaged: it refers to what is not in it (export it again)"
         ) from error
     except Exception as error:
-        raise HeapfitError(f"the model cannot be read: {error}") from error
+        told = "".join(one if one.isprintable() else " " for one in str(error))
+        raise HeapfitError(f"the model cannot be read: {told:.200}") from error
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)

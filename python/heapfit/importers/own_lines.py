@@ -12,7 +12,7 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.importers.source import OwnLines
@@ -23,6 +23,8 @@ _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
 _SERVED = re.compile(r"(?i)alloc|\bnew\b|\bget\b")
 _FREED = re.compile(r"(?i)free|\bdel|release")
+_FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
+_NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
 _SHOWN = 3  # lines
 _MOST_LINES = 5_000
 _LONGEST = 400  # characters of a line that is looked at
@@ -68,7 +70,7 @@ class _Line:
             if start <= number.start() <= last.start():
                 text += self.text[at : number.start()] + fields.get(i, "{any}")
                 at = number.end()
-        return text.lstrip()
+        return _NO_WORDS.sub("", text)
 
 
 def guess_own_lines(head: bytes) -> Guess | None:
@@ -76,7 +78,7 @@ def guess_own_lines(head: bytes) -> Guess | None:
     lines = [
         _Line(text, tuple(_NUMBER.finditer(text)))
         for text in head.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
-        if len(text) <= _LONGEST and text.isprintable()
+        if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
     shapes: dict[str, list[_Line]] = defaultdict(list)
     for line in lines:
@@ -91,6 +93,8 @@ def guess_own_lines(head: bytes) -> Guess | None:
         default=None,
     )
     own = OwnLines(_describe_allocation(served[0]), _describe_free(freed[0]) if freed else "")
+    if own.free == "{address}":  # no words, which may be an address in any other line
+        return Guess(_show(served, []), replace(own, free=""))
     return Guess(_show(served, freed or []), own)
 
 
@@ -110,9 +114,13 @@ def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
     if not (served and freed):
         return None
     most, least = max(served, key=len), max(freed, key=len)
-    if not {_size(line) for line in least} <= {_size(line) for line in most}:
-        return None
-    return Guess(_show(most, least), OwnLines(_describe_size(most[0]), _describe_size(least[0])))
+    own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
+    are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
+    return (
+        Guess(_show(most, least), own)
+        if are_paired and "{size}" not in (own.line, own.free)
+        else None
+    )
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:

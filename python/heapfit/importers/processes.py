@@ -24,8 +24,9 @@ class Watch:
     process: int
     anonymous: int = 0  # bytes of resident memory of no file, the most that was seen
     mapped_bytes: int = 0  # of them, those beyond the heap that brk grows and the stack
-    executable: Path | None = None  # the last that it ran
+    executable: Path | None = None  # the last that it was seen to run
     mapped: frozenset[str] = frozenset()  # names of the files that it had mapped
+    last_name: str = ""  # of the program that it ended as, as ps shows it: 15 bytes, or its own
     _end: threading.Event = field(default_factory=threading.Event)
 
     def look(self) -> None:
@@ -49,6 +50,13 @@ class Watch:
         self.anonymous = max(self.anonymous, anonymous)
         self.mapped_bytes = max(self.mapped_bytes, mapped)
         self.mapped = frozenset(files)
+
+    def wait(self) -> None:
+        """Waits until the process has ended, and reads what it ended as; it is still to be reaped."""
+        os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
+        with suppress(OSError):
+            name = (_PROC / str(self.process) / "comm").read_text(errors="replace")
+            self.last_name = name.removesuffix("\n")
 
     def _run(self) -> None:
         wait = _FIRST_LOOK

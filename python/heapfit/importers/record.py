@@ -235,11 +235,12 @@ def _find_survivors(folder: Path) -> list[Survivor]:
 
 def _explain_exec(watch: Watch, recorded: str) -> str | None:
     """The reason why the program that the process became by exec was not recorded."""
-    last = read_executable(watch.executable) if watch.executable else None
-    if last is None or last.path.name == recorded:
-        return None
-    obstacle = explain_obstacle(last)
-    return obstacle and f"{last.path}, which it became by exec, {obstacle}"
+    for seen in (watch.executable, shutil.which(watch.last_name)):
+        last = read_executable(Path(seen)) if seen else None
+        obstacle = explain_obstacle(last) if last and last.path.name != recorded else None
+        if last and obstacle:
+            return f"{last.path}, which it became by exec, {obstacle}"
+    return None
 
 
 def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
@@ -286,6 +287,7 @@ def _run(
         beside.ending.begin(process)
         followed = FollowedWire(beside.folder, process.pid)
         with watch_process(process.pid) as watch, beside.listener(followed):
+            watch.wait()
             status = process.wait()
         return watch, status
 

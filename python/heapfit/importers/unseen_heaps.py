@@ -10,18 +10,25 @@ from heapfit.importers.processes import Watch
 
 _LEAST = 4 << 20  # bytes beyond malloc's that are reported; below, stacks and tables of the loader
 _PYTHON = "CPython's own arenas"
+_PHP = "PHP's own heap"
 _UNKNOWN = "memory that the program mapped itself"
 _ADVICE = {  # of the others, no option makes them malloc's
     _PYTHON: "PYTHONMALLOC=malloc in its environment makes them malloc's",
     "Erlang's carriers": "+Mea min makes them malloc's",
+    _PHP: "USE_ZEND_ALLOC=0 in its environment makes it malloc's",
 }
 _LIBRARIES = {
     "libpython3": _PYTHON,
     "libjvm.so": "Java's heap",
     "libcoreclr.so": ".NET's heap",
     "libmonosgen": "Mono's heap",
+    "mono-sgen": "Mono's heap",
     "libnode.so": "V8's heap",
     "beam.smp": "Erlang's carriers",
+    "libruby": "Ruby's heap",
+    "libphp": _PHP,
+    "php": _PHP,
+    "libgc.so": "the heap of Boehm's collector",
 }
 _SYMBOLS = {"PyObject_Malloc": _PYTHON, "_ZN2v87Isolate10GetCurrentEv": "V8's heap"}
 

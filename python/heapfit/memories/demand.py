@@ -66,6 +66,7 @@ class Demand:
     sizes: NDArray[np.uint64]
     sites: NDArray[np.uint32]
     needs: NDArray[np.uint8]  # bits
+    served: NDArray[np.uint8]  # bits of the memory that it was served in; 0: unknown
     byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
     weights: NDArray[np.float64]  # accesses, where they are told; else 1 for each request
 
@@ -98,7 +99,15 @@ def demand_of(
     needs = _hand_down(needs, ops, objects)
     needs[needs == BYTES] = 0  # what needs nothing is in no memory of words anyway
     return Demand(
-        name, loaded, asks, sizes, sites, needs, _byte_events(asks, sizes, objects), weights
+        name,
+        loaded,
+        asks,
+        sizes,
+        sites,
+        needs,
+        loaded.trace.served(),
+        _byte_events(asks, sizes, objects),
+        weights,
     )
 
 

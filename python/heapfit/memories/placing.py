@@ -60,6 +60,7 @@ class Placing(Tabular):
     by_site: Point | None
     today: Point | None  # ESP-IDF's limit, without reserve
     standard: Point | None  # ESP-IDF's defaults
+    recorded: Point | None  # what was served there when it was recorded, if that is told
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
     changes: PlacedChanges  # of the program, in the chosen rule
@@ -215,6 +216,7 @@ def place_requests(
         by_site=asked.by_site,
         today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
         standard=ground.least(STANDARD) if requires_reserve(ground) else None,
+        recorded=ground.recorded,
         curve=tuple(curve),
         size=chosen.size,
         changes=chosen.changes,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.memories.demand import Demand
 from heapfit.memories.joint import Joint, replay_jointly
-from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
+from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order, find_memories
 
 RESERVE = "reserve"  # the part of the first memory that serves requests with needs only
 _UNIT = _engine.REGION_UNIT
@@ -34,6 +34,7 @@ class InsideRule:
     up_to: int = 0  # bytes of a request; 0: none by its size
     sites: tuple[int, ...] = ()  # call sites, whatever the size
     reserve: int = 0  # bytes of the first memory for requests with needs only
+    is_recorded: bool = False  # those that were served there when they were recorded
 
     def widen(self, size: int, wider: int) -> InsideRule:
         """The rule of a first memory of `size` bytes for a wider one: its reserve grows, too."""
@@ -87,7 +88,7 @@ def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> Memorie
         MemoryRule(
             of_needs=tuple(one.name for one in (*kept, *memories)),
             by_size=by_size,
-            by_tag=(inwards,) if rule.sites else (),
+            by_tag=(inwards,) if rule.sites or rule.is_recorded else (),
             sites=dict.fromkeys(rule.sites, 1),
         ),
     )
@@ -99,7 +100,7 @@ class Ground:
 
     memories: tuple[Memory, ...]  # the first one is to be small; its size is the most it may have
     demands: tuple[Demand, ...]
-    _columns: dict[tuple[int, ...], list[NDArray[np.uint16]]] = field(default_factory=dict)
+    _columns: dict[Any, list[NDArray[np.uint16]]] = field(default_factory=dict)  # of rules
 
     @cached_property
     def smallest(self) -> int:
@@ -109,10 +110,35 @@ class Ground:
     def point(self, rule: InsideRule, size: int) -> Point:
         """A rule in a first memory of this size, replayed."""
         plan = plan_for(self.memories, rule, size)
-        if rule.sites not in self._columns:
-            self._columns[rule.sites] = [one.requests(plan) for one in self.demands]
-        joint = replay_jointly(plan, self.demands, self._columns[rule.sites])
+        key = rule.is_recorded or rule.sites
+        if key not in self._columns:
+            columns = [one.requests(plan) for one in self.demands]
+            tags = [one * rule.is_recorded for one in self._recorded_inside]
+            self._columns[key] = [one | tag for one, tag in zip(columns, tags, strict=True)]
+        joint = replay_jointly(plan, self.demands, self._columns[key])
         return Point(rule, size, plan, joint)
+
+    @cached_property
+    def _recorded_inside(self) -> list[NDArray[np.bool_]]:
+        """The requests that were served in the first memory when they were recorded."""
+        return [one.asks & (find_memories(self.memories, one.served) == 0) for one in self.demands]
+
+    @cached_property
+    def recorded(self) -> Point | None:
+        """The least first memory that serves what the recorded firmware served there.
+
+        None where a recording does not tell it, or if the memory is too small for that.
+        """
+        inside = self._recorded_inside
+        known = [find_memories(self.memories, one.served) >= 0 for one in self.demands]
+        if not all(one.any() for one in known):
+            return None
+        weights = np.concatenate([one.weights[one.asks] for one in self.demands])
+        is_inside = np.concatenate(
+            [one[demand.asks] for one, demand in zip(inside, self.demands, strict=True)]
+        )
+        share = float(weights[is_inside].sum() / max(weights.sum(), 1e-9))
+        return self.least(InsideRule(is_recorded=True), share)
 
     def least(
         self, rule: InsideRule, share: float = 0.0, near: int = 0, most: int | None = None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.trace.operations import Op
-from heapfit.trace.stored import BATCH, COLUMNS, NEEDS, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import BATCH, COLUMNS, OPTIONAL, Trace, TraceInfo, write_trace
 
 # An operation, a name of the block, and unless it is freed bytes, and an alignment where one asks.
 Event: TypeAlias = (
@@ -52,7 +52,7 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     `op`, `object` and `size` are required; operations may be names, call sites text, as
     `Trace.to_arrow` gives them.
     """
-    known = [*COLUMNS, NEEDS]
+    known = [*COLUMNS, *OPTIONAL]
     for name in table.column_names:
         if name not in known:
             raise HeapfitError(f"column {name}: a trace has none ({did_you_mean(name, known)})")

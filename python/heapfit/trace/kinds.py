@@ -36,3 +36,4 @@ class View(StrEnum):
     LATER = "later"  # born after the start-up, and live at the end
     TEMPORARY = "temporary"  # gone with the next call of the task that asked for it
     TASKS = "tasks"  # live at the peak, by the task that asked for it
+    MEMORIES = "memories"  # live at the peak, by the memory that it lies in

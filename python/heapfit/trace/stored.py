@@ -43,7 +43,7 @@ COLUMNS = {
     "thread": "uint32",
     "site": "uint32",
 }
-NEEDS = "needs"  # an eighth column, of traces whose source tells it: docs/trace-schema.md
+OPTIONAL = ("needs", "served")  # columns behind these, of uint8, where the source tells them
 REPLAYED = ("op", "object", "size", "alignment")
 
 _METADATA_KEY = b"heapfit"
@@ -92,7 +92,7 @@ class Trace(Tabular):
     info: TraceInfo
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
     origin: Origin | None = field(default=None, compare=False)  # None: a recording
-    has_needs: bool = field(default=False, compare=False)  # it has the column
+    optional: tuple[str, ...] = field(default=(), compare=False)  # columns of OPTIONAL that it has
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -105,12 +105,12 @@ class Trace(Tabular):
                     f"{path}: Parquet, but not a heapfit trace (`heapfit import` makes one)"
                 )
             info = _parse_info(metadata, path)
-            has_needs = _require_table(file, info, path)
+            optional = _require_table(file, info, path)
             _require_bounded(file.metadata, path)
             with prefix_errors(path):
                 chains = parse_chains(stored.get(_CHAINS_KEY))
                 origin = parse_origin(stored.get(_ORIGIN_KEY))
-        return cls(path, info, chains, origin, has_needs)
+        return cls(path, info, chains, origin, optional)
 
     def __str__(self) -> str:
         info = self.info
@@ -134,13 +134,20 @@ class Trace(Tabular):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of all its columns, in their order."""
-        return tuple(_kinds(self.has_needs))
+        return tuple(_kinds(self.optional))
 
     def needs(self) -> NDArray[np.uint8]:
         """What each event needs, a bit for each capability; 0 where nothing is told."""
-        if not self.has_needs:
+        return self._bits("needs")
+
+    def served(self) -> NDArray[np.uint8]:
+        """What the memory offers that each event was served in, likewise; 0 where it is unknown."""
+        return self._bits("served")
+
+    def _bits(self, column: str) -> NDArray[np.uint8]:
+        if column not in self.optional:
             return np.zeros(self.info.events, np.uint8)
-        return np.concatenate([batch[NEEDS] for batch in self._read((NEEDS,))])
+        return np.concatenate([batch[column] for batch in self._read((column,))])
 
     def to_arrow(self) -> pa.Table:
         """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
@@ -153,7 +160,7 @@ class Trace(Tabular):
         return next(self._tables())
 
     def _tables(self) -> Iterator[pa.Table]:
-        schema = _schema(self.has_needs)
+        schema = _schema(self.optional)
         for batch in self.batches(self.columns):
             table = pa.Table.from_arrays([_array(batch[name]) for name in batch], schema=schema)
             yield name_values(table, batch["op"], batch["site"])
@@ -239,20 +246,19 @@ def write_trace(
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
-    A batch may leave columns out: of these nothing is known, and 0 is stored; but `needs`, which is
-    stored where the first batch has it. `info` may be a
-    function, asked, as `chains` is, once all batches are read; events and largest_alignment are
-    counted here.
+    A batch may leave columns out: of these nothing is known, and 0 is stored; but those of
+    OPTIONAL, which are stored where the first batch has them. `info` may be a function, asked, as
+    `chains` is, once all batches are read; events and largest_alignment are counted here.
     """
     check = TraceCheck()
     largest_alignment = 0
-    ahead, has_needs = _look_ahead(batches)
+    ahead, optional = _look_ahead(batches)
     with stage_file(path) as staging:
-        with _arrow_name(staging, "r+b") as name, _writer(name, has_needs) as writer:
-            for columns in _check_batches(_row_groups(ahead, has_needs), check, path):
+        with _arrow_name(staging, "r+b") as name, _writer(name, optional) as writer:
+            for columns in _check_batches(_row_groups(ahead, optional), check, path):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(values) for values in columns.values()]
-                table = pa.Table.from_arrays(arrays, schema=_schema(has_needs))
+                table = pa.Table.from_arrays(arrays, schema=_schema(optional))
                 writer.write_table(table, row_group_size=_ROW_GROUP)
             counted = replace(
                 info() if callable(info) else info,
@@ -266,16 +272,16 @@ def write_trace(
             writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
             raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted, known, origin, has_needs)
+    return Trace(path, counted, known, origin, optional)
 
 
-def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], bool]:
-    """The batches, and whether the first one tells what requests need."""
+def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], tuple[str, ...]]:
+    """The batches, and the optional columns of the first one."""
     rest = iter(batches)
     first = next(rest, None)
     if first is None:
-        return iter(()), False
-    return chain([first], rest), NEEDS in first
+        return iter(()), ()
+    return chain([first], rest), tuple(name for name in OPTIONAL if name in first)
 
 
 def _check_batches(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
@@ -322,10 +328,13 @@ def _first_line(error: Exception) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
-def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> bool:
-    """Rejects a table whose columns or length are not those of the metadata; True: has `needs`."""
-    has_needs = NEEDS in file.schema_arrow.names
-    if not file.schema_arrow.equals(_schema(has_needs)):
+def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> tuple[str, ...]:
+    """Rejects a table whose columns or length are not those of the metadata.
+
+    Returns the optional columns that it has.
+    """
+    optional = tuple(name for name in OPTIONAL if name in file.schema_arrow.names)
+    if not file.schema_arrow.equals(_schema(optional)):
         raise HeapfitError(
             f"{path}: its columns are not those of a trace (import the source again)"
         )
@@ -334,7 +343,7 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> bool:
             f"{path}: {file.metadata.num_rows} events where the metadata say {info.events} "
             "(import the source again)"
         )
-    return has_needs
+    return optional
 
 
 def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
@@ -397,15 +406,15 @@ def _metadata_of(info: TraceInfo) -> bytes:
     return json.dumps({"schema": SCHEMA_VERSION, **asdict(info)}).encode()
 
 
-def _kinds(has_needs: bool) -> dict[str, str]:
+def _kinds(optional: Sequence[str]) -> dict[str, str]:
     """The type of each column."""
-    return COLUMNS | ({NEEDS: "uint8"} if has_needs else {})
+    return COLUMNS | dict.fromkeys(optional, "uint8")
 
 
-def _schema(has_needs: bool) -> pa.Schema:
+def _schema(optional: Sequence[str] = ()) -> pa.Schema:
     return pa.schema(
         pa.field(name, pa.type_for_alias(kind), nullable=False)
-        for name, kind in _kinds(has_needs).items()
+        for name, kind in _kinds(optional).items()
     )
 
 
@@ -415,11 +424,11 @@ def _array(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
-def _writer(path: str, has_needs: bool) -> pq.ParquetWriter:
-    names = _kinds(has_needs)
+def _writer(path: str, optional: Sequence[str] = ()) -> pq.ParquetWriter:
+    names = _kinds(optional)
     return pq.ParquetWriter(
         path,
-        _schema(has_needs),
+        _schema(optional),
         compression={name: "lz4" if name in REPLAYED else "zstd" for name in names},
         use_dictionary=[name for name in names if name not in _DELTA_COLUMNS],
         column_encoding=dict.fromkeys(_DELTA_COLUMNS, "DELTA_BINARY_PACKED"),
@@ -427,11 +436,11 @@ def _writer(path: str, has_needs: bool) -> pq.ParquetWriter:
     )
 
 
-def _row_groups(batches: Iterable[Columns], has_needs: bool) -> Iterator[Columns]:
+def _row_groups(batches: Iterable[Columns], optional: Sequence[str]) -> Iterator[Columns]:
     """Regroups events into batches of at least a row group, but for the last."""
     waiting: list[Columns] = []
     events = 0
-    kinds = _kinds(has_needs)
+    kinds = _kinds(optional)
 
     def join_waiting() -> Columns:
         return {name: np.concatenate([batch[name] for batch in waiting]) for name in kinds}

@@ -11,4 +11,9 @@
 #define HFIT_RECORD_TICKS() k_uptime_get_32()
 #define HFIT_RECORD_TICK_RATE 1000
 
+#if defined(CONFIG_SHARED_MULTI_HEAP) || defined(CONFIG_MEM_ATTR_HEAP)
+uint8_t hfit_zephyr_served(const void *block); /* zephyr_attributes.c */
+#define HFIT_RECORD_SERVED(block) hfit_zephyr_served(block)
+#endif
+
 #endif

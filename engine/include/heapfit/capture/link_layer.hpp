@@ -31,9 +31,6 @@ using IpFinder = IpPlace (*)(FrameBytes frame);
 // "147 (USER0)"
 [[nodiscard]] std::string link_type_title(std::uint16_t link_type);
 
-// "1 Ethernet, 113 Linux cooked v1, ..."
-[[nodiscard]] std::string supported_link_types();
-
 struct IpSize {
     std::uint32_t bytes = 0;    // 0: nothing of a packet is there
     bool is_from_frame = false; // the header's length was absent, 0 or above what the frame held

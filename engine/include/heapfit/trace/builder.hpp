@@ -31,7 +31,8 @@ struct Request {
     std::uint64_t time = 0;      // us since any origin
     std::uint32_t thread = 0;
     std::uint32_t site = 0;
-    std::uint8_t needs = 0; // bits of what its memory must offer
+    std::uint8_t needs = 0;  // bits of what its memory must offer
+    std::uint8_t served = 0; // bits of what the memory offers that it was served in; 0 = unknown
 };
 
 // The columns of the stored trace (docs/trace-schema.md), all of one length.
@@ -43,7 +44,8 @@ struct TraceColumns {
     std::vector<Tick> time;
     std::vector<std::uint32_t> thread;
     std::vector<std::uint32_t> site;
-    std::vector<std::uint8_t> needs; // empty where the source does not tell
+    std::vector<std::uint8_t> needs;  // empty where the source does not tell
+    std::vector<std::uint8_t> served; // likewise
 
     bool operator==(const TraceColumns &) const = default;
 };
@@ -63,6 +65,9 @@ class TraceBuilder {
 
     // The source tells what requests need: there is a column of it, 0 for those before.
     void tell_needs();
+
+    // The same of where requests were served.
+    void tell_served();
 
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);
@@ -99,6 +104,7 @@ class TraceBuilder {
 
     OnUnknown on_unknown_;
     bool tells_needs_ = false;
+    bool tells_served_ = false;
     std::string unit_;
     std::uint64_t position_ = 0;
     LiveTable live_;

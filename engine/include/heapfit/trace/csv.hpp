@@ -6,6 +6,7 @@
 //   size    bytes; ignored for free
 //   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0;
 //   needs   bits of what the request needs (docs/trace-schema.md)
+//   served  bits of what the memory offers that it was served in
 // Fields may be quoted. Lines that begin with # tell name, source and pointer_bits.
 #pragma once
 
@@ -17,12 +18,13 @@ namespace heapfit {
 
 class CsvLines {
   public:
-    enum Column { op, object, size, alignment, time, thread, site, needs, column_count };
+    enum Column { op, object, size, alignment, time, thread, site, needs, served, column_count };
 
     void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
     void finish() const;
 
   private:
+    [[nodiscard]] bool has_column(Column column) const;
     void read_columns(std::uint64_t number);
     template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
 

@@ -74,6 +74,7 @@ class FrameTrace {
         std::uint32_t alignment_log2 = 0;
         std::uint32_t site = 0;
         std::uint8_t needs = 0;
+        std::uint8_t served = 0; // of this block, and until another is told of those behind it
         std::uint32_t tick = 0;
     };
 
@@ -101,7 +102,7 @@ class FrameTrace {
     [[nodiscard]] std::uint64_t end_of(std::uint64_t address, std::uint64_t size) const;
     [[nodiscard]] std::uint32_t after(std::uint32_t address, std::int64_t step) const;
     [[nodiscard]] Tick time_at(std::uint32_t tick);
-    [[nodiscard]] static Event read_event(Bytes &bytes, std::uint32_t tick);
+    [[nodiscard]] static Event read_event(Bytes &bytes, const Event &before);
     static void read_prefix(Bytes &bytes, std::uint32_t what, Event &event);
 
     TraceBuilder builder_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // minimalloc's buffers as a trace: comma-separated values whose first line names the columns, in
 // any order:
-//   id         of the buffer; any text (buffer, buffer_id)
+//   id         of the buffer; any text, of one line alone (buffer, buffer_id)
 //   lower      when it is first live; whole numbers, taken as microseconds (begin, start)
 //   upper      when it is no longer live; above lower (end: the last time at which it is live)
 //   size       bytes
@@ -24,7 +24,7 @@ namespace heapfit {
 
 class LifetimeLines {
   public:
-    enum Column { lower, upper, size, alignment, gaps, column_count };
+    enum Column { lower, upper, size, alignment, gaps, id, column_count };
 
     void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
 
@@ -51,12 +51,16 @@ class LifetimeLines {
     [[nodiscard]] std::vector<std::string> losses() const;
     void keep(const Buffer &buffer);
     void split_at_gaps(Buffer buffer);
+    void require_different_ids() const;
 
     std::vector<std::string_view> fields_;           // of the line at hand
     std::array<std::size_t, column_count> places_{}; // of each column among the fields; or absent
     std::size_t width_ = 0;                          // fields of each line; 0 until the header line
     Tick last_ = 0;                                  // 1 where upper is the last time at which live
     std::vector<Buffer> buffers_;
+    std::string ids_;                  // texts, one after the other
+    std::vector<std::size_t> id_ends_; // in them, of each line
+    std::vector<std::uint64_t> id_lines_;
     std::vector<std::string> unknown_; // columns
     std::uint64_t with_gaps_ = 0;      // buffers
     std::uint64_t part_gaps_ = 0;      // passed over

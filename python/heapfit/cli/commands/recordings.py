@@ -238,7 +238,7 @@ class SitesCommand:
             "--view",
             help="The blocks to show: live at the peak, held to the end, of these the later ones "
             "(born after the first tenth), temporary (gone with their task's next call), or those "
-            "of the peak by task.",
+            "of the peak by task or by memory.",
         ),
     ] = None
     export: ExportOption = None

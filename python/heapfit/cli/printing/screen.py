@@ -24,7 +24,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Forecast, LongerRun
 from heapfit.report.saving import describe_saving
-from heapfit.report.sections.longer import describe_chance
+from heapfit.report.sections.longer import describe_chance, describe_chances
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
@@ -205,7 +205,8 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
         further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
         yield from paragraph(f"{replayed} Longer runs: unknown, as {reason}.{further}", _INDENT)
         return
-    yield from paragraph(f"{replayed} Longer runs, by {longer.basis}:", _INDENT)
+    region = f"{fit.answer.size.region:,} B"
+    yield from paragraph(f"{replayed} In {region}, by {longer.basis}:", _INDENT)
     yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
     for row in longer.rows:
         if row.reason:
@@ -244,6 +245,7 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column(heading="a run", shown=lambda row: row.name),
     Column(heading="runs out", shown=describe_chance),
+    Column(heading="9 times of 10", shown=describe_chances),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
     Column(heading="from", shown=lambda row: row.needed and row.needed.low),
     Column(heading="to", shown=lambda row: row.needed and row.needed.high),

@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.extremes import sample_gumbel
+from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
@@ -179,13 +179,13 @@ def find_outlook(log: TelemetryLog) -> Outlook:
 
 
 def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
-    """The reserves 1 and 10 times as long, by Gumbel's law of the windows' lows.
+    """The reserves 1 and 10 times as long, by the windows' lows.
 
     None where neighbouring windows depend on each other.
     """
     if rank_correlation(windows.lows) > _MOST_DEPENDENCE:
         return
-    sample = sample_gumbel(-windows.lows, find_dependence(-windows.lows))
+    sample = sample_maxima(-windows.lows, find_dependence(-windows.lows))
     for times in _TIMES:
         count = times * len(windows)
         low, high = sample.interval(count, _CHANCE)

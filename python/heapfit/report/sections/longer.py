@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor
 
 from heapfit.forecast.horizon import Forecast, LongerRun, LongerRunTable
 from heapfit.report.drawing.figure import (
@@ -16,7 +17,7 @@ from heapfit.report.drawing.figure import (
 )
 from heapfit.report.drawing.number_text import NOT_MEASURED, size
 
-_LEAST_CHANCE = 0.01
+_LEAST_CHANCE, _MOST_CHANCE = 0.01, 0.99  # that are told as figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class LongerRow:
 
     name: str
     chance: str  # to run out of memory in the heap that is set
+    chances: str  # its interval
     needed: str  # for a chance of 1 %
     interval: str
 
@@ -34,6 +36,7 @@ class LongerPart:
     """Runs by their length, or why nothing is said about them."""
 
     sentence: str
+    region: str  # that is set
     rows: tuple[LongerRow, ...]
     chart: Chart | None
 
@@ -48,30 +51,39 @@ def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
     if longer.refusal is not None:
         advice = longer.refusal.advice
         further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
-        return LongerPart(f"Not known, as {longer.refusal.reason}.{further}", (), None)
-    sentence = f"By {longer.basis}. A run as long as the recording is what the margin is for."
+        return LongerPart(f"Not known, as {longer.refusal.reason}.{further}", "", (), None)
+    sentence = (
+        f"By {longer.basis}. The region is set for runs as long as the recording: its margin is "
+        "what other runs of measured programs needed. Longer runs may need more."
+    )
+    rows = tuple(_row_of(row) for row in longer.rows if row.chance is not None)
     known = [(row, row.needed) for row in longer.rows if row.needed is not None]
-    rows = tuple(_row_of(row, needed) for row, needed in known)
-    return LongerPart(sentence, rows, _draw_regions(known, region))
+    return LongerPart(sentence, size(region), rows, _draw_regions(known, region))
 
 
-def _row_of(row: LongerRun, needed: Forecast) -> LongerRow:
-    interval = f"{size(needed.low)} to {size(needed.high)}"
-    return LongerRow(row.name, describe_chance(row), size(needed.region), interval)
+def _row_of(row: LongerRun) -> LongerRow:
+    cells = describe_chance(row), describe_chances(row) or NOT_MEASURED
+    if row.needed is None:
+        return LongerRow(row.name, *cells, NOT_MEASURED, NOT_MEASURED)
+    interval = f"{size(row.needed.low)} to {size(row.needed.high)}"
+    return LongerRow(row.name, *cells, size(row.needed.region), interval)
 
 
 def describe_chance(row: LongerRun) -> str:
-    """The chance in percent; of a run as long as the recording the margin decides.
-
-    It is told as the most that it may be: the law has no bound, most loads have (docs/lasting.md).
-    """
+    """The chance of the heap that is set, in percent."""
     if row.chance is None:
         return NOT_MEASURED
-    if row.times == 1 and not row.is_asked:
-        return "by margin"
     if row.chance < _LEAST_CHANCE:
         return "below 1 %"
-    return f"up to {100 * row.chance:.0f} %"
+    return "above 99 %" if row.chance > _MOST_CHANCE else f"about {100 * row.chance:.0f} %"
+
+
+def describe_chances(row: LongerRun) -> str | None:
+    """The interval that holds the chance 9 times of 10, in percent."""
+    if row.interval is None:
+        return None
+    low, high = row.interval
+    return f"{floor(100 * low)} to {max(1, ceil(100 * high))} %"
 
 
 def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
