@@ -39,14 +39,14 @@ void renaming_an_unknown_object_is_refused_or_dropped() {
     CHECK(dropping.notes() == std::vector<std::string>{"1 resize of an unknown id dropped."});
 }
 
-void renaming_to_a_live_id_changes_nothing() {
+void renaming_to_a_live_id_frees_what_had_it() {
     TraceBuilder builder(OnUnknown::drop);
     builder.add(request(Op::alloc, 1, 10), 1);
     builder.add(request(Op::alloc, 2, 20), 2);
-    CHECK(!builder.rename(1, 2, 3));
+    CHECK(builder.rename(1, 2, 3));
     builder.add(request(Op::free, 1), 4);
     builder.add(request(Op::free, 2), 5);
-    CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 0, 1}));
+    CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 1, 0}));
 }
 
 void batches_join_to_the_whole() {
@@ -62,8 +62,8 @@ void batches_join_to_the_whole() {
 void a_refused_request_adds_no_event() {
     TraceBuilder builder(OnUnknown::refuse);
     builder.add(request(Op::alloc, 1, largest_request), 1);
-    (void)error_of([&] { builder.add(request(Op::alloc, 2, largest_request + 1), 2); });
-    (void)error_of([&] { builder.add(request(Op::resize, 1, largest_request + 1), 3); });
+    (void)error_of([&] { builder.add(request(Op::alloc, 1, 8), 2); });
+    (void)error_of([&] { builder.add(request(Op::resize, 2, 8), 3); });
     (void)error_of([&] { builder.add(request(Op::free, 2), 4); });
     CHECK(builder.events() == 1 && builder.take().op.size() == 1);
 }
@@ -73,7 +73,7 @@ void a_refused_request_adds_no_event() {
 int main() {
     RUN(a_renamed_object_answers_to_its_new_id_only);
     RUN(renaming_an_unknown_object_is_refused_or_dropped);
-    RUN(renaming_to_a_live_id_changes_nothing);
+    RUN(renaming_to_a_live_id_frees_what_had_it);
     RUN(batches_join_to_the_whole);
     RUN(a_refused_request_adds_no_event);
 }

@@ -98,7 +98,9 @@ def test_packets_of_unlisted_interfaces_are_skipped_and_counted():
 
 
 def test_unlisted_interfaces_alone_are_refused():
-    expected = r"^none of 1 packets is IP \(1 packet of link type 147 .USER0. .*; import --whole-frames"
+    expected = (
+        r"^none of 1 packets is IP \(1 packet of link type 147 .USER0. .*; import --whole-frames"
+    )
     with pytest.raises(HeapfitError, match=expected):
         Reading(ng(interface(147), enhanced(0, FRAMES[0])))
 

@@ -268,6 +268,13 @@ def test_a_capture_cut_short_is_refused_where_only_whole_ones_are_asked_for(tmp_
         import_file(path, tmp_path / "out.parquet", ImportOptions(whole_only=True))
 
 
+def test_what_is_no_member_ends_a_gzip_file_and_is_told(tmp_path):
+    path = put(tmp_path, gzip.compress(b"a 0 8\na 1 9\n") + b"not packed")
+    info = import_file(path, tmp_path / "t.parquet").info
+    assert info.events == 2
+    assert "or damaged there" in info.notes[-1]
+
+
 def test_gzip_members_join(tmp_path):
     parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
     assert operations(put(tmp_path, parts)) == EVENTS

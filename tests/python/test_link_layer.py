@@ -154,6 +154,7 @@ IP_FRAMES |= {
     "PFLOG": (117, b"\x3d\x02" + bytes(62) + V4),
     "IPNET": (226, bytes(24) + V4),
     "Prism": (119, PRISM + wlan(snap(V4))),
+    "Prism, big-endian": (119, struct.pack(">II", 0x41, 144) + PRISM[8:] + wlan(snap(V4))),
     "AVS": (163, AVS + wlan(snap(V4))),
     "AVS as Prism": (119, AVS + wlan(snap(V4))),
     "PPI": (192, struct.pack("<BBHI", 0, 0, 12, 105) + bytes(4) + wlan(snap(V4))),
@@ -239,7 +240,9 @@ def test_protected_80211_is_told_as_encrypted(link_type, captured):
     ("link_type", "title"), [(147, r"147 \(USER0\)"), (253, r"253 \(NETLINK\)"), (999, "999")]
 )
 def test_an_unlisted_link_type_is_refused(link_type, title):
-    expected = f"^offset 20: link type {title} is not supported .import --whole-frames takes its frames"
+    expected = (
+        f"^offset 20: link type {title} is not supported .import --whole-frames takes its frames"
+    )
     with pytest.raises(HeapfitError, match=expected):
         Reading(pcap([ethernet(V4)], link_type))
 

@@ -34,6 +34,8 @@ HOME_MADE = {
     "commas": ("ALLOC,0x20001234,124,17", "FREE,0x20001234,18"),
     "a size in hexadecimal": ("<mem> p=0x20001234 sz=0x7c", "</mem> p=0x20001234"),
     "JSON": ('{"op":"alloc","size":124,"ptr":"0x20001234"}', '{"op":"free","ptr":"0x20001234"}'),
+    "tabs": ("ALLOC\t0x20001234\t124", "FREE\t0x20001234"),
+    "units": ("malloc 124B->20001f30 ok", "free 20001f30 ok"),
     "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
 }
 

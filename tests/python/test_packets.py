@@ -167,7 +167,9 @@ def test_captures_and_tables_are_told_by_their_first_bytes():
     assert not is_packets(b"a 0 16\n")
 
 
-IS_UNLISTED = r"offset 20: link type {} \({}\) is not supported \(import --whole-frames takes its frames"
+IS_UNLISTED = (
+    r"offset 20: link type {} \({}\) is not supported \(import --whole-frames takes its frames"
+)
 NO_IP = r"none of {} packets is IP \({} packets without IP skipped"
 
 # Packets with IP, or how the refusal begins. Those of pcap/ are what tshark counts as "ip or ipv6".

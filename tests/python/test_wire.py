@@ -245,6 +245,19 @@ def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     ]
 
 
+def test_a_block_that_a_library_freed_unseen_is_free_where_another_is_given():
+    records = [
+        record(ALLOC, OLD, 10),
+        record(ALLOC, OLD, 20),
+        record(ALLOC, NEW, 30),
+        record(BEGIN, OLD, 40),
+        record(END, NEW, 40),
+    ]
+    reader, rows, _ = read(header() + b"".join(records), drop_unknown=True)
+    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 20), (0, 2, 30), (4, 2, 0), (3, 1, 40)]
+    assert reader.notes == ["2 blocks taken as freed, in whose place others were given."]
+
+
 @pytest.mark.parametrize(("error", "why"), [(1, "confined itself"), (28, "No space left")])
 def test_only_a_confinement_that_ended_a_recording_is_its_reason(error, why):
     content = header(flags=2, stopped=error, unrecorded=3) + record(ALLOC, 0x1000, 10)

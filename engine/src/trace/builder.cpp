@@ -38,6 +38,13 @@ void TraceBuilder::drop(std::uint64_t &count, const std::string &what) {
 
 void TraceBuilder::add(const Request &request, std::uint64_t position) {
     position_ = position;
+    if (request.size > largest_request) { // as of -1
+        Request capped = request;
+        capped.size = largest_request;
+        capped_++;
+        add(capped, position);
+        return;
+    }
     check(request);
     switch (request.op) {
     case Op::alloc:
@@ -77,8 +84,9 @@ bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint6
     }
     const LiveTable::Slot moved = *slot;
     if (!live_.insert(new_id, moved.size, moved.object)) {
-        drop(dropped_resizes_, "resize moves to id " + std::to_string(new_id) + ", which is live");
-        return false;
+        drop(given_again_, "resize moves to id " + std::to_string(new_id) + ", which is live");
+        release_unseen(new_id, origin_ + latest_);
+        (void)live_.insert(new_id, moved.size, moved.object);
     }
     live_.erase(live_.find(old_id));
     return true;
@@ -97,10 +105,6 @@ std::vector<std::uint64_t> TraceBuilder::live_ids() const {
 }
 
 void TraceBuilder::check(const Request &request) const {
-    if (request.size > largest_request) {
-        refuse("size " + std::to_string(request.size) + " is above the largest request, " +
-               std::to_string(largest_request));
-    }
     if (request.alignment != 0 && request.op != Op::aligned) {
         refuse("only an aligned allocation has an alignment");
     }
@@ -122,8 +126,9 @@ void TraceBuilder::allocate(const Request &request) {
     }
     const auto object = static_cast<ObjectId>(allocations_);
     if (!live_.insert(request.id, request.size, object)) {
-        drop(dropped_allocations_, "id " + std::to_string(request.id) + " is allocated again");
-        return;
+        drop(given_again_, "id " + std::to_string(request.id) + " is allocated again");
+        release_unseen(request.id, request.time);
+        (void)live_.insert(request.id, request.size, object);
     }
     allocations_++;
     charge(0, request.size);
@@ -160,6 +165,15 @@ void TraceBuilder::release(const Request &request, bool is_resize) {
     freed.size = 0;
     append(freed, slot->object);
     live_.erase(slot);
+}
+
+// A live block whose memory another gets: its free was not told.
+void TraceBuilder::release_unseen(std::uint64_t id, std::uint64_t time) {
+    Request request;
+    request.op = Op::free;
+    request.id = id;
+    request.time = time;
+    release(request, false);
 }
 
 void TraceBuilder::charge(Bytes old_size, Bytes new_size) {
@@ -217,12 +231,13 @@ std::vector<std::string> TraceBuilder::notes() const {
             told.push_back(counted(count, one, many));
         }
     };
-    tell(dropped_allocations_, "allocation of a live id dropped.",
-         "allocations of live ids dropped.");
+    tell(given_again_, "block taken as freed, in whose place others were given.",
+         "blocks taken as freed, in whose place others were given.");
     tell(dropped_resizes_, "resize of an unknown id dropped.", "resizes of unknown ids dropped.");
     tell(dropped_frees_, "free of an unknown id dropped.", "frees of unknown ids dropped.");
     tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
          "resizes to 0 bytes taken as frees.");
+    tell(capped_, "size above 2^47 stored as 2^47.", "sizes above 2^47 stored as 2^47.");
     tell(times_raised_, "time below its predecessor set to it.",
          "times below their predecessors set to them.");
     tell(long_gaps_, "gap above one hour (one second in plots).",

@@ -228,6 +228,12 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
         other_lines_ += !take_listed(line, number);
         return;
     }
+    std::string blanks; // descriptions have these
+    if (!own_.empty() && line.find('\t') != line.npos) {
+        blanks = line;
+        std::ranges::replace(blanks, '\t', ' ');
+        line = blanks;
+    }
     HeapCall call;
     bool has_call = take_next_call(line, patterns(), call);
     other_lines_ += !has_call;

@@ -17,8 +17,7 @@ void RunningHeap::allocate(const Request &request, std::uint64_t position) {
 }
 
 void RunningHeap::make_room(std::uint64_t address, std::uint64_t time, std::uint64_t position) {
-    if (builder_.is_live(address)) {
-        given_again_ += !freed_some_time_.contains(address);
+    if (freed_some_time_.contains(address)) {
         release_at(address, time, position);
     }
 }
@@ -85,10 +84,6 @@ std::vector<std::string> RunningHeap::notes() const {
         told.push_back(counted(without_time_, "block was", "blocks were") +
                        " freed at a time that the log does not tell: taken as live until the "
                        "address is given again, or to the end. The peak is at most what is shown.");
-    }
-    if (given_again_ != 0) {
-        told.push_back(counted(given_again_, "block", "blocks") +
-                       " taken as freed, in whose place others were given.");
     }
     if (refused_ != 0) {
         told.push_back(counted(refused_, "request", "requests") +

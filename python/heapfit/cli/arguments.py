@@ -249,6 +249,15 @@ Margin: TypeAlias = Annotated[
         **take_percent(0, MOST_MARGIN),
     ),
 ]
+HorizonOption: TypeAlias = Annotated[
+    str | None,
+    make_option(
+        "--horizon",
+        "How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+        SEARCHING,
+        metavar="TEXT",
+    ),
+]
 Prefer: TypeAlias = Annotated[
     Preference | None,
     make_option(

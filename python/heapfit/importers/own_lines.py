@@ -17,11 +17,14 @@ from pathlib import Path
 
 from heapfit.importers.source import OwnLines
 
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.])\d+(?![\w.])")
+_NUMBER = re.compile(
+    r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
+)
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
 _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
 _SERVED = re.compile(r"(?i)alloc|\bnew\b|\bget\b")
+_RESIZED = re.compile(r"(?i)realloc|resize")
 _FREED = re.compile(r"(?i)free|\bdel|release")
 _FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
 _NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
@@ -77,7 +80,7 @@ def guess_own_lines(head: bytes) -> Guess | None:
     """What would read a log that begins so; None if no lines look like allocations."""
     lines = [
         _Line(text, tuple(_NUMBER.finditer(text)))
-        for text in head.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
+        for text in head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
         if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
     shapes: dict[str, list[_Line]] = defaultdict(list)
@@ -155,7 +158,10 @@ def _addresses(group: list[_Line]) -> set[str]:
 
 
 def _are_frees(group: list[_Line], served: list[_Line]) -> bool:
-    return len(_addresses(group) & _addresses(served)) * 2 >= len(_addresses(group))
+    is_resize = _RESIZED.search(group[0].text)
+    return not is_resize and len(_addresses(group) & _addresses(served)) * 2 >= len(
+        _addresses(group)
+    )
 
 
 def _describe_allocation(line: _Line) -> str:

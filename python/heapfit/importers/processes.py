@@ -52,7 +52,7 @@ class Watch:
         self.mapped = frozenset(files)
 
     def wait(self) -> None:
-        """Waits until the process has ended, and reads what it ended as; it is still to be reaped."""
+        """Waits for the end of the process, and reads what it ended as; it is not reaped yet."""
         os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
         with suppress(OSError):
             name = (_PROC / str(self.process) / "comm").read_text(errors="replace")

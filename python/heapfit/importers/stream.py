@@ -62,7 +62,9 @@ def _unpack(plain: io.BufferedReader[_CountedFile], head: bytes) -> io.BufferedI
 
 
 def _is_cut(error: Exception) -> bool:
-    return isinstance(error, EOFError) or "Truncated compressed stream" in str(error)
+    """True if what was unpacked before is whole: the rest is missing, or is something else."""
+    told = ("Truncated compressed stream", "Not a gzipped file")
+    return isinstance(error, EOFError) or any(one in str(error) for one in told)
 
 
 class ByteStream:
@@ -145,7 +147,9 @@ class ByteStream:
                 place = f"byte {self._file.count}: "
                 if not _is_cut(error):
                     raise HeapfitError(f"{place}cannot be read on: {error}") from error
-                self.damage = f"{place}the packed file was cut short (copy or record it again)"
+                self.damage = (
+                    f"{place}the packed file was cut short, or damaged there (copy it again)"
+                )
                 return
             if not piece:
                 return

@@ -95,6 +95,7 @@ class TraceBuilder {
     void allocate(const Request &request);
     void resize(const Request &request);
     void release(const Request &request, bool is_resize);
+    void release_unseen(std::uint64_t id, std::uint64_t time);
     [[nodiscard]] Tick advance(Tick time);
     void charge(Bytes old_size, Bytes new_size);
     void append(const Request &request, ObjectId object);
@@ -115,7 +116,8 @@ class TraceBuilder {
     Bytes live_peak_ = 0;
     Tick origin_ = 0; // the source's time of the first event
     Tick latest_ = 0; // time of the last event, from the origin
-    std::uint64_t dropped_allocations_ = 0;
+    std::uint64_t given_again_ = 0;
+    std::uint64_t capped_ = 0;
     std::uint64_t dropped_resizes_ = 0;
     std::uint64_t dropped_frees_ = 0;
     std::uint64_t resizes_to_zero_ = 0;

@@ -54,7 +54,7 @@ class HeapLogTrace {
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
 
-    LineSplitter splitter_;
+    LineSplitter splitter_{longest_line, true};
     RunningHeap heap_;
     TraceHeader header_;
     std::vector<std::string> own_texts_; // which own_ looks at

@@ -98,8 +98,9 @@ template <std::unsigned_integral Number>
 // chunk.
 class LineSplitter {
   public:
-    // Lines above `longest` bytes are refused.
-    explicit LineSplitter(std::size_t longest = longest_line) : longest_(longest) {}
+    // Lines above `longest` bytes are refused, or taken in pieces.
+    explicit LineSplitter(std::size_t longest = longest_line, bool in_pieces = false)
+        : longest_(longest), in_pieces_(in_pieces) {}
 
     // Calls take(line, number) for each line; numbers count from 1.
     template <class Take> void feed(std::string_view chunk, Take take) {
@@ -109,12 +110,12 @@ class LineSplitter {
             if (tail_.empty()) {
                 pass(line, take);
             } else {
-                keep(line);
+                keep(line, take);
                 pass(tail_, take);
                 tail_.clear();
             }
         }
-        keep(chunk);
+        keep(chunk, take);
     }
 
     // The last line may lack its newline.
@@ -128,8 +129,8 @@ class LineSplitter {
   private:
     template <class Take> void pass(std::string_view line, Take take) {
         number_++;
-        if (line.size() > longest_) {
-            refuse_line(number_, too_long());
+        while (line.size() > longest_) {
+            line.remove_prefix(pass_piece(line, number_, take));
         }
         if (!line.empty() && line.back() == '\r') {
             line.remove_suffix(1);
@@ -137,18 +138,36 @@ class LineSplitter {
         take(line, number_);
     }
 
-    void keep(std::string_view part) {
-        if (tail_.size() + part.size() > longest_) {
-            refuse_line(number_ + 1, too_long());
+    template <class Take> void keep(std::string_view part, Take take) {
+        while (tail_.size() + part.size() > longest_) {
+            const std::size_t size = longest_ + 1 - tail_.size(); // by which it is too long
+            tail_ += part.substr(0, size);
+            part.remove_prefix(size);
+            tail_.erase(0, pass_piece(tail_, number_ + 1, take));
         }
         tail_ += part;
     }
 
-    [[nodiscard]] std::string too_long() const {
-        return "longer than " + std::to_string(longest_) + " bytes";
+    // Takes the front of a line that is too long, up to the last end of a call, or else of a word.
+    template <class Take>
+    std::size_t pass_piece(std::string_view line, std::uint64_t number, Take take) const {
+        if (!in_pieces_) {
+            refuse_line(number, "longer than " + std::to_string(longest_) + " bytes");
+        }
+        line = line.substr(0, longest_);
+        for (const char *ends : {")};", " "}) {
+            const std::size_t last = line.find_last_of(ends);
+            if (last != line.npos && last >= longest_ / 2) {
+                line = line.substr(0, last + 1);
+                break;
+            }
+        }
+        take(line, number);
+        return line.size();
     }
 
     std::size_t longest_;
+    bool in_pieces_;
     std::string tail_;
     std::uint64_t number_ = 0;
 };

@@ -50,7 +50,6 @@ class RunningHeap {
     std::uint64_t last_ = 0;                  // address given last
     std::uint64_t position_ = 0;              // of the last event
     std::uint64_t time_ = 0;
-    std::uint64_t given_again_ = 0; // blocks whose free is missing
     std::uint64_t without_time_ = 0;
     std::uint64_t refused_ = 0;
 };

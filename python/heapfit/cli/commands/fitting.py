@@ -22,6 +22,7 @@ from heapfit.cli.arguments import (
     EffortOption,
     Everything,
     Exact,
+    HorizonOption,
     Image,
     InstructionCount,
     Machine,
@@ -90,15 +91,7 @@ class FitCommand:
             **take_size(1),
         ),
     ] = None
-    horizon: Annotated[
-        str | None,
-        make_option(
-            "--horizon",
-            "How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
-            SEARCHING,
-            metavar="TEXT",
-        ),
-    ] = None
+    horizon: HorizonOption = None
     margin: Margin = None
     prefer: Prefer = None
     alignment: AlignmentOption = Alignment.BYTES_8

@@ -9,6 +9,7 @@ from heapfit.cli.arguments import (
     Allocators,
     AsJson,
     Everything,
+    HorizonOption,
     Margin,
     Programs,
     ReportPage,
@@ -69,6 +70,7 @@ class PlaceCommand:
         ),
     ] = None
     allocators: Allocators = None
+    horizon: HorizonOption = None
     margin: Margin = None
     programs: Programs = None
     output: Annotated[
