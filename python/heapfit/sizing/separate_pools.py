@@ -91,10 +91,7 @@ class SeparatePools:
 
 
 def size_separately(
-    trace: Trace,
-    admission: float,
-    sizes: Sequence[int] = (),
-    progress: Progress = ignore_progress,
+    trace: Trace, admission: float, sizes: Sequence[int] = (), progress: Progress = ignore_progress
 ) -> SeparatePools:
     """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
 
