@@ -7,7 +7,7 @@ side to side alone (guillotine), half with pinwheels of five, too. `--seed 2` ma
 (NAME.BYTES.csv). Every placement is checked pair by pair. This exits 1 if one is wrong.
 
 `--rival PROGRAM` is a minimalloc that you built. It packs the same instances in turn with us, on
-one core, each three times, of which the best counts, for at most `--seconds` each. Its CPU time has
+one core, each three times, of which the best counts, for at most `--seconds` of CPU. Its time has
 its start and the reading of its CSV, ours has not.
 
 `--zones` packs recordings by the zone search alone, the repository's own and those of
@@ -131,12 +131,10 @@ def run_rival(
         given, found = Path(folder, "given.csv"), Path(folder, "found.csv")
         rows = (f"{i},{a},{b},{size}" for i, (a, b, size) in enumerate(lifetimes))
         given.write_text("\n".join(("id,lower,upper,size", *rows, "")))
-        words = [program, f"--capacity={height}", f"--input={given}", f"--output={found}"]
+        options = f"--capacity={height}", f"--input={given}", f"--output={found}"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        try:
-            subprocess.run(words, timeout=seconds, capture_output=True, check=False)
-        except subprocess.TimeoutExpired:
-            found.unlink(missing_ok=True)
+        words = ["prlimit", f"--cpu={seconds}", program, *options]
+        subprocess.run(words, capture_output=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
         if not found.exists():
@@ -179,7 +177,7 @@ def compare_in_turn(
 def list_recordings() -> list[Path]:
     corpus = os.environ.get("HEAPFIT_CORPUS")
     others = Path(corpus).rglob("*.heap*") if corpus else ()
-    return [*sorted(EXAMPLES.rglob("*.parquet")), *sorted(others)]
+    return [*sorted(EXAMPLES.glob("*/*.parquet")), *sorted(others)]
 
 
 def pack_by_zones(recording: Path) -> tuple[str, int, int]:
@@ -236,7 +234,9 @@ def main() -> None:
     arguments.add_argument("--placements", type=int, default=5_000_000, help="at most, of each")
     arguments.add_argument("--instances", type=Path, help="a folder of minimalloc's CSV files")
     arguments.add_argument("--rival", type=Path, metavar="PROGRAM", help="a minimalloc")
-    arguments.add_argument("--seconds", type=int, default=60, help="of the rival, an instance")
+    arguments.add_argument(
+        "--seconds", type=int, default=60, help="of CPU for the rival, an instance"
+    )
     arguments.add_argument("--zones", action="store_true", help="recordings, by the zone search")
     arguments.add_argument("--write", action="store_true", help="renew bench/zone_heights.csv")
     chosen = arguments.parse_args()

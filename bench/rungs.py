@@ -6,8 +6,8 @@ Each recorded program is fitted once. A cell has the bytes to set over the peak,
 instructions of a call (docs/costs.md has the model) of FreeRTOS heap_4, of our heaps that learn
 nothing, of the one of least memory and of the one that `fit` takes. The last lines count programs
 on which a heap saves a lot for little time. Recordings are those given, or the corpus, which needs
-HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--write` renews the table
-and docs/pictures/rungs.svg.
+HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--prefer` is `fit`'s;
+`--write` renews the table and docs/pictures/rungs.svg.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from page_tables import ROOT, add_option, read_result, write_result
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row
+from heapfit.design.front.preference import Preference
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
@@ -59,8 +60,8 @@ def region_of(row: Row) -> int:
     return row.heap_size.region if row.heap_size else 0
 
 
-def row_of(source: Path, made: Path, alignment: int) -> list[str]:
-    fitted = fit([source], made / "out", FitOptions(alignment))
+def row_of(source: Path, made: Path, options: FitOptions) -> list[str]:
+    fitted = fit([source], made / "out", options)
     cells, kept = dict(points_of(fitted)), fitted.answer.kept
     taken = f"`{fitted.winner.name}`" if kept is None else kept.title
     return [source.stem, *(cells.get(heap, "-") for heap in HEAPS), taken, taken_cell(fitted)]
@@ -88,9 +89,12 @@ def is_worth_it(cell: str, heap_4: str, lock: int) -> bool:
 def count_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """On how many programs each heap saves a lot for little time, without and with the lock."""
     yield f"at most {LONGEST} times heap_4's instructions, {SAVED:.0%} less memory at least:"
-    for title, at in [*zip(HEAPS[1:], range(2, len(COLUMNS)), strict=False), (TAKEN, len(COLUMNS))]:
+    ours = range(2, len(COLUMNS) - 1)
+    asked = [(HEAPS[at - 1], [at]) for at in ours]
+    for title, places in [*asked, ("any of them", [*ours]), (TAKEN, [len(COLUMNS)])]:
         alone, locked = (
-            sum(is_worth_it(row[at], row[1], lock) for row in rows) for lock in (0, BOARD_LOCK)
+            sum(any(is_worth_it(row[at], row[1], lock) for at in places) for row in rows)
+            for lock in (0, BOARD_LOCK)
         )
         yield f"{title} on {alone} of {len(rows)}, with FreeRTOS's lock in both {locked}"
 
@@ -148,13 +152,15 @@ def main() -> None:
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--only", default="", metavar="WORD")
     parser.add_argument("--alignment", type=int, default=8)
+    parser.add_argument("--prefer", type=Preference, choices=Preference)
     add_option(parser)
     asked = parser.parse_args()
+    options = FitOptions(asked.alignment, prefer=asked.prefer)
     rows = []
     with tempfile.TemporaryDirectory() as made:
         given = asked.recordings or (opened(one, Path(made)).path for one in recordings())
         for source in (one for one in given if asked.only in one.name):
-            rows.append(row_of(source, Path(made), asked.alignment))
+            rows.append(row_of(source, Path(made), options))
             print(*rows[-1], sep="; ", flush=True)
     print(*count_lines(rows), sep="\n")
     if asked.write:

@@ -75,13 +75,13 @@ void lane_write(hfit_lane *lane, const hfit_event *event, uint64_t order, uint64
         tag |= HFIT_WIRE_HAS_ORDER;
         at = put_number(at, order - lane->order);
     }
-    if (time != lane->time) {
+    if (time > lane->time) { /* else the clock stands, or was put back */
         tag |= HFIT_WIRE_HAS_TIME;
         at = put_number(at, time - lane->time);
+        lane->time = time;
     }
     at = put_address(at, lane, event->address, &tag);
     lane->order = order;
-    lane->time = time;
     lane->address = event->address;
     if (event->op != HFIT_WIRE_RESIZE_END) { /* whose begin, just before, told the rest */
         at = event->op == HFIT_WIRE_FREE ? at : put_number(at, event->size);

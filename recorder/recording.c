@@ -259,10 +259,9 @@ static uint64_t append(struct state *state, const hfit_event *event) {
         }
         return 0;
     }
-    const uint64_t time =
-        program.is_clockless ? lane->time : microseconds(CLOCK_MONOTONIC) - state->start;
+    const uint64_t now = program.is_clockless ? 0 : microseconds(CLOCK_MONOTONIC);
     const uint64_t order = atomic_fetch_add(&state->order, 1) + 1;
-    lane_write(lane, event, order, time);
+    lane_write(lane, event, order, now > state->start ? now - state->start : 0);
     return order;
 }
 

@@ -38,7 +38,7 @@ uint32_t wire_file_generation(void) {
 uint64_t microseconds(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 /* When the process started, in clock ticks since boot: field 22 of /proc/self/stat, or 0. */

@@ -54,7 +54,13 @@ no test can kill is listed in `scripts/mutants/equivalents.toml` with the reason
 exceptions, types, strings and code outside of functions are not mutated.
 
 A result is stored with a hash of the mutant's function. For a killed mutant the hash covers the
-test that killed it, for a survivor all tests. So a second run judges only what has changed."""
+test that killed it, for a survivor all tests. So a second run judges only what has changed.
+
+**A share is of the functions and tests as they were when they were judged.** The last column has
+how much of a sample drawn now was judged as it is. Where that is little, the share says little of
+today's code: of 88 mutants of new lines of the package, judged on 2026-11-26 by tests chosen by
+hand, 82 were noticed (93 %); 9 of the 104 that were drawn are equivalent by argument, 7 have no
+verdict."""
 
 BRANCHES = """\
 ## Branches of core
@@ -104,8 +110,8 @@ def lines_of_page() -> list[str]:
         METHOD,
         "",
         "| population | judged | killed | of them by a timeout | survived | share | aim "
-        "| named equivalent | same code | not compiled |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| named equivalent | same code | not compiled | of what is drawn now, judged: about |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
         *(score_line(POPULATIONS[name], rows) for name, rows in kept.items()),
         "",
         "By folder:",
@@ -135,8 +141,10 @@ def population_line(population: Population) -> str:
 def score_line(population: Population, rows: list[Row]) -> str:
     """Its row of the table."""
     if not rows:
-        return f"| {population.name} | not judged yet |" + " |" * 8
+        return f"| {population.name} | not judged yet |" + " |" * 9
     score = Score.of(rows, named_equivalents(ROOT, rows))
+    new, drawn = count_new(population)
+    judged_now = round(1 - new / drawn, 1)  # in tenths: a draw changes with each day
     cells = (
         population.name,
         score.judged - score.named,
@@ -148,6 +156,7 @@ def score_line(population: Population, rows: list[Row]) -> str:
         score.named,
         score.same,
         score.invalid,
+        f"{judged_now:.0%}",
     )
     return f"| {' | '.join(map(str, cells))} |"
 
@@ -221,12 +230,18 @@ def stale_lines(population: Population) -> list[str]:
     kept = Kept(ROOT, KEPT / f"{population.name}.csv")
     if not kept.rows:
         return [f"{population.name}: no result is kept"]
+    new, drawn = count_new(population)
+    if new <= MOST_STALE * drawn:
+        return []
+    return [f"{population.name}: {new} of {drawn} mutants that are drawn now were not judged"]
+
+
+def count_new(population: Population) -> tuple[int, int]:
+    """How many mutants that would be drawn now were not judged as they are, and how many are."""
+    kept = Kept(ROOT, KEPT / f"{population.name}.csv")
     ages = ages_of_lines(ROOT, population.files(ROOT))
     drawn = in_drawn_order(population.mutants(ROOT), SEED, ages)[: len(kept.rows)]
-    new = sum(one.key not in kept.rows for one in drawn)
-    if new <= MOST_STALE * len(drawn):
-        return []
-    return [f"{population.name}: {new} of {len(drawn)} mutants that are drawn now were not judged"]
+    return sum(one.key not in kept.rows for one in drawn), len(drawn)
 
 
 if __name__ == "__main__":

@@ -281,19 +281,19 @@ typedef struct block_set {
 static bool add_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t order, uint32_t most,
                     block_set *set) {
     const uint32_t base = base_of(heap, plan);
-    uint32_t previous = BINS + 4 * order - LINK_NEXT;
+    uint32_t place = BINS + 4 * order;
     uint32_t node = load_word(heap, BINS + 4 * order);
     for (; node != NO_OFFSET; node = load_word(heap, node + LINK_NEXT)) {
         const uint32_t atom = atom_of(plan, base, node);
         if (node + LINK_NEXT < base || atom >= load_word(heap, ATOMS) ||
             node != node_of(plan, base, atom) || set->count == most ||
             state_of(heap, atom) != (order | STATE_FREE) ||
-            load_word(heap, node + LINK_PREVIOUS) != previous) {
+            load_word(heap, node + LINK_PREVIOUS) != place) {
             return false;
         }
         set->count++;
         set->sum += atom;
-        previous = node;
+        place = node + LINK_NEXT;
     }
     return true;
 }

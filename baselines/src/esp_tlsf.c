@@ -146,7 +146,7 @@ static uint32_t count_in_list(const hfit_heap *heap, const hfit_plan *plan, uint
                               uint32_t most) {
     const shape s = shape_of(heap);
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = head_of(s, list) - LINK_NEXT;
+    uint32_t place = head_of(s, list);
     uint32_t chunk = load_link(heap, head_of(s, list));
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
@@ -158,10 +158,10 @@ static uint32_t count_in_list(const hfit_heap *heap, const hfit_plan *plan, uint
         if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST ||
             list_of(s, size - WORD_SIZE) != list ||
             !is_free_chunk_sound(heap, plan, chunk, word, end) ||
-            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_previous(heap, chunk) != place) {
             return most + 1;
         }
-        previous = chunk;
+        place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;

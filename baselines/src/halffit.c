@@ -257,7 +257,7 @@ typedef struct fragment_set {
 /* Adds the fragments of one bin. False if one is not of this bin, or the links do not hold. */
 static bool add_bin(const hfit_heap *heap, uint32_t bin, uint32_t end, uint32_t most,
                     fragment_set *set) {
-    uint32_t previous = BINS + 4 * bin - LINK_NEXT;
+    uint32_t place = BINS + 4 * bin;
     uint32_t tag = load_word(heap, BINS + 4 * bin);
     if (((load_word(heap, BIN_MAP) >> bin) & 1u) != (tag != NO_OFFSET)) {
         return false;
@@ -265,13 +265,13 @@ static bool add_bin(const hfit_heap *heap, uint32_t bin, uint32_t end, uint32_t 
     for (; tag != NO_OFFSET; tag = load_word(heap, tag + LINK_NEXT)) {
         if (tag % TAG_SIZE != 0 || tag < CONTROL_SIZE + TAG || tag > end - HEADER_SIZE ||
             set->count == most || load_word(heap, tag) != 0 ||
-            load_word(heap, tag + LINK_PREVIOUS) != previous ||
+            load_word(heap, tag + LINK_PREVIOUS) != place ||
             load_word(heap, tag - TAG + SIZE) >> LOG2_LEAST >> bin != 1) {
             return false;
         }
         set->count++;
         set->sum += tag - TAG;
-        previous = tag;
+        place = tag + LINK_NEXT;
     }
     return true;
 }

@@ -32,18 +32,18 @@ static inline bool is_listed_sound(const hfit_heap *heap, uint32_t chunk, uint32
 
 static bool add_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin, uint32_t most,
                     chunk_set *set) {
-    uint32_t previous = head_of(bin) - LINK_NEXT;
+    uint32_t place = head_of(bin);
     uint32_t chunk = load_word(heap, head_of(bin));
     if ((load_word(heap, SMALL_MAP) >> bin & 1u) != (chunk != NO_OFFSET)) {
         return false;
     }
     for (; chunk != NO_OFFSET; chunk = load_word(heap, chunk + LINK_NEXT)) {
         if (set->count == most || !is_listed_sound(heap, chunk, bin << alignment_log2(plan)) ||
-            load_word(heap, chunk + LINK_PREVIOUS) != previous) {
+            load_word(heap, chunk + LINK_PREVIOUS) != place) {
             return false;
         }
         add_chunk(set, chunk);
-        previous = chunk;
+        place = chunk + LINK_NEXT;
     }
     return true;
 }

@@ -49,38 +49,37 @@ static inline uint32_t head_of(uint32_t class) {
     return CLASSES + 4 * class;
 }
 
-/* The first chunk of a class's list with at least `size` bytes, and what stands before it, taken
- * for a chunk. Where links lead out of the heap, or form a ring, the search ends there. */
+/* The first chunk of a class's list with at least `size` bytes, and the link that leads there.
+ * Where links lead out of the heap, or form a ring, the search ends there. */
 static uint32_t search_class(const hfit_heap *heap, uint32_t class, uint32_t size,
-                             uint32_t *previous) {
+                             uint32_t *place) {
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t chunk = load_link(heap, head_of(class));
-    *previous = head_of(class) - LINK_NEXT;
+    *place = head_of(class);
     for (uint32_t steps = end / CHUNK_LEAST; chunk != NO_OFFSET && steps > 0; steps--) {
         if (sound_offset(chunk, end) == NO_OFFSET ||
             chunk_size(coded_header(load_word(heap, chunk))) >= size) {
             break;
         }
-        *previous = chunk;
+        *place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return chunk;
 }
 
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    uint32_t previous;
+    uint32_t place;
     const uint32_t class = class_of(plan, size);
-    uint32_t next = search_class(heap, class, size, &previous);
-    if (HFIT_SAFETY >= 1 &&
-        !does_link_hold(heap, previous + LINK_NEXT, next, load_word(heap, TILING_END))) {
+    uint32_t next = search_class(heap, class, size, &place);
+    if (HFIT_SAFETY >= 1 && !does_link_hold(heap, place, next, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         next = NO_OFFSET;
     }
     store_link_field(heap, chunk, LINK_NEXT, next);
-    store_link_field(heap, chunk, LINK_PREVIOUS, previous);
-    store_link(heap, previous + LINK_NEXT, chunk);
+    store_previous(heap, chunk, place);
+    store_link(heap, place, chunk);
     if (next != NO_OFFSET) {
-        store_link_field(heap, next, LINK_PREVIOUS, chunk);
+        store_previous(heap, next, chunk + LINK_NEXT);
     }
     set_flag(heap, CLASS_MAP, 1u << class);
 }
@@ -100,10 +99,10 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
 
 static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size, uint32_t end,
                        uint32_t *chunk) {
-    uint32_t previous;
+    uint32_t place;
     const uint32_t class = class_of(plan, size);
     const uint32_t larger = load_word(heap, CLASS_MAP) & ~((2u << class) - 1);
-    *chunk = search_class(heap, class, size, &previous);
+    *chunk = search_class(heap, class, size, &place);
     if (*chunk == NO_OFFSET) {
         if (larger == 0) {
             return false;

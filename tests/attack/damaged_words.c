@@ -3,14 +3,16 @@
  * Damaged words: on a copy of a random heap some words behind its control words are overwritten,
  * then one call is made. It must touch nothing outside the region, and it must return.
  *
- *   damaged_words [CALLS [ALLOCATOR]]    so many calls an allocator
+ *   damaged_words [CALLS [ALLOCATOR]]          so many calls an allocator
+ *   damaged_words plans [CALLS [ALLOCATOR]]    with one bit of the plan and its tables flipped
+ * instead
  *
  *   | no access, 4 GiB | copy ...       | no access, 4 GiB |     the copy begins where pages begin,
  *   | no access, 4 GiB |       ... copy | no access, 4 GiB |     or ends where they end, in turn
  *
  * An offset has 32 bits, so what is outside the region is found there, but for a few bytes of the
  * other end's page. Prints a line an allocator. Fails if a call touched what is outside, or did not
- * return.
+ * return; but for plans, which each call believes: that is counted alone.
  */
 #define _GNU_SOURCE
 #include "attack.h"
@@ -33,6 +35,7 @@ enum {
     MOST_DAMAGED = 3, /* words */
     MOST_ROOM = 2048,
     PAGE = 4096,
+    POINTER_BITS = 40,    /* a word with more is a pointer */
     MOST_LOADS = 1000000, /* of a call; one that ends makes 450 */
 };
 
@@ -58,6 +61,7 @@ static test_plan plans[MOST_PLANS];
 static attacked_heap heap;
 static unsigned char *pages; /* of LARGEST_REGION, between those without access */
 static sigjmp_buf before_call;
+static bool attacks_plans;
 
 #if UINTPTR_MAX > UINT32_MAX
 #define GUARD ((size_t)1 << 32)
@@ -76,8 +80,10 @@ static bool is_write(const ucontext_t *context) {
 }
 
 static void leave_call(int number, siginfo_t *info, void *context) {
-    (void)number;
     (void)info;
+    if (number == SIGFPE) { /* some processors give 0 for a division by 0 */
+        siglongjmp(before_call, DID_NOT_RETURN);
+    }
     siglongjmp(before_call, is_write(context) ? WROTE_OUTSIDE : READ_OUTSIDE);
 }
 
@@ -92,7 +98,7 @@ static void set_up_pages(void) {
         mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(all != MAP_FAILED);
     pages = all + GUARD;
-    CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
+    CHECK(sigaction(SIGSEGV, &action, NULL) == 0 && sigaction(SIGFPE, &action, NULL) == 0);
 }
 
 /* A copy of the heap at the start or the end of pages of its own. */
@@ -173,12 +179,31 @@ static void make_call(hfit_heap *copy, call made) {
     }
 }
 
-/* Damages a copy, calls, and tells what came of it. */
+/* Flips a bit of a plan's numbers, pools or index, but none of its pointers. */
+static void flip_in_plan(test_plan *plan) {
+    const size_t sizes[] = {sizeof plan->bytes, sizeof plan->pools, sizeof plan->index};
+    unsigned char *const parts[] = {(unsigned char *)plan->bytes, (unsigned char *)plan->pools,
+                                    plan->index};
+    const uint32_t part = random_below(3);
+    const uint32_t at = random_below((uint32_t)sizes[part]);
+    if (part != 0 || plan->bytes[at / 8] >> POINTER_BITS == 0) {
+        parts[part][at] ^= (unsigned char)(1u << random_below(8));
+    }
+}
+
+/* Damages a copy, or the plan for one call, and tells what came of it. */
 static outcome attack_once(uint32_t first) {
     hfit_heap *copy = copied(random_below(2) == 1);
     const call made = (call)random_below(CALLS);
     const uint32_t locked = lock_count;
-    damage(copy, first);
+    test_plan *const plan = &plans[heap.plan - plans];
+    static test_plan kept;
+    kept = *plan;
+    if (attacks_plans) {
+        flip_in_plan(plan);
+    } else {
+        damage(copy, first);
+    }
     limit_loads(MOST_LOADS, leave_hang);
     const outcome found = (outcome)sigsetjmp(before_call, 1);
     if (found == RETURNED) {
@@ -187,6 +212,7 @@ static outcome attack_once(uint32_t first) {
         release_lock();
     }
     limit_loads(UINT64_MAX, NULL);
+    *plan = kept;
     return found;
 }
 
@@ -230,6 +256,9 @@ static bool attack_allocator(const test_plan *first, size_t count, uint64_t call
 }
 
 int main(int argc, char **argv) {
+    attacks_plans = argc > 1 && strcmp(argv[1], "plans") == 0;
+    argc -= attacks_plans;
+    argv += attacks_plans;
     const uint64_t calls = argc > 1 ? strtoull(argv[1], NULL, 10) : STANDARD_CALLS;
     const size_t plan_count = make_test_plans(plans);
     bool is_sound = true;
@@ -252,5 +281,5 @@ int main(int argc, char **argv) {
             is_sound &= attack_allocator(&plans[first], count, calls);
         }
     }
-    return is_sound ? 0 : 1;
+    return is_sound || attacks_plans ? 0 : 1;
 }

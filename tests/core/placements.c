@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-enum { BLOCKS = 100, STEPS = 10000, REGION = 48 * 1024 };
+enum { BLOCKS = 100, STEPS = 4000, REGION = 48 * 1024 };
 
 static test_plan plans[MOST_PLANS];
 static _Alignas(4096) unsigned char region[REGION];

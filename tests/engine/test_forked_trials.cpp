@@ -89,11 +89,11 @@ void each_region_is_told_as_if_it_was_replayed_alone() {
 }
 
 // A stack of blocks of which the last one grows most of the time, into the free chunk behind it.
-std::vector<Event> growing(std::uint64_t seed) {
+std::vector<Event> growing(std::uint64_t seed, std::size_t events) {
     std::mt19937_64 random(seed);
     test::TraceBuilder trace;
     std::vector<std::pair<ObjectId, Bytes>> stack;
-    while (trace.events.size() < 400) {
+    while (trace.events.size() < events) {
         const std::uint64_t choice = random() % 8;
         if (stack.empty() || choice == 0) {
             stack.emplace_back(trace.alloc(100), 100);
@@ -111,13 +111,16 @@ std::vector<Event> growing(std::uint64_t seed) {
 // What is left of the free chunk may be too little for a chunk: then the block takes it, too.
 void each_region_into_whose_last_chunk_blocks_grow_is_told_likewise() {
     Count count;
-    const std::vector<Event> events = growing(1);
+    const std::vector<Event> events = growing(1, 400);
+    const std::vector<Event> few = growing(1, 100);
     for (const std::uint64_t alignment : {4u, 8u, 16u}) {
         const Plan plan("tlsf", {{"alignment", alignment}}, {}, std::nullopt);
         const Trial trial(plan, events);
         std::vector<std::uint64_t> sizes = sizes_for(trial);
         std::ranges::reverse(sizes);
         compare(trial, sizes, count);
+        const Trial short_trial(plan, few);
+        compare(short_trial, sizes_for(short_trial), count);
     }
     CHECK(count.refused > 100 && count.known > count.done / 4);
 }

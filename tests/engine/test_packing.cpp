@@ -278,7 +278,12 @@ void a_stop_keeps_the_best_so_far() {
     const auto lifetimes =
         lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 6'000, .live_limit = 400}));
     int told = 0;
-    const Packing packing = pack(lifetimes, {1, 1'000'000'000}, [&](double) { return ++told < 2; });
+    double done = 0;
+    const Packing packing = pack(lifetimes, {1, 1'000'000'000}, [&](double share) {
+        CHECK(done < share && share < 0.6); /* no placements are asked for: that half is done */
+        done = share;
+        return ++told < 2;
+    });
     CHECK(told == 2 && packing.is_stopped);
     CHECK(packing.height == check_placement(lifetimes, packing.offsets));
 }

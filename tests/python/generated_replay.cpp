@@ -15,6 +15,7 @@
 #include "app_heap.hpp"
 #include "generated_events.h"
 
+#include <algorithm>
 #include <cstring>
 
 /* The generated region: static there, made visible in the object under test. */
@@ -139,6 +140,11 @@ void *ask(const Way &way, std::size_t size, std::size_t alignment, unsigned turn
 Object objects[MOST_OBJECTS];
 std::uint64_t placement_hash = 0xcbf29ce484222325;
 std::uint32_t refusals;
+bool have_changed; /* bytes of a live block */
+
+unsigned char fill_of(const Object &object) {
+    return static_cast<unsigned char>(&object - objects);
+}
 
 void place(Object &object, void *block, std::size_t size) {
     if (block == nullptr) {
@@ -150,6 +156,13 @@ void place(Object &object, void *block, std::size_t size) {
     placement_hash = (placement_hash ^ offset) * 0x100000001b3;
     object.block = block;
     object.size = size;
+    std::memset(block, fill_of(object), size);
+}
+
+/* What was written is there, up to so many bytes. */
+bool keeps(const Object &object, const void *block, std::size_t size) {
+    const auto *bytes = static_cast<const unsigned char *>(block);
+    return std::all_of(bytes, bytes + size, [&](auto byte) { return byte == fill_of(object); });
 }
 
 void *resized(const Object &object, std::size_t size) {
@@ -166,8 +179,11 @@ void replay(const replay_event &event, Object &object, const Way &way) {
         object.alignment = event.op == ALIGNED && event.alignment > 1 ? event.alignment : 1;
         place(object, ask(way, size, object.alignment, event.object), size);
     } else if (event.op == RESIZE && object.block != nullptr && size != 0) {
-        place(object, resized(object, size), size);
+        void *const moved = resized(object, size);
+        have_changed |= moved != nullptr && !keeps(object, moved, std::min(size, object.size));
+        place(object, moved, size);
     } else if (object.block != nullptr) {
+        have_changed |= !keeps(object, object.block, object.size);
         way.give(object, event.object);
         object.block = nullptr;
     }
@@ -185,5 +201,5 @@ int main(int count, char **words) {
         replay(next, objects[next.object], way);
     }
     tell_result(placement_hash, refusals, static_cast<std::uint32_t>(app_heap_footprint()));
-    return app_heap_check() ? 0 : 1;
+    return app_heap_check() && !have_changed ? 0 : 1;
 }

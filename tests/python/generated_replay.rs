@@ -61,6 +61,14 @@ impl Replay {
         assert!(offset < app_heap::BYTES && offset % layout.align() == 0);
         self.placement_hash = (self.placement_hash ^ offset as u64).wrapping_mul(0x100000001b3);
         self.objects[object] = Some((block, layout));
+        // SAFETY: the block has so many bytes.
+        unsafe { ptr::write_bytes(block, object as u8, layout.size()) };
+    }
+
+    /// What was written is there, up to so many bytes.
+    fn check(object: usize, block: *const u8, bytes: usize) {
+        // SAFETY: the block is live.
+        assert!((0..bytes).all(|i| unsafe { *block.add(i) } == object as u8));
     }
 
     fn ask(&mut self, event: &Event) {
@@ -75,6 +83,9 @@ impl Replay {
                 _ => HEAP.alloc(layout),
             }
         };
+        if event.op == ZEROED && !block.is_null() {
+            Self::check(0, block, layout.size());
+        }
         self.place(event.object, block, layout);
     }
 
@@ -86,6 +97,8 @@ impl Replay {
         };
         // SAFETY: the block is live, and of this layout.
         let moved = unsafe { HEAP.realloc(block, layout, event.size) };
+        let kept = if moved.is_null() { block } else { moved };
+        Self::check(event.object, kept, event.size.min(layout.size()));
         self.place(event.object, moved, resized);
     }
 
@@ -94,6 +107,7 @@ impl Replay {
             (ALLOC | ZEROED | ALIGNED, _) => self.ask(event),
             (RESIZE, Some((block, layout))) if event.size > 0 => self.resize(event, block, layout),
             (_, Some((block, layout))) => {
+                Self::check(event.object, block, layout.size());
                 // SAFETY: as above.
                 unsafe { HEAP.dealloc(block, layout) };
                 self.objects[event.object] = None;

@@ -20,14 +20,16 @@ def test_few_recordings_bound_the_chance_and_give_none():
 
 
 @pytest.mark.parametrize("count", [FEWEST_RUNS, 40])
-def test_the_chance_is_near_the_true_one(count):
+def test_the_chance_is_about_the_true_one(count):
     stated = [
         find_prospect(np.random.default_rng(seed).normal(1000, 50, count), 0, 1064).chance
         for seed in range(60)
     ]
     known = [chance for chance in stated if chance is not None]
     assert len(known) >= 57  # the others have a trend by chance
-    assert np.median(known) == pytest.approx(0.1, abs=0.03)
+    assert sum(low <= 0.1 <= high for low, high in known) >= 0.9 * len(known)
+    lowest, highest = np.median(known, axis=0)
+    assert lowest < 0.1 < highest < 0.1 + 1 / np.sqrt(count)
 
 
 def test_needs_that_grow_say_when_the_margin_is_eaten():
@@ -43,8 +45,7 @@ def test_needs_that_grow_say_when_the_margin_is_eaten():
 
 def test_equal_needs_are_certain_to_run():
     prospect = find_prospect([1000.0] * 8, 0, 1200)
-    assert prospect.chance == 0.0
-    assert prospect.interval == pytest.approx((0.0, 1 - 0.05 ** (1 / 8)))
+    assert prospect.chance == pytest.approx((0.0, 1 - 0.05 ** (1 / 8)))
 
 
 def test_a_need_is_the_searched_one_or_reckoned_from_the_peak():

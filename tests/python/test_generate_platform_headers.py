@@ -60,11 +60,15 @@ def lock_of(code: Path, platform: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("form", "plan"), thin(2, FORMS, ["budgeted", "class_pools"]))
-def test_every_form_compiles_where_the_platform_has_every_name_of_core(
+def test_a_form_keeps_core_and_platform_apart_and_compiles_with_equal_names(
     tmp_path: Path, form: tuple[str, bool], plan: str
 ) -> None:
     platform, is_one_file = form
     code = generated(tmp_path, platform, PLANS[plan], is_one_file)
+    seeing, meeting = meetings(code, platform)
+    assert "app_heap.c" in seeing
+    assert not meeting
+
     headers = write_platform(tmp_path / "platform")
     (headers / "lwipopts.h").write_text(
         "#define NO_SYS 0\n#define MEM_ALIGNMENT 8\n#define SYS_LIGHTWEIGHT_PROT 1\n"
@@ -108,16 +112,6 @@ def meetings(code: Path, platform: str) -> tuple[set[str], set[str]]:
             if core_names() & (names_in(texts) | macros_in(texts) - ended):
                 meeting.add(source.name)
     return seeing, meeting
-
-
-@pytest.mark.parametrize(("platform", "is_one_file"), FORMS)
-def test_no_unit_sees_a_platform_and_a_name_of_core(
-    tmp_path: Path, platform: str, is_one_file: bool
-) -> None:
-    code = generated(tmp_path, platform, PLANS["budgeted"], is_one_file)
-    seeing, meeting = meetings(code, platform)
-    assert "app_heap.c" in seeing
-    assert not meeting
 
 
 def test_a_source_of_core_that_sees_a_platform_is_told(tmp_path: Path) -> None:

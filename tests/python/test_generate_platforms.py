@@ -3,11 +3,13 @@
 
 import re
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
-from generated_code import HERE, NO_MEMSET, PLANS, ROOT, plan_file
+from generated_code import HERE, NO_MEMSET, PLANS, ROOT, compile_objects, plan_file
 
+from grid import ALL
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan, Pool
@@ -17,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 STAND_INS = ROOT / "tests/target/platforms"
 STRICT = ("gcc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", NO_MEMSET)
 
+MORE = ("best_fit", "segregated_fit", "address_first_fit", "good_fit", "class_pools_of_stacks")
 LWIP = ("-D_POSIX_C_SOURCE=200809L", "-isystem/usr/include/lwip")
 
 
@@ -58,6 +61,39 @@ def test_a_platform_that_frees_without_sizes_takes_no_plan_that_needs_them(tmp_p
 def test_an_unknown_platform_is_told(tmp_path: Path) -> None:
     with pytest.raises(HeapfitError, match="platform 'vxworks': must be one of freertos"):
         generated(tmp_path, "vxworks", PLANS["tlsf"])
+
+
+def built_with_random_calls(code: Path, platform: str, options: tuple[str, ...]) -> Path:
+    """generated_random.c with a generated folder, by the platform's names."""
+    config = ("-DHFIT_ON_MISUSE=misuse_told", f"-I{STAND_INS}", *options)
+    more = ("-DCONFIG_APP_HEAP_K_MALLOC", f"-DBY_{platform.upper()}", f"-I{code}")
+    objects = compile_objects(code, code.parent / "objects", *config)
+    files = [HERE / "generated_random.c", *code.glob("zephyr/*.c"), *objects]
+    made = code.parent / "program"
+    command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", NO_MEMSET, *config, *more]
+    subprocess.run([*command, *map(str, files), "-o", str(made)], check=True)
+    return made
+
+
+RANDOM = list(
+    product(
+        ("freertos", "lwip", "malloc", "zephyr"),
+        ("tlsf", "first_fit", "tailored", "class_pools", "budgeted", *MORE),
+        (("-m64", "-fsanitize=undefined,address", "-g1"), ("-m32", "-O2")),
+    )
+)
+
+
+@pytest.mark.parametrize(("platform", "name", "options"), RANDOM if ALL else RANDOM[41::21])
+def test_random_calls_by_a_platforms_names_do_as_a_model(
+    tmp_path: Path, platform: str, name: str, options: tuple[str, ...]
+) -> None:
+    code = generated(tmp_path, platform, PLANS.get(name, Plan(name)))
+    if platform == "malloc":  # the address sanitizer asks for memory before the heap is made
+        options = tuple(word.replace(",address", "") for word in options)
+    program = built_with_random_calls(code, platform, options)
+    for seed in range(1, 41 if ALL else 2):
+        subprocess.run([program, str(seed), "50000" if ALL else "3000"], check=True)
 
 
 @pytest.mark.parametrize("version", ["2.1", "2.2"])

@@ -154,6 +154,7 @@ IP_FRAMES |= {
     "PFLOG": (117, b"\x3d\x02" + bytes(62) + V4),
     "IPNET": (226, bytes(24) + V4),
     "Prism": (119, PRISM + wlan(snap(V4))),
+    "Prism, big-endian": (119, struct.pack(">II", 0x41, 144) + PRISM[8:] + wlan(snap(V4))),
     "AVS": (163, AVS + wlan(snap(V4))),
     "AVS as Prism": (119, AVS + wlan(snap(V4))),
     "PPI": (192, struct.pack("<BBHI", 0, 0, 12, 105) + bytes(4) + wlan(snap(V4))),

@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +13,20 @@ import pytest
 from small_traces import heapfit
 
 from heapfit import _engine, check, check_memories, generate_code, place
+from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.place import run
+from heapfit.cli.printing.screen import describe_rows
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
-from heapfit.importers import import_file
+from heapfit.forecast.horizon import parse_horizon
+from heapfit.importers import import_file, open_trace
 from heapfit.memories.changes import try_changed_programs
-from heapfit.memories.demand import demand_of, parse_need
+from heapfit.memories.demand import demand_of, parse_need, require_known_sites
 from heapfit.memories.joint import replay_jointly
-from heapfit.memories.longer_runs import forecast_longer_runs
+from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.placing import PlacingOptions, place_requests
 from heapfit.memories.search import Ground, InsideRule, Requests, plan_for
-from heapfit.memories.settings import list_sections, list_zephyr
+from heapfit.memories.settings import list_sections, list_system_lines, list_zephyr
 from heapfit.plan.memories import (
     MemoriesPlan,
     Memory,
@@ -330,9 +335,9 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
     camera = root / "examples/memories/camera.c"
     subprocess.run(["cc", f"-I{recorder}", "-o", tmp_path / "camera", camera, *own], check=True)
-    for run in (1, 2):
-        made = subprocess.run([tmp_path / "camera", str(run)], capture_output=True, check=True)
-        (tmp_path / f"run{run}.frames").write_bytes(made.stdout)
+    for number in (1, 2):
+        made = subprocess.run([tmp_path / "camera", str(number)], capture_output=True, check=True)
+        (tmp_path / f"run{number}.frames").write_bytes(made.stdout)
     memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
     shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
     told = json.loads(shown.stdout)
@@ -406,19 +411,93 @@ def test_what_needs_nothing_is_not_what_changes_break(demand):
 def test_longer_runs_need_what_needs_the_memory_alone_is_forecast_to(demand):
     ground = Ground(tuple(two(64 << 10)), (demand,))
     alone = ground.least(InsideRule()).size
-    longer = forecast_longer_runs(ground, 800, alone + 800)
+    runs = expect_placed_runs(ground)
+    longer = runs.tabulate(800, alone + 800, parse_horizon("10x"))
     assert longer.basis == "48 windows"
-    needed = [row.needed.region for row in longer.rows]
+    *needed, asked = (row.needed.region for row in longer.rows[1:])
+    assert asked == needed[0] == longer.region_beyond(alone + 800)
+    assert longer.region_beyond(asked) is None
     assert needed == sorted(needed) and needed[0] >= alone + 800
-    plain = [row.needed.region for row in forecast_longer_runs(ground, 0, alone).rows]
+    plain = [row.needed.region for row in runs.tabulate(0, alone, None).rows[1:]]
     assert [wide - 800 for wide in needed] == plain
-    jobs = forecast_longer_runs(Ground(ground.memories, (demand,) * 8), 0, alone)
-    assert jobs.basis == "8 runs" and {row.needed.region for row in jobs.rows} == {alone + 8}
+    jobs = expect_placed_runs(Ground(ground.memories, (demand,) * 8)).tabulate(0, alone, None)
+    assert jobs.basis == "8 runs" and {row.needed.region for row in jobs.rows[1:]} == {alone + 8}
+
+
+def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
+    horizon = parse_horizon("40x")
+    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.5, horizon=horizon))
+    asked = placing.longer.rows[-1]
+    assert asked.is_asked and asked.times == 40 and asked.chance <= 0.01
+    size = placing.size
+    assert size.region >= asked.needed.region > replace(size, margin=size.margin - 0.1).region
+    assert placing.plan_file.region == placing.plan.memories[0].size
+    given = PlacingOptions(0.5, margin=3.0, horizon=horizon)
+    kept = place_requests(two(64 << 10), [demand], given)
+    assert kept.size.margin == 3.0
+    said = list(describe_rows(kept.longer, kept.size, "internal"))
+    assert said == [
+        f"For 40x set internal to {asked.needed.region:,} B: --margin {size.margin:g} makes it so."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--needs", "dma=site:00000009"], "--needs dma=site:00000009: no request of packets"),
+        (["--hot", "00000009=4"], "`heapfit sites {source}` lists all"),
+        (["--horizon", "soon"], "is no length of time"),
+        (["-o", "folder"], "folder: is a folder (name a file in it)"),
+    ],
+)
+def test_what_no_recording_has_is_refused_in_a_line(recording, tmp_path, given, said):
+    (tmp_path / "folder").mkdir()
+    options = {"--needs": "needs", "--hot": "hot", "--horizon": "horizon", "-o": "output"}
+    name, value = options[given[0]], given[1]
+    value = {"horizon": value, "output": tmp_path / value}.get(name, [value])
+    command = PlaceCommand([recording], ["internal=64K:dma", "psram=1M"], **{name: value})
+    with pytest.raises(HeapfitError) as refused:
+        run(command)
+    text = str(refused.value)
+    assert said.format(source=recording) in text and "\n" not in text
+    if "site" in said:
+        assert re.search(r"nearest: 0000000[123],", text)
+
+
+def test_a_site_may_be_the_direct_caller_of_a_chain(demand):
+    chained = replace(demand.loaded.trace, chains={1: (77, 78)})
+    loaded = replace(demand.loaded, trace=chained)
+    placed = demand_of("packets", loaded, [parse_need("dma=site:0000004d")], {})
+    assert (placed.needs == demand.needs).all() and demand.needs.any()
+    require_known_sites([placed], {77: "--hot 0000004d"})
+    with pytest.raises(HeapfitError, match="has no call sites"):
+        bare = replace(loaded, sites=loaded.sites[:0])
+        require_known_sites([replace(placed, loaded=bare)], {77: "--hot 0000004d"})
+
+
+def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
+    source = tmp_path / "run1.frames.csv"
+    source.write_text("op,object,size,needs\nalloc,1,5000,2\n")
+    with pytest.raises(HeapfitError, match=r"run1\.frames\.csv: event 0: 5,000 bytes"):
+        place(source, ["internal=4K:dma", "psram=1M"])
+    with open_trace(source) as trace:
+        assert (trace.given, trace.path.name) == (source, "run1.frames.parquet")
+    source.write_text("op,object,size\n")
+    with pytest.raises(HeapfitError, match=r"run1\.frames\.csv: no allocation"):
+        place(source, ["internal=4K:dma", "psram=1M"])
+
+
+def test_only_lines_of_systems_with_such_memories_are_printed():
+    rule = InsideRule(100)
+    assert [*list_system_lines(two(4096), rule)] == ["esp_idf"]
+    assert list_system_lines(two(4096), None) == {}
+    tightly = (Memory("dtcm", 4096, (), HEAP), Memory("axi", 8192, ("dma",), HEAP))
+    assert [*list_system_lines(tightly, rule)] == ["linker", "zephyr"]
 
 
 def test_the_settings_are_of_the_systems_own_form():
     memories = [*two(4096)[:1], Memory("psram", 8192, ("external",), HEAP)]
-    assert list_sections(memories)[1] == (
+    assert list_sections(memories)[2] == (
         ".psram_heap (NOLOAD) : { . = ALIGN(8); *(.psram_heap) } > PSRAM"
     )
     zephyr = "\n".join(list_zephyr(memories))

@@ -2,6 +2,7 @@
 """`heapfit place` of known lifetimes in banks, and of two programs in one memory or apart."""
 
 import csv
+import random
 import runpy
 import subprocess
 from itertools import combinations
@@ -10,13 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from small_traces import heapfit, heapfit_json
 
+from heapfit import _engine, join_programs, place_in_banks
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place import run
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
-from heapfit.memories.joining import Joining, arena_of, join_programs, program_of
+from heapfit.memories.joining import Joining, arena_of, join_recorded, program_of
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 
@@ -66,7 +69,7 @@ def test_places_in_banks_are_written_as_c(network: Path) -> None:
     ("arguments", "message"),
     [
         ({"memories": ["a=100", "b=400"]}, "a buffer of 432 B is larger than every bank"),
-        ({"memories": ["a=432", "b=100"]}, "found no place in any order"),
+        ({"memories": ["a=432", "b=100"]}, r"no division has room \(proven\) for all"),
         ({"output": Path("p.tflite")}, "only a TFLite model in one memory"),
         ({"needs": ["dma=1"]}, "are for recordings in two memories"),
         ({"sources": ["n.tflite", "n.tflite"]}, "give one network for banks"),
@@ -84,6 +87,40 @@ def test_what_cannot_be_placed_is_named(
     assert not Path("p.tflite").exists()
 
 
+def test_the_first_bank_has_as_many_bytes_as_the_best_of_all_divisions(tmp_path: Path) -> None:
+    """Of eight buffers all 256 divisions are packed, with two sizes of the banks."""
+    draw, path = random.Random(8), tmp_path / "eight.csv"
+    begun = sorted(draw.randrange(12) for _ in range(8))
+    rows = [(one, one + draw.randint(1, 6), 8 * draw.randint(1, 9)) for one in begun]
+    lines = [f"{i},{lower},{upper},{size}" for i, (lower, upper, size) in enumerate(rows)]
+    path.write_text("\n".join(["id,lower,upper,size", *lines, ""]))
+    columns = np.array(rows, np.uint64).T
+
+    def height(chosen: list[int]) -> int:
+        lifetimes = _engine.Lifetimes(*(one[chosen].copy() for one in columns))
+        return _engine.pack(lifetimes, _engine.PackingEffort(1, 100_000, 2_000)).height
+
+    everyone = range(8)
+    divisions = [[one for one in everyone if bits >> one & 1] for bits in range(256)]
+    heights = {tuple(one): height(one) for one in divisions}
+    for sizes in ((96, 120), (64, 160)):
+        fitting = (
+            sum(rows[one][2] for one in inside)
+            for inside in heights
+            if heights[inside] <= sizes[0]
+            and heights[tuple(one for one in everyone if one not in inside)] <= sizes[1]
+        )
+        most = max(fitting, default=None)
+        memories = [f"a={sizes[0]}", f"b={sizes[1]}"]
+        if most is None:
+            with pytest.raises(HeapfitError, match="proven"):
+                place_in_banks(path, memories)
+            continue
+        divided = place_in_banks(path, memories)
+        assert divided.is_most
+        assert divided.banks[0].moved == most
+
+
 def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joining:
     """Two recordings of lines OP,OBJECT,SIZE,TIME; or the second one as minimalloc's CSV."""
     programs = []
@@ -98,7 +135,7 @@ def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joini
                 if is_arena
                 else program_of(path.name, loaded, HEAP)
             )
-    return join_programs(programs[0], programs[1], HEAP)
+    return join_recorded(programs[0], programs[1], HEAP)
 
 
 def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path) -> None:
@@ -112,6 +149,10 @@ def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path
     assert max(alone) == turns <= clocks < alone[0] + 200  # what is live of the other meanwhile
     assert 9124 < peaks < joining.apart == sum(alone)  # one heap has one control structure
     assert joining.most == peaks
+    offered = join_programs(tmp_path / "0.csv", str(tmp_path / "1.csv"))
+    assert (offered.apart, offered.most, offered.least) == (joining.apart, peaks, peaks)
+    with pytest.raises(HeapfitError, match="tlfs"):
+        join_programs(tmp_path / "0.csv", tmp_path / "1.csv", "tlfs")
 
 
 def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) -> None:
@@ -128,10 +169,19 @@ def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) 
     assert clocks == joining.programs[0].alone < peaks
 
 
-def test_examples_need_less_together_whichever_way_they_meet(tmp_path: Path) -> None:
+def test_examples_need_less_together_whichever_way_they_meet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = ROOT / "examples/recordings/traces"
     pair = (str(folder / "broker32-1.parquet"), str(folder / "routes32-1.parquet"))
     content = heapfit_json("place", *pair, "--memory", "ram=128K", folder=tmp_path)
     assert content["together"] < content["apart"] == sum(content["alone"].values())
     assert content["better"] == "one heap for both"
     assert content["meetings"][0]["region"] < 0.9 * content["apart"]
+    assert content["fits"] is True
+    with pytest.raises(typer.Exit) as refused:
+        run(PlaceCommand([*map(Path, pair)], ["ram=64K"]))
+    assert refused.value.exit_code == 3
+    said = " ".join(capsys.readouterr().out.split())
+    missing = content["together"] - (64 << 10)
+    assert f"they do not fit, {missing:,} B are missing in ram (65,536 B)" in said

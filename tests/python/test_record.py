@@ -200,6 +200,35 @@ def wait_until(has_happened):
         time.sleep(0.01)
 
 
+def test_times_rise_whatever_the_clock_does(build, tmp_path):
+    """It goes two hours on, then three back, and again: below its start, and below zero."""
+    environment = preloaded(tmp_path)
+    environment["LD_PRELOAD"] += f":{build('shifted_clock', '-shared', '-fPIC')}"
+    subprocess.run([build("deaths"), str(EVENTS), "_exit"], env=environment, check=True)
+    (path,) = recordings(tmp_path)
+    _, columns = strictly_read(path)
+    time_us = columns["time"]
+    assert len(time_us) == EVENTS
+    assert (time_us[1:] >= time_us[:-1]).all()
+    assert 2 * 3600e6 <= time_us[-1] < 3 * 3600e6
+
+
+def test_a_handler_that_allocates_within_a_call_changes_nothing(build, tmp_path):
+    """What is asked between calls is recorded; what is asked within one is not, nor its free."""
+    environment = preloaded(tmp_path)
+    environment["LD_PRELOAD"] += f":{build('bump_heap', '-shared', '-fPIC')}"
+    command = [build("handled"), str(EVENTS)]
+    ended = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    handled, plain = map(int, ended.stdout.split())
+    (path,) = recordings(tmp_path)
+    reader, columns = strictly_read(path)
+    recorded = int((columns["size"] == 48).sum())
+    assert plain == EVENTS
+    assert handled >= EVENTS // 1000  # as many signals come within a call
+    assert plain <= recorded <= plain + handled - EVENTS // 1000
+    assert reader.notes == []
+
+
 @pytest.mark.parametrize("turn", range(5))
 def test_every_call_that_returned_before_a_kill_is_recorded(build, tmp_path, turn):
     counters = tmp_path / "counters"

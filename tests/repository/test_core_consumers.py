@@ -71,7 +71,7 @@ def test_the_toolbox_holds_no_python(toolbox: Toolbox) -> None:
 
 
 def test_the_contract_suite_needs_no_python(toolbox: Toolbox, prefix: Path) -> None:
-    # That it is built and runs there is the point: the presets run it for every allocator and level.
+    # That it is built and runs is the point: the presets run it for every allocator and level.
     subjects = ("-R", "contract_(tlsf|good_fit|sized|fixed_pool)")
     told = toolbox.run("ctest", "--test-dir", prefix.parent / "build", *subjects)
     assert "100% tests passed" in told

@@ -46,15 +46,14 @@ static uint32_t listed_size(const hfit_heap *heap, const hfit_plan *plan, uint32
 static uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t class, bool above,
                            uint32_t most) {
     const uint32_t head = word_of(plan, class, above);
-    uint32_t previous = head - LINK_NEXT;
+    uint32_t place = head;
     uint32_t entry = load_link(heap, head);
     uint32_t count = 0;
     for (; entry != NO_OFFSET && count <= most; count++) {
-        if (listed_size(heap, plan, class, entry) == 0 ||
-            load_link_field(heap, entry, LINK_PREVIOUS) != previous) {
+        if (listed_size(heap, plan, class, entry) == 0 || load_previous(heap, entry) != place) {
             return UINT32_MAX;
         }
-        previous = entry;
+        place = entry + LINK_NEXT;
         entry = load_link_field(heap, entry, LINK_NEXT);
     }
     return count;

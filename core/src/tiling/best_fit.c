@@ -181,16 +181,16 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
                           uint32_t most) {
     const uint32_t size = class * plan->alignment;
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = word_of(class) - LINK_NEXT;
+    uint32_t place = word_of(class);
     uint32_t chunk = load_link(heap, word_of(class));
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
         if (!is_chunk_offset(heap, plan, chunk, end) || size > end - chunk ||
             load_word(heap, chunk) != coded_header(size | CHUNK_FREE) ||
-            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_previous(heap, chunk) != place) {
             return UINT32_MAX;
         }
-        previous = chunk;
+        place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;

@@ -35,22 +35,21 @@ static inline bool is_header_size_allowed(uint32_t size) {
 /* Puts `chunk` before the first one that lies behind it. A link that leads to no word is neither
  * followed nor written through: what it led to is lost, as `check` tells from then on. */
 static inline void list_insert_by_address(hfit_heap *heap, uint32_t head, uint32_t chunk) {
-    uint32_t previous = head - LINK_NEXT;
+    uint32_t place = head;
     uint32_t next = load_link(heap, head);
-    while (next > previous && (HFIT_SAFETY < 1 ? next < chunk : is_word_below(next, chunk))) {
-        previous = next; /* NO_OFFSET is 0, so above nothing */
+    while (next > place && (HFIT_SAFETY < 1 ? next < chunk : is_word_below(next, chunk))) {
+        place = next + LINK_NEXT; /* NO_OFFSET is 0, so above nothing */
         next = load_link_field(heap, next, LINK_NEXT);
     }
-    if (HFIT_SAFETY >= 1 &&
-        !does_link_hold(heap, previous + LINK_NEXT, next, load_word(heap, TILING_END))) {
+    if (HFIT_SAFETY >= 1 && !does_link_hold(heap, place, next, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         next = NO_OFFSET;
     }
     store_link_field(heap, chunk, LINK_NEXT, next);
-    store_link_field(heap, chunk, LINK_PREVIOUS, previous);
-    store_link_field(heap, previous, LINK_NEXT, chunk);
+    store_previous(heap, chunk, place);
+    store_link(heap, place, chunk);
     if (next != NO_OFFSET) {
-        store_link_field(heap, next, LINK_PREVIOUS, chunk);
+        store_previous(heap, next, chunk + LINK_NEXT);
     }
 }
 
@@ -103,7 +102,7 @@ typedef struct size_range {
 static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t head,
                                   size_range sizes, uint32_t most) {
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = head - LINK_NEXT;
+    uint32_t place = head;
     uint32_t chunk = load_link(heap, head);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
@@ -111,10 +110,10 @@ static inline uint32_t count_list(const hfit_heap *heap, const hfit_plan *plan, 
         const uint32_t size = chunk_size(coded_header(word));
         if ((word & CHUNK_FREE) == 0 || size > sizes.highest || size < sizes.lowest ||
             !is_free_chunk_sound(heap, plan, chunk, word, end) ||
-            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_previous(heap, chunk) != place) {
             return UINT32_MAX;
         }
-        previous = chunk;
+        place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;

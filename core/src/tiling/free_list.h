@@ -5,8 +5,8 @@
  *
  *   head -> | size+F | next | previous | ... | size |
  *
- * What stands before the first chunk is the head, taken for the `next` of a chunk: `previous` is
- * then the head's offset less LINK_NEXT. So taking a chunk out needs neither its list nor a branch.
+ * `previous` is the offset of the link that leads to the chunk, be it the head or the `next` of
+ * another. So taking a chunk out needs neither its list nor a branch, and the head no sum.
  */
 #ifndef HFIT_FREE_LIST_H
 #define HFIT_FREE_LIST_H
@@ -17,16 +17,30 @@
 
 enum { LINK_NEXT = 4, LINK_PREVIOUS = 8 };
 
+/* What stands for the offset of a link, and the offset that something stands for. Of a chunk's
+ * `next` it is what stands for the chunk, where that is coded. */
+static FORCE_INLINE uint32_t coded_place(uint32_t place) {
+    return IS_CODED ? LINK_NEXT - 1 - place : place;
+}
+
+static FORCE_INLINE uint32_t load_previous(const hfit_heap *heap, uint32_t chunk) {
+    return coded_place(load_field(heap, chunk, LINK_PREVIOUS));
+}
+
+static FORCE_INLINE void store_previous(hfit_heap *heap, uint32_t chunk, uint32_t place) {
+    store_field(heap, chunk, LINK_PREVIOUS, coded_place(place));
+}
+
 /* Puts `chunk` before `first`, the first chunk of the list so far or NO_OFFSET. `head` is the
  * offset of the word that holds the first chunk's offset. */
 static inline void list_push_before(hfit_heap *heap, uint32_t head, uint32_t first,
                                     uint32_t chunk) {
     HFIT_ASSERT(chunk != NO_OFFSET);
     store_link_field(heap, chunk, LINK_NEXT, first);
-    store_link_field(heap, chunk, LINK_PREVIOUS, head - LINK_NEXT);
+    store_previous(heap, chunk, head);
     store_link(heap, head, chunk);
     if (first != NO_OFFSET) {
-        store_link_field(heap, first, LINK_PREVIOUS, chunk);
+        store_previous(heap, first, chunk + LINK_NEXT);
     }
 }
 
@@ -46,18 +60,18 @@ typedef struct list_links {
 
 static FORCE_INLINE void load_links(const hfit_heap *heap, uint32_t chunk, list_links *links) {
     links->next = load_link_field(heap, chunk, LINK_NEXT);
-    links->previous = load_link_field(heap, chunk, LINK_PREVIOUS);
+    links->previous = load_previous(heap, chunk);
 }
 
 /* Takes out the chunk that these are the links of. True if it was the last; then stores where the
  * list's last link is now, which is its head if the list is empty. */
 static FORCE_INLINE bool join_links(hfit_heap *heap, const list_links *links, uint32_t *last_link) {
-    store_link_field(heap, links->previous, LINK_NEXT, links->next);
+    store_link(heap, links->previous, links->next);
     if (links->next == NO_OFFSET) {
-        *last_link = links->previous + LINK_NEXT;
+        *last_link = links->previous;
         return true;
     }
-    store_link_field(heap, links->next, LINK_PREVIOUS, links->previous);
+    store_previous(heap, links->next, links->previous);
     return false;
 }
 
@@ -83,7 +97,7 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
     if (next == NO_OFFSET) {
         return true;
     }
-    store_link_field(heap, next, LINK_PREVIOUS, head - LINK_NEXT);
+    store_previous(heap, next, head);
     return false;
 }
 
@@ -91,27 +105,26 @@ static inline bool list_pop(hfit_heap *heap, uint32_t head, uint32_t *chunk) {
  * none, or to a word before `end` that leads back. */
 static FORCE_INLINE bool does_link_hold(const hfit_heap *heap, uint32_t place, uint32_t chunk,
                                         uint32_t end) {
-    return chunk == NO_OFFSET ||
-           (is_word_below(chunk, end) &&
-            load_field(heap, chunk, LINK_PREVIOUS) == coded(place - LINK_NEXT));
+    return chunk == NO_OFFSET || (is_word_below(chunk, end) &&
+                                  load_field(heap, chunk, LINK_PREVIOUS) == coded_place(place));
 }
 
-/* True if a chunk's links lead to words before `end`, where chunks end, that lead back. The last of
- * them is no chunk: its link would lie behind the sentinel. */
+/* True if a chunk's links lead back, `previous` to a word before `end` and `next` to one before
+ * `next_end`. */
 static FORCE_INLINE bool are_links_sound(const hfit_heap *heap, uint32_t chunk,
-                                         const list_links *links, uint32_t end) {
-    const uint32_t back = coded(chunk);
-    return is_word_below(links->previous, end) &&
-           load_field(heap, links->previous, LINK_NEXT) == back &&
-           (links->next == NO_OFFSET || (is_word_below(links->next, end - 4) &&
-                                         load_field(heap, links->next, LINK_PREVIOUS) == back));
+                                         const list_links *links, uint32_t end, uint32_t next_end) {
+    return is_word_below(links->previous, end) && load_link(heap, links->previous) == chunk &&
+           (links->next == NO_OFFSET ||
+            (is_word_below(links->next, next_end) &&
+             load_field(heap, links->next, LINK_PREVIOUS) == coded_place(chunk + LINK_NEXT)));
 }
 
-/* The same of the links that lie in `chunk`. */
+/* The same of the links that lie in `chunk`, where chunks end at `end`. The last word before is no
+ * chunk: its link would lie behind the sentinel. */
 static FORCE_INLINE bool do_links_hold(const hfit_heap *heap, uint32_t chunk, uint32_t end) {
     list_links links;
     load_links(heap, chunk, &links);
-    return are_links_sound(heap, chunk, &links, end);
+    return are_links_sound(heap, chunk, &links, end, end - 4);
 }
 
 #endif

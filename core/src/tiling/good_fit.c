@@ -29,12 +29,11 @@
 #endif
 
 /* Writes a free chunk, whose neighbours are used, and puts it into the index. */
-static inline void put_free(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    const uint32_t word = free_word(size);
-    HFIT_ASSERT(size >= CHUNK_LEAST);
+static inline void put_free(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t word) {
+    HFIT_ASSERT(free_size(word) >= CHUNK_LEAST);
     store_word(heap, chunk, word);
-    store_word(heap, chunk + size - HEADER_SIZE, word);
-    index_insert(heap, plan, chunk, size);
+    store_word(heap, chunk + free_size(word) - HEADER_SIZE, word);
+    index_insert(heap, plan, chunk, rough_size(word));
 }
 
 static inline void clear_after_free(hfit_heap *heap, uint32_t chunk) {
@@ -52,17 +51,17 @@ static FORCE_INLINE void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t siz
     store_word(heap, TOP, chunk);
 }
 
-/* Makes a used chunk free and joins it with what is free beside it. From safety level 1 on false,
- * and nothing changed, if the free chunk before it is not sound, or else that behind it; of both
- * the latter is known to be. */
-static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
-                            uint32_t header) {
-    uint32_t size = chunk_size(header);
+/* Makes a used chunk free, of which from safety level 1 on is known what is behind it, and joins it
+ * with what is free beside it. From level 1 on false, and nothing changed, if the free chunk before
+ * it is not sound, or else that behind it; of both the latter is known to be. */
+static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, used_chunk used) {
+    uint32_t chunk = used.offset;
+    uint32_t size = chunk_size(used.header);
     const uint32_t next = chunk + size;
-    if ((header & AFTER_FREE) != 0) {
+    if ((used.header & AFTER_FREE) != 0) {
         const uint32_t word = load_word(heap, chunk - HEADER_SIZE);
         const uint32_t before = free_size(word);
-        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, word)) {
+        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, used.top)) {
             return false;
         }
         if (HFIT_SAFETY >= 1) {
@@ -71,36 +70,40 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
         chunk -= before;
         size += before;
     }
-    const uint32_t top = load_word(heap, TOP);
-    if (next == top) {
-        lower_top(heap, chunk, size, top);
+    if (HFIT_SAFETY < 1) {
+        load_behind(heap, &used);
+    }
+    uint32_t word = used.behind;
+    if (next == used.top) {
+        lower_top(heap, chunk, size, next);
         return true;
     }
-    const uint32_t word = load_word(heap, next);
     if ((word & CHUNK_FREE) == 0) {
         store_word(heap, next, word | AFTER_FREE);
+        word = free_word(size);
     } else {
-        if (!CHECKS_WORDS || (header & AFTER_FREE) != 0) {
+        if (!CHECKS_WORDS || (used.header & AFTER_FREE) != 0) {
             index_remove(heap, next);
-        } else if (!take_out(heap, next, word)) {
+        } else if (!is_whole(heap, next, word, used.top) || !take_out(heap, next, used.top)) {
             return false;
         }
-        size += free_size(word);
+        word = longer_word(word, size);
     }
-    put_free(heap, plan, chunk, size);
+    put_free(heap, plan, chunk, word);
     return true;
 }
 
-/* Makes the first `needed` bytes of a free chunk, which is out of the index, a used one. */
-static FORCE_INLINE void use(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size,
+/* Makes the first `needed` bytes of a free chunk, whose header stands as this word and which is out
+ * of the index, a used one. */
+static FORCE_INLINE void use(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t word,
                              uint32_t needed) {
-    const uint32_t left = size - needed;
-    HFIT_ASSERT(needed <= size);
-    if (left >= CHUNK_LEAST) {
+    const uint32_t left = longer_word(word, 0u - needed);
+    HFIT_ASSERT(needed <= free_size(word));
+    if (rough_size(left) >= CHUNK_LEAST) {
         put_free(heap, plan, chunk + needed, left);
     } else {
-        needed = size;
-        clear_after_free(heap, chunk + size);
+        needed = free_size(word);
+        clear_after_free(heap, chunk + needed);
     }
     store_word(heap, chunk, needed);
 }
@@ -128,12 +131,13 @@ static void *alloc_block(hfit_heap *heap, const hfit_plan *plan, size_t size) {
     if (found.offset == NO_OFFSET) {
         return cut_top(heap, needed, end);
     }
-    const uint32_t found_size = free_size(found.word);
-    if ((CHECKS_WORDS && found_size < needed) || !take_out_here(heap, found.offset, found.word)) {
+    if ((CHECKS_WORDS && (free_size(found.word) < needed ||
+                          !is_whole(heap, found.offset, found.word, found.top))) ||
+        !take_out_here(heap, found.offset, found.top)) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
         return NULL;
     }
-    use(heap, plan, found.offset, found_size, needed);
+    use(heap, plan, found.offset, found.word, needed);
     count_used(heap, 1);
     return block_at(heap, found.offset + HEADER_SIZE);
 }
@@ -153,7 +157,7 @@ static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *pl
     if (block == NULL || !find_used(heap, plan, block, &chunk)) {
         return 0;
     }
-    const bool is_free = release(heap, plan, chunk.offset, chunk.header);
+    const bool is_free = release(heap, plan, chunk);
     if (CHECKS_WORDS && !is_free) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return 0;
@@ -183,7 +187,11 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     HFIT_ASSERT(chunk_size(header) >= needed);
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
-        const bool is_free = release(heap, plan, chunk + needed, left);
+        used_chunk rest = {.offset = chunk + needed, .header = left};
+        if (HFIT_SAFETY >= 1) {
+            load_behind(heap, &rest);
+        }
+        const bool is_free = release(heap, plan, rest);
         if (CHECKS_WORDS && !is_free) {
             store_word(heap, chunk, header);
         }
@@ -305,7 +313,7 @@ static uint32_t align_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
     uint32_t header = load_word(heap, chunk);
     const uint32_t end = chunk + header;
     if (gap != 0) {
-        put_free(heap, plan, chunk, gap);
+        put_free(heap, plan, chunk, free_word(gap));
         chunk += gap;
         header += AFTER_FREE - gap;
     }

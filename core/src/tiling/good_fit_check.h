@@ -19,33 +19,29 @@ static inline bool refuse(const hfit_heap *heap, hfit_misuse kind, const void *b
     return false;
 }
 
-/* True if a chunk before the top whose header stands as this word is a free one: a used one is
- * behind it, the header stands again, and its links, which are stored, lead back. */
-static FORCE_INLINE bool find_links(const hfit_heap *heap, uint32_t chunk, uint32_t word,
-                                    uint32_t top, list_links *links) {
+/* True if a chunk before the top whose header stands as this word has room for a free one and a
+ * used one behind it, and the header stands again. */
+static FORCE_INLINE bool is_whole(const hfit_heap *heap, uint32_t chunk, uint32_t word,
+                                  uint32_t top) {
     const uint32_t size = free_size(word);
-    if ((size & (WORD_SIZE - 1)) != 0 || size < CHUNK_LEAST || size >= top - chunk ||
-        load_word(heap, chunk + size - HEADER_SIZE) != word) {
-        return false;
-    }
-    load_links(heap, chunk, links);
-    return are_links_sound(heap, chunk, links, top - LINK_NEXT);
+    return (size & (WORD_SIZE - 1)) == 0 && size >= CHUNK_LEAST && size < top - chunk &&
+           load_word(heap, chunk + size - HEADER_SIZE) == word;
 }
 
 static bool is_free_sound(const hfit_heap *heap, uint32_t chunk, uint32_t word, uint32_t top) {
-    list_links links;
-    return find_links(heap, chunk, word, top, &links);
+    return is_whole(heap, chunk, word, top) && do_links_hold(heap, chunk, top - LINK_NEXT);
 }
 
-/* Takes a free chunk, whose header stands as this word, out of its list. False, and nothing
- * changed, if it is none. */
-static FORCE_INLINE bool take_out_here(hfit_heap *heap, uint32_t chunk, uint32_t word) {
+/* Takes a free chunk out of its list. False, and nothing changed, if its links do not lead back. */
+static FORCE_INLINE bool take_out_here(hfit_heap *heap, uint32_t chunk, uint32_t top) {
     list_links links;
     if (!CHECKS_WORDS) {
         index_remove(heap, chunk);
         return true;
     }
-    if (!find_links(heap, chunk, word, load_word(heap, TOP), &links)) {
+    const uint32_t end = top - LINK_PREVIOUS;
+    load_links(heap, chunk, &links);
+    if (!are_links_sound(heap, chunk, &links, end, end)) {
         return false;
     }
     remove_linked(heap, &links);
@@ -54,8 +50,8 @@ static FORCE_INLINE bool take_out_here(hfit_heap *heap, uint32_t chunk, uint32_t
 
 #if CHECKS_WORDS
 /* The same, for all but alloc to call. */
-static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t word) {
-    return take_out_here(heap, chunk, word);
+static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t top) {
+    return take_out_here(heap, chunk, top);
 }
 #else
 #define take_out take_out_here
@@ -64,7 +60,8 @@ static CALL_FOR_SIZE bool take_out(hfit_heap *heap, uint32_t chunk, uint32_t wor
 /* True if a free chunk with this header's word as its last one may lie before `chunk`. */
 static FORCE_INLINE bool is_previous(const hfit_heap *heap, uint32_t chunk, uint32_t word) {
     const uint32_t previous = chunk - free_size(word);
-    return !CHECKS_WORDS || (is_word_below(previous, chunk) && load_word(heap, previous) == word);
+    return !CHECKS_WORDS || (is_word_below(previous, chunk - CHUNK_LEAST + WORD_SIZE) &&
+                             load_word(heap, previous) == word);
 }
 
 /* True but at safety level 2; there, if a walk over the chunks comes by `chunk`. */
@@ -80,25 +77,37 @@ static inline bool is_walked_by(const hfit_heap *heap, uint32_t chunk) {
     return walked == chunk;
 }
 
-/* A used chunk, and its header. */
+/* A used chunk, its header, and what is behind it: where the top begins, and the first word of the
+ * chunk that ends there, 0 if that is the top. */
 typedef struct used_chunk {
     uint32_t offset;
     uint32_t header;
+    uint32_t top;
+    uint32_t behind;
 } used_chunk;
+
+static FORCE_INLINE void load_behind(const hfit_heap *heap, used_chunk *chunk) {
+    const uint32_t next = chunk->offset + chunk_size(chunk->header);
+    chunk->top = load_word(heap, TOP);
+    chunk->behind = next == chunk->top ? 0 : load_word(heap, next);
+}
 
 /* True if the chunk is a used one, and what is behind it, the top or a chunk, does not tell that it
  * is free. Of two free neighbours the one behind it is sound, then. Else stores what is wrong. */
 static FORCE_INLINE bool is_used_sound(const hfit_heap *heap, const hfit_plan *plan,
-                                       const used_chunk *chunk, uint32_t top, hfit_misuse *misuse) {
+                                       used_chunk *chunk, hfit_misuse *misuse) {
     const uint32_t size = chunk_size(chunk->header);
     const uint32_t next = chunk->offset + size;
+    const uint32_t top = chunk->top;
     *misuse = (chunk->header & CHUNK_FREE) != 0 ? HFIT_MISUSE_NOT_LIVE : HFIT_MISUSE_FOREIGN;
     if ((chunk->header & CHUNK_FREE) != 0 || size < CHUNK_LEAST || size > top - chunk->offset ||
         (size & (plan->alignment - 1)) != 0) {
         return false;
     }
+    chunk->behind = 0;
     if (next != top) {
         const uint32_t word = load_word(heap, next);
+        chunk->behind = word;
         if (is_after_free(word)) {
             return false;
         }
@@ -125,14 +134,14 @@ static FORCE_INLINE bool find_used(const hfit_heap *heap, const hfit_plan *plan,
         return true;
     }
     const uint32_t first = load_word(heap, CHUNKS_FIRST);
-    const uint32_t top = load_word(heap, TOP);
     hfit_misuse misuse;
-    if (distance - first >= top - first ||
+    chunk->top = load_word(heap, TOP);
+    if (distance - first >= chunk->top - first ||
         ((chunk->offset + HEADER_SIZE) & (plan->alignment - 1)) != 0) {
         return refuse(heap, HFIT_MISUSE_FOREIGN, block);
     }
     chunk->header = load_word(heap, chunk->offset);
-    return is_used_sound(heap, plan, chunk, top, &misuse) || refuse(heap, misuse, block);
+    return is_used_sound(heap, plan, chunk, &misuse) || refuse(heap, misuse, block);
 }
 
 /* As find_used, and what is free on either side of the chunk is sound, too. */
@@ -144,9 +153,8 @@ static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan
     if (!CHECKS_WORDS) {
         return true;
     }
-    const uint32_t top = load_word(heap, TOP);
     uint32_t beside = chunk->offset + chunk_size(chunk->header);
-    uint32_t word = beside != top ? load_word(heap, beside) : 0;
+    uint32_t word = chunk->behind;
     if ((chunk->header & AFTER_FREE) != 0) {
         word = load_word(heap, chunk->offset - HEADER_SIZE);
         beside = chunk->offset - free_size(word);
@@ -154,7 +162,7 @@ static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan
             return refuse(heap, HFIT_MISUSE_DAMAGED, block);
         }
     }
-    return (word & CHUNK_FREE) == 0 || is_free_sound(heap, beside, word, top) ||
+    return (word & CHUNK_FREE) == 0 || is_free_sound(heap, beside, word, chunk->top) ||
            refuse(heap, HFIT_MISUSE_DAMAGED, block);
 }
 
@@ -163,7 +171,7 @@ static CALL_FOR_SIZE bool find_changeable(const hfit_heap *heap, const hfit_plan
 static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t bin,
                           uint32_t most) {
     const uint32_t top = load_word(heap, TOP);
-    uint32_t previous = 4 * bin - LINK_NEXT;
+    uint32_t place = 4 * bin;
     uint32_t count = 0;
     for (uint32_t chunk = load_link(heap, 4 * bin); chunk != NO_OFFSET && count <= most; count++) {
         if (!is_word_below(chunk, top) || chunk < load_word(heap, CHUNKS_FIRST)) {
@@ -171,10 +179,10 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
         }
         const uint32_t word = load_word(heap, chunk);
         if (!is_free_sound(heap, chunk, word, top) || bin_of(plan, free_size(word)) != bin ||
-            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_previous(heap, chunk) != place) {
             return UINT32_MAX;
         }
-        previous = chunk;
+        place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;

@@ -29,7 +29,7 @@ _Static_assert(BINS / 4 == 8 && ONE_USED == 1 << (32 - BINS / 4),
 _Static_assert(BINS / 4 - CHUNK_LEAST / 4 + 4 - 4 * 2 + 4 * 29 + 7 + 1 < 32 * MAP_WORDS,
                "the maps have a bit behind the bin of the largest chunk, alignment 4");
 
-/* The bin for chunks of `size` bytes. */
+/* The bin for chunks of `size` bytes, which may have flags. */
 static FORCE_INLINE uint32_t bin_of(const hfit_plan *plan, uint32_t size) {
     const uint32_t log2 = hfit_trailing_zeros(plan->alignment);
     const uint32_t before = BINS / 4 - ((uint32_t)CHUNK_LEAST >> log2);
@@ -101,13 +101,13 @@ static void index_remove(hfit_heap *heap, uint32_t chunk) {
 typedef struct found_chunk {
     uint32_t offset; /* NO_OFFSET if the top is to serve */
     uint32_t word;
+    uint32_t top; /* where words are checked */
 } found_chunk;
 
 /* Stores the chunk that a link leads to. From safety level 1 on of no free chunk, if it leads to no
- * word before `top`: that is for the caller to judge, as any damage is. */
-static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint32_t top,
-                                     found_chunk *found) {
-    const bool is_inside = !CHECKS_WORDS || is_word_below(link, top - LINK_NEXT);
+ * word before the top: that is for the caller to judge, as any damage is. */
+static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, found_chunk *found) {
+    const bool is_inside = !CHECKS_WORDS || is_word_below(link, found->top - LINK_NEXT);
     found->offset = link;
     found->word = is_inside ? load_word(heap, link) : 0;
 }
@@ -116,13 +116,13 @@ static FORCE_INLINE void load_linked(const hfit_heap *heap, uint32_t link, uint3
  * class. `size` is less than the heap's end. */
 static FORCE_INLINE void index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size,
                                     found_chunk *found) {
-    const uint32_t top = CHECKS_WORDS ? load_word(heap, TOP) : 0;
+    found->top = CHECKS_WORDS ? load_word(heap, TOP) : 0;
     uint32_t bin = bin_of(plan, size);
     uint32_t link = load_link(heap, 4 * bin);
     for (uint32_t left = PROBES; left > 0 && link != NO_OFFSET; left--) {
         HFIT_LOOP_AT_MOST(PROBES);
-        load_linked(heap, link, top, found);
-        if (free_size(found->word) >= size) {
+        load_linked(heap, link, found);
+        if (rough_size(found->word) >= size) {
             return;
         }
         link = load_link_field(heap, link, LINK_NEXT);
@@ -138,7 +138,7 @@ static FORCE_INLINE void index_find(const hfit_heap *heap, const hfit_plan *plan
     link = load_link(heap, 4 * (from + hfit_leading_zeros(map)));
     found->offset = NO_OFFSET;
     if (link != NO_OFFSET) {
-        load_linked(heap, link, top, found);
+        load_linked(heap, link, found);
     }
 }
 

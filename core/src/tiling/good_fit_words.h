@@ -53,12 +53,23 @@ static FORCE_INLINE uint32_t chunk_size(uint32_t header) {
 
 /* How the header of a free chunk of this size stands. */
 static FORCE_INLINE uint32_t free_word(uint32_t size) {
-    return coded_header(size | CHUNK_FREE);
+    return IS_CODED ? ~size : size | CHUNK_FREE;
+}
+
+/* How the header of one stands that has so many bytes more, a negative number likewise. */
+static FORCE_INLINE uint32_t longer_word(uint32_t word, uint32_t more) {
+    return IS_CODED ? word - more : word + more;
 }
 
 /* The size of a free chunk whose header stands as this word. */
 static FORCE_INLINE uint32_t free_size(uint32_t word) {
     return IS_CODED ? ~word : word - CHUNK_FREE;
+}
+
+/* The same or, where that is cheaper, CHUNK_FREE more: for classes, and to be compared with sizes.
+ */
+static FORCE_INLINE uint32_t rough_size(uint32_t word) {
+    return IS_CODED ? ~word : word;
 }
 
 /* Stores the bytes of the chunk that serves `size` bytes in a heap of `end` bytes. False if none

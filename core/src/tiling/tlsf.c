@@ -225,7 +225,7 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
                           uint32_t most) {
     const uint32_t shape = load_word(heap, SHAPE);
     const uint32_t end = load_word(heap, TILING_END);
-    uint32_t previous = 4 * bin - LINK_NEXT;
+    uint32_t place = 4 * bin;
     uint32_t chunk = load_link(heap, 4 * bin);
     uint32_t count = 0;
     for (; chunk != NO_OFFSET && count <= most; count++) {
@@ -236,10 +236,10 @@ static uint32_t count_bin(const hfit_heap *heap, const hfit_plan *plan, uint32_t
         const uint32_t size = chunk_size(coded_header(word));
         if ((word & CHUNK_FREE) == 0 || size < CHUNK_LEAST || bin_of(shape, size) != bin ||
             !is_free_chunk_sound(heap, plan, chunk, word, end) ||
-            load_link_field(heap, chunk, LINK_PREVIOUS) != previous) {
+            load_previous(heap, chunk) != place) {
             return UINT32_MAX;
         }
-        previous = chunk;
+        place = chunk + LINK_NEXT;
         chunk = load_link_field(heap, chunk, LINK_NEXT);
     }
     return count;

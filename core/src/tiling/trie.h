@@ -33,10 +33,7 @@
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 
-enum {
-    RING_NEXT = LINK_NEXT, /* one check does for the links of lists and of rings */
-    RING_PREVIOUS = LINK_PREVIOUS,
-};
+enum { RING_NEXT = LINK_NEXT }; /* one check does for the links of lists and of rings */
 
 /* Offsets of words from a chunk's first, and the number of the last trie. `higher` and `slot`
  * follow `lower`. */
@@ -120,13 +117,13 @@ static FORCE_INLINE uint32_t trie_child(const trie_form *form, const hfit_heap *
                : trie_sound(form, heap, entry + other, load_link_field(heap, entry, other), end);
 }
 
-/* The last of the ring of an entry. At safety level 1 the entry, which leaves the rest of the ring
- * behind, if the link leads out of the heap. */
-static FORCE_INLINE uint32_t ring_previous(const trie_form *form, const hfit_heap *heap,
-                                           uint32_t entry, uint32_t end) {
-    const uint32_t previous = load_link_field(heap, entry, RING_PREVIOUS);
-    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(previous, end - slot_in(form));
-    return is_inside ? previous : entry;
+/* The link of the last of an entry's ring. At safety level 1 the entry's own, which leaves the rest
+ * of the ring behind, if the link leads out of the heap. */
+static FORCE_INLINE uint32_t last_link(const trie_form *form, const hfit_heap *heap, uint32_t entry,
+                                       uint32_t end) {
+    const uint32_t place = load_previous(heap, entry);
+    const bool is_inside = HFIT_SAFETY < 1 || is_word_below(place - RING_NEXT, end - slot_in(form));
+    return is_inside ? place : entry + RING_NEXT;
 }
 
 /* Adds a chunk, which has room for the words, to the trie at `slot`. (By address: for a copy of the
@@ -141,7 +138,7 @@ static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uin
         slot = turn_from(form, next, turns);
         turns <<= 1;
     }
-    uint32_t previous = chunk->offset;
+    uint32_t place = chunk->offset + RING_NEXT;
     if (next == NO_OFFSET) {
         store_link(heap, slot, chunk->offset);
         store_link_field(heap, chunk->offset, form->lower, NO_OFFSET);
@@ -149,12 +146,12 @@ static FORCE_INLINE void trie_insert(const trie_form *form, hfit_heap *heap, uin
         next = chunk->offset;
     } else {
         slot = NO_OFFSET;
-        previous = ring_previous(form, heap, next, end);
-        store_link_field(heap, previous, RING_NEXT, chunk->offset);
-        store_link_field(heap, next, RING_PREVIOUS, chunk->offset);
+        place = last_link(form, heap, next, end);
+        store_link(heap, place, chunk->offset);
+        store_previous(heap, next, chunk->offset + RING_NEXT);
     }
     store_link_field(heap, chunk->offset, RING_NEXT, next);
-    store_link_field(heap, chunk->offset, RING_PREVIOUS, previous);
+    store_previous(heap, chunk->offset, place);
     store_link_field(heap, chunk->offset, slot_in(form), slot);
 }
 
@@ -240,9 +237,9 @@ static uint32_t trie_remove(const trie_form *form, hfit_heap *heap, uint32_t chu
     uint32_t heir = load_link_field(heap, chunk, RING_NEXT);
     uint32_t emptied = NO_OFFSET;
     if (heir != chunk) {
-        const uint32_t previous = load_link_field(heap, chunk, RING_PREVIOUS);
-        store_link_field(heap, previous, RING_NEXT, heir);
-        store_link_field(heap, heir, RING_PREVIOUS, previous);
+        const uint32_t place = load_previous(heap, chunk);
+        store_link(heap, place, heir);
+        store_previous(heap, heir, place);
     } else {
         heir = trie_leaf(form, heap, chunk, end);
         emptied = load_link_field(heap, heir, slot_in(form));
@@ -295,7 +292,7 @@ static uint32_t count_ring(const trie_form *form, const hfit_heap *heap, sized_c
         const uint32_t next = load_link_field(heap, chunk, RING_NEXT);
         if (!is_word_below(next, end - slot_in(form)) ||
             !is_free_of_size(form, heap, next, entry.size) ||
-            load_link_field(heap, next, RING_PREVIOUS) != chunk) {
+            load_previous(heap, next) != chunk + RING_NEXT) {
             return 0;
         }
         if (next == entry.offset) {

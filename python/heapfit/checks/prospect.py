@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checked recordings say of the next one: its chance to run out, and the margin's end.
 
-    bytes that each needs --> Gumbel's law --> chance that the next needs more than the region
-                          --> trend        --> recordings until the margin is eaten
+    bytes that each needs --> three laws --> chance that the next needs more than the region
+                          --> trend      --> recordings until the margin is eaten
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
 for a byte of its own peak.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.forecast.extremes import find_chance_interval, fit_gumbel
+from heapfit.forecast.extremes import find_chance_interval
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
@@ -40,8 +40,9 @@ class Prospect:
     runs: int  # that differ
     failed: int
     highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
-    chance: float | None  # that the next runs out; None: too few, or a trend
-    interval: tuple[float, float] | None  # holds the chance 9 times of 10
+    chance: (
+        tuple[float, float] | None
+    )  # holds that of the next 9 times of 10; None: too few, or a trend
     margin_end: MarginEnd | None  # None: too few, or no trend
 
 
@@ -50,12 +51,11 @@ def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
     runs = len(needs)
     bound = None if failed or not runs else bound_failures(0, runs)
     if runs < FEWEST_RUNS:
-        return Prospect(runs, failed, bound, None, None, None)
+        return Prospect(runs, failed, bound, None, None)
     end = _find_margin_end(needs, region)
     if end is not None:
-        return Prospect(runs, failed, bound, None, None, end)
-    chance = fit_gumbel(needs).chance(region, 1)
-    return Prospect(runs, failed, bound, chance, find_chance_interval(needs, region), None)
+        return Prospect(runs, failed, bound, None, end)
+    return Prospect(runs, failed, bound, find_chance_interval(needs, region), None)
 
 
 def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:

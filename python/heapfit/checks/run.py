@@ -106,7 +106,7 @@ def _feed(replay: _engine.Replay, trace: Trace, plan: PlanFile, progress: Progre
     """Replays the whole trace; True if every request was served."""
     done = 0
     for events in trace.event_batches(plan.plan.sites):
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             if not replay.feed(events):
                 return False
         done += len(events)

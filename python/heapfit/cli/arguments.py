@@ -51,6 +51,13 @@ ALIGNMENT_HELP = "Alignment of every block, in bytes."
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
+def make_option(name: str, text: str, group: str | None = None, **more: object) -> OptionInfo:
+    """An option with its help and, of one that --help-all alone shows, its group."""
+    settings: dict[str, Any] = more
+    option: OptionInfo = typer.Option(name, help=text, rich_help_panel=group, **settings)
+    return option
+
+
 def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
     """Keyword arguments of an option in bytes: `typer.Option("--peak", **take_size(1))`."""
     return {"metavar": "SIZE", "parser": _make_parser(parse_size, least, most)}
@@ -114,15 +121,13 @@ def take_file(*wanted: Kind) -> dict[str, Any]:
 Source: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="A recording, a packet capture or a stored trace.",
-        **take_file(Kind.RECORDING),
+        help="A recording, a packet capture or a stored trace.", **take_file(Kind.RECORDING)
     ),
 ]
 Sources: TypeAlias = Annotated[
     list[Path],
     typer.Argument(
-        help="Recordings, packet captures or stored traces.",
-        **take_file(Kind.RECORDING),
+        help="Recordings, packet captures or stored traces.", **take_file(Kind.RECORDING)
     ),
 ]
 PlanArgument: TypeAlias = Annotated[
@@ -130,221 +135,209 @@ PlanArgument: TypeAlias = Annotated[
 ]
 Allocators: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    make_option(
         "--allocators",
+        "Allocators to try, separated by commas: NAME or NAME:TUNABLE=VALUE,...; all: every one.",
+        SEARCHING,
         metavar="NAME,...",
-        help="Allocators to try, separated by commas: NAME or NAME:TUNABLE=VALUE,...; all: "
-        "every one.",
-        rich_help_panel=SEARCHING,
     ),
 ]
-AlignmentOption: TypeAlias = Annotated[Alignment, typer.Option("--alignment", help=ALIGNMENT_HELP)]
-DROP_UNKNOWN = typer.Option(
-    "--drop-unknown",
-    help="Skip events of unknown objects, and count them.",
-    rich_help_panel=IMPORTING,
+AlignmentOption: TypeAlias = Annotated[Alignment, make_option("--alignment", ALIGNMENT_HELP)]
+DROP_UNKNOWN = make_option(
+    "--drop-unknown", "Skip events of unknown objects, and count them.", IMPORTING
 )
 DropUnknown: TypeAlias = Annotated[bool, DROP_UNKNOWN]
-LINE = typer.Option(
+LINE = make_option(
     "--line",
-    metavar="TEXT",
-    help="What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
+    "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
     "'free {free} largest {largest}' for forecast [found].",
-    rich_help_panel=IMPORTING,
+    IMPORTING,
+    metavar="TEXT",
 )
-QUEUE = typer.Option(
+QUEUE = make_option(
     "--queue",
-    help="When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
+    "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
     "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
     "settings none].",
-    rich_help_panel=IMPORTING,
+    IMPORTING,
 )
 Queue: TypeAlias = Annotated[str | None, QUEUE]
 Admission: TypeAlias = Annotated[
     float,
-    typer.Option(
+    make_option(
         "--admission",
+        "Share of requests to serve: 0.999 or 99.9%.",
         metavar="SHARE",
         parser=make_share_parser(),
-        help="Share of requests to serve: 0.999 or 99.9%.",
     ),
 ]
-POINTER_BITS = typer.Option(
+POINTER_BITS = make_option(
     "--pointer-bits",
-    help="Pointer size of the recorded program, if the file does not say it.",
-    rich_help_panel=IMPORTING,
+    "Pointer size of the recorded program, if the file does not say it.",
+    IMPORTING,
 )
 PointerBitsOption: TypeAlias = Annotated[PointerBits | None, POINTER_BITS]
 CallSites: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--call-sites",
-        help="The program can pass the call site with each request.",
-        rich_help_panel=PROGRAM,
-    ),
+    make_option("--call-sites", "The program can pass the call site with each request.", PROGRAM),
 ]
 Sized: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--sized",
-        help="The program passes a block's size when it frees or resizes it.",
-        rich_help_panel=PROGRAM,
+    make_option(
+        "--sized", "The program passes a block's size when it frees or resizes it.", PROGRAM
     ),
 ]
 Exact: TypeAlias = Annotated[
     bool,
-    typer.Option(
+    make_option(
         "--exact",
-        help="Try every multiple of 8 bytes around each plan's region, however long it takes.",
-        rich_help_panel=SEARCHING,
+        "Try every multiple of 8 bytes around each plan's region, however long it takes.",
+        SEARCHING,
     ),
 ]
 ClosedForm: TypeAlias = Annotated[
-    bool,
-    typer.Option("--closed-form", help="Print closed forms only, at once, and simulate nothing."),
+    bool, make_option("--closed-form", "Print closed forms only, at once, and simulate nothing.")
 ]
 EffortOption: TypeAlias = Annotated[
     Effort,
-    typer.Option(
+    make_option(
         "--effort",
-        help="How far to search: quick runs no search, long tries all configurations and "
+        "How far to search: quick runs no search, long tries all configurations and "
         "searches budgets, too (docs/design.md).",
-        rich_help_panel=SEARCHING,
+        SEARCHING,
     ),
 ]
-SEARCH = typer.Option(
+SEARCH = make_option(
     "--search",
+    "Limit of the search, in million steps: events replayed, or blocks placed.",
     metavar="MILLIONS",
     min=0,
-    help="Limit of the search, in million steps: events replayed, or blocks placed.",
 )
 Search: TypeAlias = Annotated[int, SEARCH]
-SEED = typer.Option(
+SEED = make_option(
     "--seed",
+    "Seed of the random numbers: one seed gives one result.",
+    SEARCHING,
     min=0,
     max=2**64 - 1,
-    help="Seed of the random numbers: one seed gives one result.",
-    rich_help_panel=SEARCHING,
 )
 Seed: TypeAlias = Annotated[int, SEED]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(
+    make_option(
         "--workers",
+        "Number of processes or threads that share the work [one for each core].",
+        WORKERS,
         min=1,
         max=1024,
-        help="Number of processes or threads that share the work [one for each core].",
-        rich_help_panel=WORKERS,
     ),
 ]
 ClusterAddress: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    make_option(
         "--cluster",
+        "Run the jobs on a Dask cluster (pip install 'heapfit[dask]').",
+        WORKERS,
         metavar="tcp://HOST:PORT",
-        help="Run the jobs on a Dask cluster (pip install 'heapfit[dask]').",
-        rich_help_panel=WORKERS,
     ),
 ]
 Margin: TypeAlias = Annotated[
     float | None,
-    typer.Option(
+    make_option(
         "--margin",
-        help="Percent to add for runs you did not record [measured: docs/margin.md].",
+        "Percent to add for runs you did not record [measured: docs/margin.md].",
         **take_percent(0, MOST_MARGIN),
+    ),
+]
+HorizonOption: TypeAlias = Annotated[
+    str | None,
+    make_option(
+        "--horizon",
+        "How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
+        SEARCHING,
+        metavar="TEXT",
     ),
 ]
 Prefer: TypeAlias = Annotated[
     Preference | None,
-    typer.Option(
+    make_option(
         "--prefer",
-        help="Choose the plan that needs the least of this. Without it: the least RAM, unless the "
+        "Choose the plan that needs the least of this. Without it: the least RAM, unless the "
         "last 1 % costs 10 % more time or 500 B more flash (docs/choosing.md).",
     ),
 ]
 SramFile: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--sram",
-        help="File with the energy of an access by memory size (docs/energy.md).",
-        rich_help_panel=SEARCHING,
+    make_option(
+        "--sram", "File with the energy of an access by memory size (docs/energy.md).", SEARCHING
     ),
 ]
-_IMAGE = typer.Option(
+_IMAGE = make_option(
     "--qemu",
+    "The Arm or RISC-V image, an ELF file, to run in QEMU.",
     metavar="IMAGE",
-    help="The Arm or RISC-V image, an ELF file, to run in QEMU.",
     **take_file(Kind.IMAGE),
 )
 Image: TypeAlias = Annotated[Path, _IMAGE]
 ImageOption: TypeAlias = Annotated[Path | None, _IMAGE]
-SECONDS = typer.Option(
-    "--seconds",
-    min=0,
-    help="Seconds after which a QEMU run or a serial capture ends [never].",
-    rich_help_panel=FIRMWARE,
+SECONDS = make_option(
+    "--seconds", "Seconds after which a QEMU run or a serial capture ends [never].", FIRMWARE, min=0
 )
 Seconds: TypeAlias = Annotated[float | None, SECONDS]
 Machine: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    make_option(
         "--machine",
-        help="The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V].",
-        rich_help_panel=FIRMWARE,
+        "The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V].",
+        FIRMWARE,
     ),
 ]
 InstructionCount: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    make_option(
         "--icount",
-        help="Pass -icount to QEMU, so that time counts instructions (shift=6,sleep=off).",
-        rich_help_panel=FIRMWARE,
+        "Pass -icount to QEMU, so that time counts instructions (shift=6,sleep=off).",
+        FIRMWARE,
     ),
 ]
-_PLAN = typer.Option(
-    "--plan", help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)
-)
+_PLAN = make_option("--plan", "A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
 PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
 PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
-_REGION = typer.Option(
-    "--region", help="Size of the heap's region in bytes [the plan's].", **take_size(1)
+_REGION = make_option(
+    "--region", "Size of the heap's region in bytes [the plan's].", **take_size(1)
 )
 Region: TypeAlias = Annotated[int, _REGION]
 RegionOption: TypeAlias = Annotated[int | None, _REGION]
 Now: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    make_option(
         "--now",
-        metavar="HEAP",
-        help="The heap you use now (the incumbent), kept unless a fitted one is better: "
+        "The heap you use now (the incumbent), kept unless a fitted one is better: "
         f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions) or an allocator's name "
         "(docs/now.md).",
+        metavar="HEAP",
     ),
 ]
 ReportPage: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--report", help="Write also a page with charts, for a browser."),
+    Path | None, make_option("--report", "Write also a page with charts, for a browser.")
 ]
 Programs: TypeAlias = Annotated[
     list[Path] | None,
-    typer.Option(
+    make_option(
         "--program",
-        help="The recorded program or its library, to name functions of call sites.",
+        "The recorded program or its library, to name functions of call sites.",
         **take_file(Kind.PROGRAM),
     ),
 ]
 ExportOption: TypeAlias = Annotated[
     Export | None,
-    typer.Option(
+    make_option(
         "--export",
-        help="Print the result in another tool's format instead: > FILE keeps it "
-        "(docs/exports.md).",
+        "Print the result in another tool's format instead: > FILE keeps it (docs/exports.md).",
     ),
 ]
-Everything: TypeAlias = Annotated[
-    bool, typer.Option("--all", help="Show every heap, recording and row.")
-]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Everything: TypeAlias = Annotated[bool, make_option("--all", "Show every heap, recording and row.")]
+AsJson: TypeAlias = Annotated[bool, make_option("--json", "Print the result as JSON.")]
 
 
 def command_line() -> str:

@@ -23,35 +23,38 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.screen import LONGER_RUNS
+from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_recordings
 from heapfit.memories.search import Point
-from heapfit.memories.settings import list_esp_idf, list_sections, list_zephyr
+from heapfit.memories.settings import is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import memories_tables
-from heapfit.plan.plan_file import save_plan
+from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.report.heap.memories import write_memories_page
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
-_EXTERNAL = {"external", "psram", "spiram"}  # what ESP-IDF's settings are about
 
 
 def run(command: PlaceCommand) -> None:
     if is_offline(command):
         run_offline(command)
         return
+    if command.output is not None:
+        require_unedited(command.output)
     options = PlacingOptions(
         command.share,
         command.margin,
         tuple(command.needs or []),
         dict(map(_parse_hot, command.hot or [])),
         tuple(command.allocators or MEMORY_HEAPS[:1]),
+        horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
     with ExitStack() as opened:
         with progress_bar(_WORK) as progress:
@@ -157,6 +160,8 @@ def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
     yield Fields({"least_share_of_changes": {"change": changes.worst, "share": changes.share}})
     yield from paragraph(changes.sentence(placing.size.margin))
     yield from paragraph(describe_longer_runs(longer))
+    for text in describe_rows(longer, placing.size, placing.memories[0].name):
+        yield from paragraph(text)
     if is_whole and longer.rows:
         yield Line(f"By {longer.basis}:")
         yield Table(LONGER_RUNS, longer.rows)
@@ -176,10 +181,13 @@ def _rows(placing: Placing) -> list[_Row]:
         _Row("chosen", placing.chosen),
         _Row(f"up to {by_size.rule.up_to:,} B" if by_size else "by size", by_size),
         _Row(f"{len(by_site.rule.sites)} call sites" if by_site else "by call site", by_site),
-        _Row("up to 16,384 B", placing.today),
-        _Row("the same, ESP-IDF's reserve", placing.standard),
-        _Row("what was there when recorded", placing.recorded),
     ]
+    if is_of_esp_idf(placing.memories):
+        rows += [
+            _Row("up to 16,384 B", placing.today),
+            _Row("the same, ESP-IDF's reserve", placing.standard),
+        ]
+    rows.append(_Row("what was there when recorded", placing.recorded))
     return [row for row in rows if row.point is not None]
 
 
@@ -197,16 +205,10 @@ def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> It
 
 
 def _settings_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
-    """The lines of the system that is likely meant; with `is_whole` those of all."""
-    lines = {
-        "linker": list_sections(placing.sized_memories),
-        "zephyr": list_zephyr(placing.sized_memories),
-    }
-    is_external = any(_EXTERNAL & {*one.offers, one.name} for one in placing.memories)
-    if placing.by_size is not None:
-        lines["esp_idf"] = list_esp_idf(placing.with_margin(placing.by_size.rule))
-    likely = "esp_idf" if is_external and "esp_idf" in lines else "linker"
-    for system, texts in lines.items():
+    """The lines of the systems that have such memories; without `is_whole` those of the first."""
+    rule = None if placing.by_size is None else placing.with_margin(placing.by_size.rule)
+    lines = list_system_lines(placing.sized_memories, rule)
+    for number, (system, texts) in enumerate(lines.items()):
         yield Fields({system: texts})
-        if is_whole or system == likely:
+        if is_whole or number == 0:
             yield from (Line(text, is_copied=True) for text in texts)

@@ -3,26 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
-from heapfit import _engine
-from heapfit.bounds.placement import Placement
+import typer
+
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.errors import HeapfitError
-from heapfit.importers import has_known_lifetimes, open_trace
-from heapfit.importers.networks import find_tensors
+from heapfit.importers import has_known_lifetimes
 from heapfit.memories.banks import Bank, BankedBuffers, place_in_banks
-from heapfit.memories.joining import Joining, Meeting, Program, arena_of, join_programs, program_of
-from heapfit.plan.memories import Memory, parse_memory, require_different
-from heapfit.plan.plan import Plan
+from heapfit.memories.joining import Joining, Meeting, join_programs
+from heapfit.plan.memories import Memory, parse_memory
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
-from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
+TOO_SMALL = 3  # exit status
 _WORK = {"import": 20, "read events": 10, "profile": 10, "place": 60}
 
 
@@ -33,37 +31,31 @@ def is_offline(command: PlaceCommand) -> bool:
 
 def run_offline(command: PlaceCommand) -> None:
     """Places buffers in banks, or two programs in one memory, and prints where."""
-    names = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
-    heap = find_heap(names[0], STANDARD_ALIGNMENT).plan
-    memories = [parse_memory(one, heap) for one in command.memories]
-    if command.needs or command.hot or command.report or len(names) > 1:
+    allocators = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
+    given = (command.needs, command.hot, command.report, command.horizon)
+    if any(given) or len(allocators) > 1:
         raise HeapfitError(
-            "--needs, --hot, --report and several --allocators are for recordings in two memories"
+            "--needs, --hot, --report, --horizon and several --allocators are for recordings in "
+            "two memories"
         )
-    if len(memories) == 1:
-        parts = [*_join(command, memories[0], heap)]
+    if len(command.memories) > 1:
+        print_result([*_divide(command)], command.as_json)
     else:
-        parts = [*_divide(command, memories)]
-    print_result(parts, command.as_json)
+        _join(command, allocators[0])
 
 
-def _divide(command: PlaceCommand, memories: Sequence[Memory]) -> Iterator[Part]:
+def _divide(command: PlaceCommand) -> Iterator[Part]:
     """Known lifetimes in banks."""
-    require_different(memories)
     if len(command.sources) > 1:
         raise HeapfitError("give one network for banks, or two programs and one --memory")
-    (source,) = command.sources
-    names = [one.name for one in memories]
-    with progress_bar(_WORK) as progress, open_trace(source, progress=progress) as trace:
-        lifetimes = _engine.Lifetimes(load_trace(trace, progress=progress).events)
-        divided = place_in_banks(lifetimes, names, [one.size for one in memories])
+    with progress_bar(_WORK) as progress:
+        divided = place_in_banks(command.sources[0], command.memories, None, progress)
     if command.output is not None:
-        heights = {one.name: one.height for one in divided.banks}
-        placement = Placement(source, lifetimes, divided.offsets, heights, divided.numbers)
-        placement.save(command.output)
+        divided.save(command.output)
     yield from _banks_parts(divided)
     if command.output is not None:
-        yield Line(f"{command.output}: {len(lifetimes):,} buffers and their places", is_copied=True)
+        count = len(divided.lifetimes)
+        yield Line(f"{command.output}: {count:,} buffers and their places", is_copied=True)
 
 
 def _banks_parts(divided: BankedBuffers) -> Iterator[Part]:
@@ -81,43 +73,39 @@ def _banks_parts(divided: BankedBuffers) -> Iterator[Part]:
     yield Table(columns, divided.banks, "banks")
     yield Line("")
     yield from paragraph(
-        "The first bank has as many bytes as was found: each buffer is written and read at least "
-        "once. Lifetimes are those of the file."
+        "The first bank has as many bytes as "
+        + ("any division gives it (proven)" if divided.is_most else "was found (not proven)")
+        + ": each buffer is written and read at least once. Lifetimes are those of the file."
     )
+    yield Fields({"is_most": divided.is_most})
 
 
 def _share(divided: BankedBuffers, bank: Bank, amount: str) -> str:
     return format_share(round(divided.share(bank, lambda one: int(getattr(one, amount))), 4))
 
 
-def _join(command: PlaceCommand, memory: Memory, heap: Plan) -> Iterator[Part]:
+def _join(command: PlaceCommand, allocator: str) -> None:
     """Two programs in one memory."""
+    memory = parse_memory(command.memories[0], find_heap(allocator, STANDARD_ALIGNMENT).plan)
     if len(command.sources) != 2 or command.output is not None:
         raise HeapfitError(
             "one --memory is for two programs: give two recordings, or one and a network, and no "
             "-o; or give two memories"
         )
+    first, second = command.sources
     with progress_bar(_WORK) as progress:
-        programs = [_program(source, heap) for source in command.sources]
-        progress("place", 0.3)
-        joining = join_programs(programs[0], programs[1], heap)
-    yield from _joining_parts(joining, memory)
-
-
-def _program(source: Path, heap: Plan) -> Program:
-    with open_trace(source) as trace:
-        loaded = load_trace(trace)
-        if has_known_lifetimes(source):
-            return arena_of(source.name, loaded, has_times=not find_tensors(source))
-        return program_of(source.name, loaded, heap)
+        joining = join_programs(first, second, allocator, progress=progress)
+    print_result(_joining_parts(joining, memory), command.as_json)
+    if joining.least > memory.size:
+        raise typer.Exit(TOO_SMALL)
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
     first, second = joining.programs
-    apart, most = joining.apart, joining.most
+    apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
-    least = min(apart, most)
     yield Fields({"memory": memory.name, "apart": apart, "together": most, "better": better})
+    yield Fields({"fits": least <= memory.size})
     yield Fields({"alone": {one.name: one.alone for one in joining.programs}})
     yield from paragraph(
         f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
@@ -129,8 +117,9 @@ def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
         Column("over_apart", "over apart", lambda one: one.region / max(apart, 1)),
     ]
     yield Table(columns, joining.meetings, "meetings")
-    fits = "fits" if least <= memory.size else "does not fit"
+    missing = least - memory.size
+    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
     yield from paragraph(
-        f"{least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these recordings, "
-        "without the margin of another run."
+        f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
+        "recordings, without the margin of another run."
     )

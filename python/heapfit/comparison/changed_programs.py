@@ -25,6 +25,7 @@ from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import REPLAYED
@@ -42,12 +43,15 @@ class ChangedPrograms:
     recordings: tuple[LoadedTrace, ...]
     changes: tuple[Change, ...]
     u_max: int  # of all recordings
+    progress: Progress = ignore_progress
 
     @classmethod
-    def from_recordings(cls, recordings: Sequence[LoadedTrace]) -> ChangedPrograms:
+    def from_recordings(
+        cls, recordings: Sequence[LoadedTrace], progress: Progress = ignore_progress
+    ) -> ChangedPrograms:
         """Takes the changes from the recording with the most live bytes."""
         most = max(recordings, key=lambda one: one.profile.u_max)
-        return cls(tuple(recordings), list_changes(most), most.profile.u_max)
+        return cls(tuple(recordings), list_changes(most), most.profile.u_max, progress)
 
     def test(
         self, plan: Plan, r_safe: int, known: MarginBasis, rival: int | None = None
@@ -72,6 +76,7 @@ class ChangedPrograms:
 
     def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""
+        self.progress(f"try {heap.plan.allocator} with {change.name}", 1.0)
         made = [heap.make_events(change, one) for one in self.recordings]
         if not any(is_changed for _, _, is_changed in made):
             return None

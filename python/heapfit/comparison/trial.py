@@ -77,7 +77,7 @@ def plain_replay(
     replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
     done = 0
     for events in trace.event_batches(plan.sites):
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             goes_on = replay.feed(events)
         done += len(events)
         progress("replay", done / trace.info.events)
@@ -108,7 +108,7 @@ def replay_trace(
     )
     done = 0
     for events in trace.event_batches(plan.sites):
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             goes_on = replay.feed(events)
         if not goes_on:
             break

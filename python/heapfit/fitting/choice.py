@@ -44,7 +44,8 @@ from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 # What takes how much of the time, measured on redis.
-_WORK_FOR_ONE = {"make plans": 50, "compare": 40, "prefer": 10}
+_WORK_FOR_ONE = {"make plans": 40, "compare": 30, "prefer": 5, "try changes": 25}
+_TRIED = 36  # changes, about: of three plans
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
 _SEARCHED_AGAIN = 3  # candidates, about
 
@@ -91,7 +92,7 @@ def choose_for_one(
     compared = _compare_space if options.front or options.allocators else _compare_candidates
     comparison = compared(loaded, options, whole, inputs.sweep)
     preferring = whole.part("prefer")
-    trials = _make_trials(loaded, options)
+    trials = _make_trials(loaded, options, whole.part("try changes", _TRIED))
     known = MarginBasis(1, comparison.u_max, MarginKind.PLAIN)
     rivals = list_rival_offers(inputs.systems, known, loaded, options)
     while True:
@@ -120,8 +121,8 @@ def choose_for_one(
     )
 
 
-def _make_trials(loaded: LoadedTrace, options: FitOptions) -> ChangeTrials:
-    programs = ChangedPrograms.from_recordings([loaded])
+def _make_trials(loaded: LoadedTrace, options: FitOptions, progress: Progress) -> ChangeTrials:
+    programs = ChangedPrograms.from_recordings([loaded], progress)
     return ChangeTrials(loaded, programs, options.plans.precision, options.pools)
 
 

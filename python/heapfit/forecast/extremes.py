@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 Maxima: TypeAlias = NDArray[Any] | Sequence[float]
 
 INTERVAL = 0.9  # the share of samples whose interval holds the true value
-_EULER = 0.5772156649015329
 _DRAWN = 400_000  # values of a standard law, in samples as large as the one that is judged
 _MOST_DRAWN = 10_000  # samples
 SHAPES = (-0.1, 0.5)  # of Hosking's sign: 0 is Gumbel's law, above it a law has a bound
@@ -121,12 +120,6 @@ def sample_maxima(maxima: Maxima, dependence: float = 1.0) -> MaximaSample:
     mean, spread = (float(one) for one in _find_moments(values))
     count = max(_FEWEST, round(len(values) / dependence))
     return MaximaSample(mean, spread, float(_find_skew(values)), count)
-
-
-def fit_gumbel(values: Maxima) -> Gumbel:
-    """Gumbel's law that fits values best: its chance of a given level is right on average."""
-    mean, spread = (float(one) for one in _find_moments(np.asarray(values, np.float64)))
-    return Gumbel(mean - _EULER * spread / log(2), spread / log(2))
 
 
 _Samples: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]

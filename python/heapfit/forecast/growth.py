@@ -186,7 +186,7 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
     done = end = 0
     for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
         events = _engine.EventArray(done)
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
         done += len(events)
         end = int(batch["time"][-1])

@@ -28,6 +28,7 @@ CHANCE = 0.01  # that a run needs more than the region that is told
 _TIMES = (1.0, 10.0, MOST_TIMES)
 FEWEST_WINDOWS = 20
 FEWEST_RUNS = 8  # of a job
+_ALIKE = 2.0  # times as long, at most, are recordings whose windows are joined
 MOST_DEPENDENT = 0.5  # rank correlation of neighbouring windows
 
 
@@ -74,6 +75,14 @@ class Refusal:
 
     reason: str
     advice: str
+
+    def sentence(self) -> str:
+        """Why longer runs are unknown, and what to do."""
+        further = f" {self.advice[:1].upper()}{self.advice[1:]}." if self.advice else ""
+        return f"Longer runs: unknown, as {self.reason}.{further}"
+
+
+GROWS: Final = Refusal("the recording grows", "find what grows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +161,46 @@ class LongerRunTable:
     basis: str  # what the forecast rests on; "": there is none
     events: int  # replayed for it
 
-
-def list_rows(runs: LongerRuns, region: int, *, is_job: bool) -> list[LongerRun]:
-    """A row for runs as long as the recording, 10 and 100 times as long, in a region.
-
-    The region is for runs as long as the recording: for these no other is told.
-    """
-    first, *longer = (
-        make_row(_name(times, is_job=is_job), times, runs, region) for times in _TIMES
-    )
-    return [replace(first, needed=None), *longer]
+    def region_beyond(self, region: int) -> int | None:
+        """What the horizon asked for needs, where that is known and more than a region."""
+        needed = next((row.needed for row in self.rows if row.is_asked), None)
+        return None if needed is None or needed.region <= region else needed.region
 
 
-def make_row(
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the recordings of a program say of its longer runs."""
+
+    runs: LongerRuns | Refusal
+    is_job: bool = False  # its unit is a run
+    basis: str = ""  # what it rests on
+
+    def widen(self, more: int) -> Expectation:
+        """The same where every region is larger by `more` bytes."""
+        if isinstance(self.runs, Refusal):
+            return self
+        return replace(self, runs=self.runs.convert_regions(lambda region: region + more))
+
+    def tabulate(
+        self, region: int, horizon: Horizon | None, kind: RecordingKind, events: int = 0
+    ) -> LongerRunTable:
+        """A row for runs as long as the recording, 10 and 100 times as long, and a horizon's.
+
+        The region is for runs as long as the recording: for these no other is told. `kind` is that
+        of the recording whose length counts; `events` were replayed for it.
+        """
+        if isinstance(self.runs, Refusal):
+            return LongerRunTable((), self.runs, "", events)
+        names = [(_name(times, is_job=self.is_job), times) for times in _TIMES]
+        first, *longer = (_make_row(name, times, self.runs, region) for name, times in names)
+        rows = [replace(first, needed=None), *longer]
+        if horizon is not None:
+            times = horizon.times(kind.profile.events, kind.microseconds)
+            rows.append(_make_row(horizon.text, times, self.runs, region, is_asked=True))
+        return LongerRunTable(tuple(rows), None, self.basis, events)
+
+
+def _make_row(
     name: str, times: float | Refusal, runs: LongerRuns, region: int, *, is_asked: bool = False
 ) -> LongerRun:
     """The row of one length."""
@@ -209,6 +245,26 @@ def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
     maxima = np.concatenate([one.maxima for one in each])
     windows = float(np.mean([one.windows for one in each]))
     return LongerRuns(max(one.region for one in each), maxima, windows)
+
+
+def expect_of_services(
+    events: Sequence[int], shown: int, expect: Callable[[int], LongerRuns | Refusal]
+) -> Expectation:
+    """What the windows of all services say that are about as long as the one shown.
+
+    `events` are those of each recording; `expect` is asked by a recording's number.
+    """
+    found: list[LongerRuns] = []
+    for number, count in enumerate(events):
+        if 1 / _ALIKE <= count / events[shown] <= _ALIKE:
+            one = expect(number)
+            if isinstance(one, LongerRuns):
+                found.append(one)
+            elif number == shown:
+                return Expectation(one)
+    longer = join_runs(found)
+    runs = "" if len(found) == 1 else f" of {len(found)} runs"
+    return Expectation(longer, basis=f"{len(longer.maxima)} windows{runs}")
 
 
 def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:

@@ -165,7 +165,7 @@ def _store(
         )
 
     columns = _read_columns(incoming, stream, options.whole_only, progress)
-    return write_trace(output, columns, info, incoming.chains)
+    return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
 def _damage_note(stream: ByteStream) -> tuple[str, ...]:

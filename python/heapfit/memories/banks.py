@@ -3,19 +3,28 @@
 
 Each bank takes buffers in an order, first where its load lets it, then where its packing does. Of
 eight such ways the best of each direction is improved by buffers moved to the front of its order.
+That the first bank could have no more is proven where a search of all divisions ends soon enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.bounds.placement import Placement
 from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, open_trace
+from heapfit.plan.memories import parse_memory, require_different
+from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -23,7 +32,10 @@ _EFFORT = (1, 200_000, 2_000)  # of the engine, for one more buffer
 _LAST_EFFORT = (1, 5_000_000, 50_000)  # for all buffers of a bank
 _MOST_MISSES = 30  # buffers in vain, until a bank is full
 _MOST_TRIALS = 5_000  # of one buffer in a bank, when a way is improved
+_MOST_PROVEN = 40  # buffers, for a search that proves a division
+_MOST_NODES = 50_000  # of that search
 _NOWHERE = -1
+_NO_HEAP = Plan("best_fit")  # buffers in banks have none
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +53,24 @@ class Bank:
 
 @dataclass(frozen=True, slots=True)
 class BankedBuffers:
-    """A bank and an offset for each lifetime."""
+    """A bank and an offset for each lifetime of a file."""
 
+    source: Path
+    lifetimes: _engine.Lifetimes
     banks: tuple[Bank, ...]
     numbers: Ints  # the bank of each lifetime
-    offsets: NDArray[np.uint64]
+    offsets: NDArray[np.uint64]  # bytes
+    is_most: bool  # proven: no division gives the first bank more bytes
 
     def share(self, bank: Bank, amount: Callable[[Bank], int]) -> float:
         """The share of an amount that a bank has."""
         return amount(bank) / max(sum(map(amount, self.banks)), 1)
+
+    def save(self, path: Path | str) -> None:
+        """Writes each buffer's bank and offset as the file's ending says: .csv, .json or .h."""
+        heights = {one.name: one.height for one in self.banks}
+        placed = (self.source, self.lifetimes, self.offsets, heights, self.numbers)
+        Placement(*placed).save(Path(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,66 @@ class _Buffers:
     def bytes_in(self, numbers: Ints, bank: int) -> int:
         return int(self.sizes[numbers == bank].sum())
 
+    def fits(self, chosen: Ints, size: int) -> bool | None:
+        """True if these buffers have a place in a bank, False if proven not to, else None."""
+        found = self.pack(chosen, _EFFORT, size)
+        return True if found.height <= size else (False if found.floor > size else None)
+
+
+@dataclass(slots=True)
+class _Divisions:
+    """All divisions that give the first bank more bytes than the best one found so far."""
+
+    buffers: _Buffers
+    sizes: Sequence[int]  # of the banks
+    numbers: Ints  # the best division
+    most: int  # bytes of the first bank in it; -1: it does not place all buffers
+    is_certain: bool = True  # each division tried was decided
+
+    def search(self) -> bool:
+        """True once `numbers` is proven best, False if that takes too long."""
+        if len(self.numbers) > _MOST_PROVEN:
+            return False
+        order = np.argsort(-self.buffers.sizes, kind="stable")
+        sizes = self.buffers.sizes[order]
+        rest = [*np.cumsum(sizes[::-1])[::-1].tolist(), 0]
+        loads, others = self._loads(order), sum(self.sizes[1:])
+        pending = [(np.zeros(len(order), np.bool_), 0, loads[:0].sum(0), loads[:0].sum(0))]
+        for _ in range(_MOST_NODES):
+            if not pending:
+                return self.is_certain
+            inside, place, load, outside = pending.pop()
+            taken = int(sizes[inside].sum())
+            if taken + rest[place] <= self.most:
+                continue
+            if place == len(order):
+                self._judge(order, inside, taken)
+                continue
+            if (less := outside + loads[place]).max() <= others:
+                pending.append((inside, place + 1, load, less))
+            if (more := load + loads[place]).max() <= self.sizes[0]:
+                with_it = inside.copy()
+                with_it[place] = True
+                pending.append((with_it, place + 1, more, outside))
+        return False
+
+    def _loads(self, order: Ints) -> Ints:
+        """The bytes of each buffer at the starts of all, since a load is highest at one of them."""
+        buffers = self.buffers
+        moments, starts = np.unique(buffers.starts), buffers.starts[order, None]
+        is_live = (starts <= moments) & (moments < buffers.ends[order, None])
+        return np.asarray(is_live * buffers.sizes[order, None])
+
+    def _judge(self, order: Ints, inside: NDArray[np.bool_], taken: int) -> None:
+        """Takes a division that has a packing; with more than two banks the rest is not divided."""
+        first, rest = np.sort(order[inside]), np.sort(order[~inside])
+        fits = [self.buffers.fits(first, self.sizes[0])]
+        fits.append(self.buffers.fits(rest, self.sizes[1]) if len(self.sizes) == 2 else None)
+        if all(fits):
+            self.numbers, self.most = np.where(np.isin(np.arange(len(order)), first), 0, 1), taken
+        elif False not in fits:
+            self.is_certain = False
+
 
 _ORDERS: Final[tuple[Callable[[_Buffers], Ints], ...]] = (
     lambda all_: np.lexsort((-all_.sizes, all_.lives)),  # most bytes for the bytes x events
@@ -143,9 +224,28 @@ class _Way:
 
 
 def place_in_banks(
-    lifetimes: _engine.Lifetimes, names: Sequence[str], sizes: Sequence[int]
+    source: Trace | Path | str,
+    memories: Sequence[str],
+    importing: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
 ) -> BankedBuffers:
-    """Divides all lifetimes among banks of these sizes; HeapfitError if no way was found."""
+    """Divides buffers of known lifetimes, as a network's tensors, among banks NAME=SIZE.
+
+    The first bank gets as many bytes as is found. HeapfitError if a bank is none, or if no way was
+    found to place all buffers.
+    """
+    parsed = [parse_memory(one, _NO_HEAP) for one in memories]
+    require_different(parsed)
+    given = source if isinstance(source, Trace) else Path(source)
+    with open_trace(given, importing, progress) as trace:
+        lifetimes = _engine.Lifetimes(load_trace(trace, progress=progress).events)
+        path = trace.given
+    return _divide(path, lifetimes, [one.name for one in parsed], [one.size for one in parsed])
+
+
+def _divide(
+    source: Path, lifetimes: _engine.Lifetimes, names: Sequence[str], sizes: Sequence[int]
+) -> BankedBuffers:
     buffers = _Buffers.from_lifetimes(lifetimes)
     largest = int(buffers.sizes.max(initial=0))
     if largest > max(sizes):
@@ -156,15 +256,25 @@ def place_in_banks(
         begun = [_Way(buffers, sizes, turns, order(buffers).tolist()) for order in _ORDERS]
         ways.append(max(begun, key=lambda way: way.worth).improve())
     best = max(ways, key=lambda way: way.worth)
-    numbers = best.numbers
-    if best.worth[0] < 0:
+    missing = -best.worth[0]
+    divisions = _Divisions(buffers, sizes, best.numbers, -1 if missing else best.worth[1])
+    is_most, numbers = divisions.search(), divisions.numbers
+    if divisions.most < 0:
+        why = "no division has room (proven)" if is_most else "no order that was tried has room"
         raise HeapfitError(
-            f"{' and '.join(names)}: buffers of {-best.worth[0]:,} B found no place in any order "
-            "that was tried (give a bank more)"
+            f"{' and '.join(names)}: {why} for all: {missing:,} B are left over (give a bank more)"
         )
+    banks, offsets = _pack_banks(buffers, numbers, names, sizes)
+    return BankedBuffers(source, lifetimes, banks, numbers, offsets, is_most)
+
+
+def _pack_banks(
+    buffers: _Buffers, numbers: Ints, names: Sequence[str], sizes: Sequence[int]
+) -> tuple[tuple[Bank, ...], NDArray[np.uint64]]:
+    """The banks with the buffers that each has, and an offset for each buffer."""
     offsets = np.zeros(len(numbers), np.uint64)
     banks = []
-    for bank in there:
+    for bank in range(len(sizes)):
         chosen = np.flatnonzero(numbers == bank)
         found = buffers.pack(chosen, _LAST_EFFORT, 0)
         if found.height > sizes[bank]:
@@ -174,4 +284,4 @@ def place_in_banks(
         is_least, moved = found.height == found.floor, buffers.bytes_in(numbers, bank)
         used = (len(chosen), found.height, is_least, moved, byte_events)
         banks.append(Bank(names[bank], sizes[bank], *used))
-    return BankedBuffers(tuple(banks), numbers, offsets)
+    return tuple(banks), offsets

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,8 +93,8 @@ def demand_of(
     if hot:
         weights = np.zeros(len(ops))
         for site, accesses in hot.items():
-            weights[asks & (sites == site)] = accesses
-    needs = np.where(asks, _needs_of(sizes, sites, rules) | loaded.trace.needs(), 0).astype(
+            weights[asks & _comes_from(loaded, site)] = accesses
+    needs = np.where(asks, _needs_of(sizes, loaded, rules) | loaded.trace.needs(), 0).astype(
         np.uint8
     )
     needs = _hand_down(needs, ops, objects)
@@ -112,13 +113,44 @@ def demand_of(
 
 
 def _needs_of(
-    sizes: NDArray[np.uint64], sites: NDArray[np.uint32], rules: Sequence[NeedRule]
+    sizes: NDArray[np.uint64], loaded: LoadedTrace, rules: Sequence[NeedRule]
 ) -> NDArray[np.uint8]:
     needs = np.zeros(len(sizes), np.uint8)
     for rule in rules:
-        is_meant = sizes >= rule.least if rule.site is None else sites == rule.site
+        is_meant = sizes >= rule.least if rule.site is None else _comes_from(loaded, rule.site)
         needs[is_meant] |= rule.bits
     return needs
+
+
+def _comes_from(loaded: LoadedTrace, site: int) -> NDArray[np.bool_]:
+    """True for events of a call site, or of the chains that begin with it."""
+    return np.asarray(loaded.tags({site: 1}) == 1)
+
+
+def require_known_sites(demands: Sequence[Demand], sites: Mapping[int, str]) -> None:
+    """HeapfitError if no recording has a call site; `sites` are texts that name each in it."""
+    known = {one for demand in demands for one in list_callers(demand.loaded)}
+    names = " and ".join(demand.name for demand in demands[:2])
+    for site, text in sites.items():
+        if not known:
+            raise HeapfitError(
+                f"{text}: {names} has no call sites (record them, or tell a size: --needs dma=1500)"
+            )
+        if site not in known:
+            nearest = difflib.get_close_matches(
+                f"{site:08x}", [f"{one:08x}" for one in known], 3, 0
+            )
+            raise HeapfitError(
+                f"{text}: no request of {names} comes from there (nearest: {', '.join(nearest)}; "
+                f"`heapfit sites {demands[0].loaded.trace.given}` lists all)"
+            )
+
+
+def list_callers(loaded: LoadedTrace) -> set[int]:
+    """The call sites of a recording, and the direct callers of those that are chains."""
+    sites = set(np.unique(loaded.sites).tolist()) - {0}
+    chains = loaded.trace.chains
+    return sites | {chains[one][0] for one in sites if one in chains}
 
 
 def _hand_down(

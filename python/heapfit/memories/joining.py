@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
+from heapfit.importers.networks import find_tensors
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, is_allocation
+from heapfit.trace.stored import Trace
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -70,6 +76,39 @@ class Joining:
         """Bytes of one heap, however the programs meet in the ways tried."""
         return max(one.region for one in self.meetings)
 
+    @property
+    def least(self) -> int:
+        """Bytes of the better way, in one heap or apart."""
+        return min(self.apart, self.most)
+
+
+def join_programs(
+    first: Trace | Path | str,
+    second: Trace | Path | str,
+    allocator: str = "best_fit",
+    importing: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
+) -> Joining:
+    """What two recordings, or one and a file of known lifetimes, need in one heap and apart.
+
+    HeapfitError if a file cannot be read, if there is no such allocator, or if no region below 4
+    GiB serves a recording.
+    """
+    plan = find_heap(allocator, STANDARD_ALIGNMENT).plan
+    programs = [_open_program(source, plan, importing, progress) for source in (first, second)]
+    return join_recorded(programs[0], programs[1], plan)
+
+
+def _open_program(
+    source: Trace | Path | str, plan: Plan, importing: ImportOptions | None, progress: Progress
+) -> Program:
+    given = source if isinstance(source, Trace) else Path(source)
+    with open_trace(given, importing, progress) as trace:
+        name, loaded = trace.given.name, load_trace(trace)
+        if isinstance(given, Path) and has_known_lifetimes(given):
+            return arena_of(name, loaded, has_times=not find_tensors(given))
+        return program_of(name, loaded, plan)
+
 
 def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
     """A recorded program, with the region that the heap needs for it."""
@@ -102,7 +141,7 @@ def _read_program(name: str, loaded: LoadedTrace, alone: int) -> Program:
     return Program(name, alone, columns, known, loaded.largest_alignment)
 
 
-def join_programs(first: Program, second: Program, plan: Plan) -> Joining:
+def join_recorded(first: Program, second: Program, plan: Plan) -> Joining:
     """The region that serves both programs in one heap, for each way in which they may meet."""
     base = max(first.base_alignment, second.base_alignment)
     meetings = []

@@ -9,6 +9,7 @@ has other memories to go to, so what it adds in the recordings is taken to stay 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +18,15 @@ from heapfit import _engine
 from heapfit.forecast.extent import Integers
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
+    GROWS,
+    Expectation,
+    Horizon,
     LongerRuns,
     LongerRunTable,
     Refusal,
     expect_further_runs,
     expect_longer_runs,
-    join_runs,
-    list_rows,
+    expect_of_services,
 )
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.memories.demand import Demand
@@ -32,38 +35,50 @@ from heapfit.plan.plan import LARGEST_REGION
 from heapfit.trace.operations import RESIZE
 from heapfit.trace.profile import Profile, profile_events
 
-_ALIKE = 2.0  # times as long, at most, are recordings whose windows are joined
+
+@dataclass(frozen=True, slots=True)
+class PlacedRuns:
+    """What longer runs need of the first memory for what needs it alone."""
+
+    expected: Expectation
+    kind: RecordingKind  # of what needs it in the first recording
+
+    def tabulate(self, more: int, region: int, horizon: Horizon | None) -> LongerRunTable:
+        """The forecast for `region` bytes, where the chosen rule takes `more` than these needs."""
+        return self.expected.widen(more).tabulate(region, horizon, self.kind)
 
 
-def forecast_longer_runs(ground: Ground, more: int, region: int) -> LongerRunTable:
-    """The forecast for a first memory of `region` bytes.
+def expect_placed_runs(ground: Ground) -> PlacedRuns:
+    """What the recordings say of longer runs in the first memory."""
+    first, loads = ground.memories[0], [one.loaded for one in ground.demands]
+    profiles = [_profile_inside(one, first.bits) for one in ground.demands]
+    kinds = [find_kind(one.trace, profile) for one, profile in zip(loads, profiles, strict=True)]
+    return PlacedRuns(_expect(ground, kinds), kinds[0])
 
-    `more`: bytes that the chosen rule takes beyond what needs the memory alone.
-    """
-    bits = ground.memories[0].bits
+
+def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> Expectation:
+    name, bits = ground.memories[0].name, ground.memories[0].bits
     if not any(one.needs_inside(bits).any() for one in ground.demands):
-        nobody = Refusal(f"no request needs {ground.memories[0].name} alone", "")
-        return LongerRunTable((), nobody, "", 0)
-    kinds = [find_kind(one.loaded.trace, _profile_inside(one, bits)) for one in ground.demands]
-    is_job = kinds[0].kind is Kind.JOB or len(kinds) >= FEWEST_RUNS
+        return Expectation(Refusal(f"no request needs {name} alone", ""))
     if any(one.is_growing for one in kinds):
-        runs: LongerRuns | Refusal = Refusal("the recording grows", "find what grows")
-    elif is_job:
+        return Expectation(GROWS)
+    if kinds[0].kind is Kind.JOB or len(kinds) >= FEWEST_RUNS:
         runs = expect_further_runs([_need_of(ground, one) for one in ground.demands])
-    else:
-        runs = _expect_of_services(ground, kinds)
-    if isinstance(runs, Refusal):
-        return LongerRunTable((), runs, "", 0)
-    basis = f"{len(runs.maxima)} {'runs' if is_job else 'windows'}"
-    rows = list_rows(runs.convert_regions(lambda size: size + more), region, is_job=is_job)
-    return LongerRunTable(tuple(rows), None, basis, 0)
+        return Expectation(runs, is_job=True, basis=f"{len(kinds)} runs")
+
+    def expect(number: int) -> LongerRuns | Refusal:
+        demand = ground.demands[number]
+        run = _NeedsAlone(ground, demand)
+        return expect_longer_runs(run, _need_of(ground, demand), kinds[number])
+
+    return expect_of_services([len(one.loaded.events) for one in ground.demands], 0, expect)
 
 
 def describe_longer_runs(longer: LongerRunTable) -> str:
     """What runs of 10 and 100 times the length need, in a sentence."""
     if longer.refusal is not None:
-        return f"Longer runs: unknown, as {longer.refusal.reason}."
-    needed = [(one.name, one.needed) for one in longer.rows[1:] if one.needed is not None]
+        return longer.refusal.sentence()
+    needed = [(one.name, one.needed) for one in longer.rows[1:3] if one.needed is not None]
     texts = [f"{name} {forecast.region:,} B" for name, forecast in needed]
     return f"Longer runs, 1 % run out: {', '.join(texts)}."
 
@@ -90,21 +105,6 @@ class _NeedsAlone:
         sizes = self.demand.sizes[self.demand.asks].astype(np.int64)
         offsets = np.where(replay.numbers == 0, replay.offsets.astype(np.int64), -sizes)
         return np.asarray(offsets[sizes > 0])
-
-
-def _expect_of_services(ground: Ground, kinds: list[RecordingKind]) -> LongerRuns | Refusal:
-    """What is expected by the windows of all services about as long as the first."""
-    found: list[LongerRuns] = []
-    events = len(ground.demands[0].loaded.events)
-    for demand, kind in zip(ground.demands, kinds, strict=True):
-        if 1 / _ALIKE <= len(demand.loaded.events) / events <= _ALIKE:
-            run = _NeedsAlone(ground, demand)
-            one = expect_longer_runs(run, _need_of(ground, demand), kind)
-            if isinstance(one, LongerRuns):
-                found.append(one)
-            elif demand is ground.demands[0]:
-                return one
-    return join_runs(found)
 
 
 def _need_of(ground: Ground, demand: Demand) -> int:

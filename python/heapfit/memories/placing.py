@@ -16,11 +16,11 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
-from heapfit.forecast.horizon import LongerRunTable
+from heapfit.forecast.horizon import Horizon, LongerRunTable
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
-from heapfit.memories.demand import Demand, demand_of, parse_need
-from heapfit.memories.longer_runs import forecast_longer_runs
+from heapfit.memories.demand import Demand, NeedRule, demand_of, parse_need, require_known_sites
+from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
@@ -136,6 +136,7 @@ class PlacingOptions:
     hot: Mapping[int, float] = field(default_factory=dict)  # accesses of a request of each site
     allocators: tuple[str, ...] = MEMORY_HEAPS[:1]  # of each memory; the one that needs least wins
     importing: ImportOptions | None = None
+    horizon: Horizon | None = None  # how long the first memory is to last
 
 
 class PlacingChoices(TypedDict, total=False):
@@ -147,6 +148,7 @@ class PlacingChoices(TypedDict, total=False):
     hot: Mapping[int, float]
     allocators: tuple[str, ...]
     importing: ImportOptions | None
+    horizon: Horizon | None
 
 
 def place_recordings(
@@ -164,14 +166,22 @@ def place_recordings(
     with ExitStack() as opened:
         traces = [opened.enter_context(open_trace(one, options.importing)) for one in sources]
         demands = [
-            demand_of(trace.path.name, load_trace(trace, progress=progress), needs, options.hot)
+            demand_of(trace.given.name, load_trace(trace, progress=progress), needs, options.hot)
             for trace in traces
         ]
+        require_known_sites(demands, _name_sites(options, needs))
         for name in expand_names(options.allocators, MEMORY_HEAPS):
             heap = find_heap(name, STANDARD_ALIGNMENT).plan
             parsed = [parse_memory(one, heap) for one in memories]
             placings.append(place_requests(parsed, demands, options, progress))
     return min(placings, key=lambda one: one.size.region)
+
+
+def _name_sites(options: PlacingOptions, needs: Sequence[NeedRule]) -> dict[int, str]:
+    """The call sites of options, by the option that names each."""
+    named = zip(needs, options.needs, strict=True)
+    sites = {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
+    return sites | {site: f"--hot {site:08x}" for site in options.hot}
 
 
 def place_requests(
@@ -203,6 +213,7 @@ def place_requests(
             "requests beside all that need it (give it more, or ask for a smaller --share)"
         )
     chosen = _choose(ground, found, options)
+    longer, size = _extend_to_horizon(ground, chosen, alone, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -218,11 +229,27 @@ def place_requests(
         standard=ground.least(STANDARD) if requires_reserve(ground) else None,
         recorded=ground.recorded,
         curve=tuple(curve),
-        size=chosen.size,
+        size=size,
         changes=chosen.changes,
-        longer=forecast_longer_runs(ground, chosen.point.size - alone.size, chosen.size.region),
+        longer=longer,
         needs=options.needs,
     )
+
+
+def _extend_to_horizon(
+    ground: Ground, chosen: _Candidate, alone: Point, options: PlacingOptions
+) -> tuple[LongerRunTable, HeapSize]:
+    """What longer runs need, and the size with the margin for the horizon that is asked for.
+
+    A margin that is given stands, and so does the rule.
+    """
+    runs, more, size = expect_placed_runs(ground), chosen.point.size - alone.size, chosen.size
+    longer = runs.tabulate(more, size.region, options.horizon)
+    needed = longer.region_beyond(size.region)
+    if needed is None or options.margin is not None:
+        return longer, size
+    size = replace(size, margin=size.margin_to(needed))
+    return runs.tabulate(more, size.region, options.horizon), size
 
 
 def _curve_point(

@@ -22,6 +22,24 @@ from heapfit.plan.memories import Memory
 
 STANDARD = InsideRule(16384, reserve=32768)  # ESP-IDF's own values
 WITHOUT_RESERVE = replace(STANDARD, reserve=0)
+_OF_ESP_IDF = {"psram", "spiram"}  # what people call the memory that its settings are about
+
+
+def is_of_esp_idf(memories: Sequence[Memory]) -> bool:
+    """True if ESP-IDF's settings are about memories of these names."""
+    return any(one.name in _OF_ESP_IDF for one in memories)
+
+
+def list_system_lines(
+    memories: Sequence[Memory], rule: InsideRule | None
+) -> dict[str, tuple[str, ...]]:
+    """The lines of each system that such memories are of, the likely one first.
+
+    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none.
+    """
+    if is_of_esp_idf(memories):
+        return {} if rule is None else {"esp_idf": list_esp_idf(rule)}
+    return {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
 
 
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:
@@ -42,9 +60,12 @@ def list_sections(memories: Sequence[Memory]) -> tuple[str, ...]:
     The script's memories are taken to have the plan's names in capitals. The generated C takes a
     section from the plan, or by -DAPP_NAME_SECTION='".name_heap"'.
     """
-    return tuple(
-        f".{one.name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{one.name}_heap) }} > {one.name.upper()}"
-        for one in memories
+    return (
+        "/* Write your script's names after >: of others GNU ld only warns. */",
+        *(
+            f".{name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{name}_heap) }} > {name.upper()}"
+            for name in (one.name for one in memories)
+        ),
     )
 
 
@@ -53,22 +74,34 @@ def list_zephyr(memories: Sequence[Memory]) -> tuple[str, ...]:
 
     Each memory is taken to be a node of the devicetree with the label of its name.
     """
-    lines = ["CONFIG_SHARED_MULTI_HEAP=y"]
-    for one in memories:
-        region, heap = one.name.upper(), f"{one.name}_heap"
-        lines += [
-            f"&{one.name} {{",
-            f'    compatible = "zephyr,memory-region"; zephyr,memory-region = "{region}";',
-            "};",
-            f"Z_GENERIC_SECTION({region}) static uint8_t __aligned(8) {heap}[{one.size}];",
-            f"static struct shared_multi_heap_region {one.name}_region = {{",
-            f"    .attr = {_attribute_of(one)},",
-            f"    .addr = (uintptr_t){heap},",
-            f"    .size = sizeof({heap}),",
-            "};",
-            f"shared_multi_heap_add(&{one.name}_region, NULL);",
-        ]
-    return tuple(lines)
+    return (
+        "# prj.conf",
+        "CONFIG_SHARED_MULTI_HEAP=y",
+        "/* app.overlay */",
+        *(
+            f'&{one.name} {{ compatible = "zephyr,memory-region", "mmio-sram"; '
+            f'zephyr,memory-region = "{one.name.upper()}"; }};'
+            for one in memories
+        ),
+        "/* main.c */",
+        "#include <zephyr/multi_heap/shared_multi_heap.h>",
+        *(line for one in memories for line in _region_lines(one)),
+        "shared_multi_heap_pool_init(); /* these calls before the first request */",
+        *(f"shared_multi_heap_add(&{one.name}_region, NULL);" for one in memories),
+    )
+
+
+def _region_lines(memory: Memory) -> tuple[str, ...]:
+    heap = f"{memory.name}_heap"
+    return (
+        f"Z_GENERIC_SECTION({memory.name.upper()}) static uint8_t __aligned(8) "
+        f"{heap}[{memory.size}];",
+        f"static struct shared_multi_heap_region {memory.name}_region = {{",
+        f"    .attr = {_attribute_of(memory)},",
+        f"    .addr = (uintptr_t){heap},",
+        f"    .size = sizeof({heap}),",
+        "};",
+    )
 
 
 def _attribute_of(memory: Memory) -> str:

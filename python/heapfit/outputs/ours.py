@@ -51,16 +51,22 @@ def is_forced() -> bool:
 
 def require_replaceable(path: Path) -> None:
     """HeapfitError if a file at `path` would lose what heapfit did not write. Reads all of it."""
-    require_no_link(path)
-    if not path.exists():
-        return
-    if not path.is_file():
-        raise HeapfitError(f"{path}: is not a file (choose another place)")
-    if not is_forced() and not is_ours(path):
+    require_file(path)
+    if path.exists() and not is_forced() and not is_ours(path):
         raise HeapfitError(
             f"{path}: was edited, or not written by this command, so it is not overwritten "
             "(move it away, choose another place, or give --force)"
         )
+
+
+def require_file(path: Path) -> None:
+    """HeapfitError if what lies at `path` is no file of its own, such as a folder or a link."""
+    require_no_link(path)
+    if path.exists() and not path.is_file():
+        what = (
+            "a folder (name a file in it)" if path.is_dir() else "not a file (choose another place)"
+        )
+        raise HeapfitError(f"{path}: is {what}")
 
 
 def require_no_link(path: Path) -> None:

@@ -102,7 +102,7 @@ def save_plan(path: Path | str, plan_file: PlanFile) -> None:
 
 def require_unedited(path: Path) -> None:
     """HeapfitError if a file is there that is not, byte for byte, what `save_plan` wrote."""
-    ours.require_no_link(path)
+    ours.require_file(path)
     if not path.exists() or ours.is_forced():
         return
     try:

@@ -47,7 +47,7 @@ def _drop_sizes(loaded: LoadedTrace, sizes: Collection[int]) -> LoadedTrace:
     asked = requests.size[is_allocation(requests.op)]
     elsewhere = np.isin(asked, np.array(sorted(sizes), dtype=np.uint64))
     if elsewhere.all():
-        raise HeapfitError(f"{loaded.trace.path}: no request is left for the heap")
+        raise HeapfitError(f"{loaded.trace.given}: no request is left for the heap")
     events = remove_objects(requests, np.flatnonzero(elsewhere).tolist()).engine()
     no_sites = np.zeros(0, np.uint32)
     return replace(loaded, events=events, sites=no_sites, profile=profile_events(events))

@@ -91,10 +91,7 @@ class SeparatePools:
 
 
 def size_separately(
-    trace: Trace,
-    admission: float,
-    sizes: Sequence[int] = (),
-    progress: Progress = ignore_progress,
+    trace: Trace, admission: float, sizes: Sequence[int] = (), progress: Progress = ignore_progress
 ) -> SeparatePools:
     """Least counts of pools of the given sizes, else of the sizes `heapfit fit` would choose.
 
@@ -103,7 +100,7 @@ def size_separately(
     check_admission(admission)
     profile = profile_trace(trace, progress)
     if len(profile.sizes) == 0:
-        raise HeapfitError(f"{trace.path}: nothing is ever allocated: there is no pool to size")
+        raise HeapfitError(f"{trace.given}: nothing is ever allocated: there is no pool to size")
     chosen = _pool_shapes(profile, sizes)
     demands = measure_demand(trace, len(chosen), smallest_that_fits(chosen), progress)
     pools = (

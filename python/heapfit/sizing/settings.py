@@ -142,8 +142,8 @@ def _describe_seen(run_out: RunOut) -> str:
     often = _describe_frequency(*run_out.count_refused(run_out.share))
     if run_out.is_beyond:
         return (
-            f"Runs out for {share} of requests, {often}, by EXTRAPOLATION; what was recorded "
-            f"shows no more than: below {highest}."
+            f"Runs out for up to {share} of requests, at most {often}, by EXTRAPOLATION; what was "
+            f"recorded shows no more than: below {highest}."
         )
     between = f"{format_share(run_out.lowest)} to {highest}"
     return f"Runs out for {share} of requests (95 %: {between}), {often}."

@@ -52,7 +52,7 @@ def survey(trace: Trace, progress: Progress = ignore_progress) -> Survey:
     for batch in trace.batches(REPLAYED):
         content.take(batch)
         events = _engine.EventArray(done)
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
             profile.feed(events)
             peaks.feed(events)
@@ -126,7 +126,7 @@ def save_excerpt(
     excerpt = _engine.Excerpt(list(windows))
     done = 0
     for events in trace.event_batches():
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             excerpt.feed(events)
         done += len(events)
         progress(_KEEP, done / trace.info.events / 2)

@@ -108,6 +108,6 @@ def load_trace(
             sites.append(batch["site"])
         progress("read events", len(events) / trace.info.events)
     called_from = np.concatenate(sites) if sites else np.zeros(0, np.uint32)
-    with prefix_errors(trace.path):
+    with prefix_errors(trace.given):
         profile = profile_events(events, progress)
     return LoadedTrace(trace, events, called_from, content.digest(), profile, alignment)

@@ -30,14 +30,14 @@ def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
         return trace
     served = _Served()
     if not any(len(batch["op"]) for batch in served.columns(trace)):
-        raise HeapfitError(f"{trace.path}: nothing else is asked for. {served.named[0]}")
+        raise HeapfitError(f"{trace.given}: nothing else is asked for. {served.named[0]}")
     served = _Served()
     return write_trace(
         folder / trace.path.name,
         served.columns(trace),
         lambda: replace(trace.info, notes=(*trace.info.notes, *served.notes())),
         lambda: trace.chains,
-        trace.origin,
+        trace.origin or trace.given,
     )
 
 

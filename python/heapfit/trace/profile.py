@@ -102,7 +102,7 @@ def _feed(engine: _engine.Profile | _engine.SizeSeries, trace: Trace, progress: 
     done = 0
     progress("profile", 0.0)
     for events in trace.event_batches():
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             engine.feed(events)
         done += len(events)
         progress("profile", done / trace.info.events)

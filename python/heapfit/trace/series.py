@@ -57,7 +57,7 @@ def _batches(
     progress("series", 0.0)
     for columns in trace.batches(("op", "object", "size", "alignment", "time")):
         events = _engine.EventArray(done)
-        with prefix_errors(trace.path):
+        with prefix_errors(trace.given):
             events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
             found = changes.feed(events)
         event = found.take_events()

@@ -93,6 +93,12 @@ class Trace(Tabular):
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
     origin: Origin | None = field(default=None, compare=False)  # None: a recording
     optional: tuple[str, ...] = field(default=(), compare=False)  # columns of OPTIONAL that it has
+    imported_from: Path | None = field(default=None, compare=False)  # None: it was stored before
+
+    @property
+    def given(self) -> Path:
+        """The file that the user named, as errors do: the one it was imported from, or its own."""
+        return self.imported_from or self.path
 
     @classmethod
     def open(cls, path: Path) -> Trace:
@@ -169,7 +175,7 @@ class Trace(Tabular):
         """The named columns in file order, some 100,000 events at a time, checked."""
         check = TraceCheck()
         for batch in self._read(columns):
-            with prefix_errors(self.path):
+            with prefix_errors(self.given):
                 check.take(batch)
             yield batch
 
@@ -209,7 +215,7 @@ class Trace(Tabular):
     def _require_short(self) -> None:
         if not self.fits_in_memory:
             raise HeapfitError(
-                f"{self.path}: {self.info.events:,} events are more than the {MOST_IN_MEMORY:,} "
+                f"{self.given}: {self.info.events:,} events are more than the {MOST_IN_MEMORY:,} "
                 "that are held in memory (`heapfit fit` writes an excerpt: give that)"
             )
 
@@ -229,7 +235,7 @@ class Trace(Tabular):
     ) -> None:
         """Appends a batch. The engine checks its rows here, and the order of events in a replay."""
         tags = tags_of(batch["site"], sites, self.chains) if sites else None
-        with prefix_errors(self.path):
+        with prefix_errors(self.given):
             events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
 
     def _replay_columns(self, sites: Sites | None) -> Sequence[str]:
@@ -242,20 +248,23 @@ def write_trace(
     batches: Iterable[Columns],
     info: TraceInfo | Callable[[], TraceInfo],
     chains: Callable[[], Chains] = dict,
-    origin: Origin | None = None,
+    made_from: Origin | Path | None = None,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
     A batch may leave columns out: of these nothing is known, and 0 is stored; but those of
     OPTIONAL, which are stored where the first batch has them. `info` may be a function, asked, as
     `chains` is, once all batches are read; events and largest_alignment are counted here.
+    `made_from` is a model or the imported file, which errors name.
     """
-    check = TraceCheck()
+    origin = made_from if isinstance(made_from, Origin) else None
+    imported_from = made_from if isinstance(made_from, Path) else None
+    check, given = TraceCheck(), imported_from or path
     largest_alignment = 0
     ahead, optional = _look_ahead(batches)
     with stage_file(path) as staging:
         with _arrow_name(staging, "r+b") as name, _writer(name, optional) as writer:
-            for columns in _check_batches(_row_groups(ahead, optional), check, path):
+            for columns in _check_batches(_row_groups(ahead, optional), check, given):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
                 arrays = [_array(values) for values in columns.values()]
                 table = pa.Table.from_arrays(arrays, schema=_schema(optional))
@@ -271,8 +280,8 @@ def write_trace(
             made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
             writer.add_key_value_metadata({**metadata, **chained, **made})
         if check.events == 0:
-            raise HeapfitError(f"{path}: not written, as it would hold no event")
-    return Trace(path, counted, known, origin, optional)
+            raise HeapfitError(f"{given}: not written, as it would hold no event")
+    return Trace(path, counted, known, origin, optional, imported_from)
 
 
 def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], tuple[str, ...]]:

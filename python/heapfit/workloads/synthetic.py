@@ -97,7 +97,7 @@ def generate_workload(
     )
     progress(step, 0.0)
     origin = Origin(Maker.WORKLOAD, spec.seed, spec.name, source.parameters)
-    trace = write_trace(path, _batches(source), info, origin=origin)
+    trace = write_trace(path, _batches(source), info, made_from=origin)
     progress(step, 1.0)
     return trace
 

@@ -20,11 +20,11 @@ static void a_chunk_below_the_least_has_no_bin(void) {
 }
 
 static void a_free_chunk_is_too_small_for_its_words(void) {
-    put_free(fresh(), plan, 508, 8);
+    put_free(fresh(), plan, 508, free_word(8));
 }
 
 static void more_is_used_than_a_chunk_has(void) {
-    use(fresh(), plan, 508, 64, 72);
+    use(fresh(), plan, 508, free_word(64), 72);
 }
 
 static void a_chunk_is_shrunk_to_more_than_it_has(void) {

@@ -29,6 +29,7 @@ from heapfit.cli.arguments import (
     Source,
     SramFile,
     Workers,
+    make_option,
     make_output_option,
     take_size,
 )
@@ -69,9 +70,9 @@ class CompareCommand:
     allocators: Allocators = None
     workloads: Annotated[
         list[str] | None,
-        typer.Option(
+        make_option(
             "--workloads",
-            help="Synthetic workloads to compare, too, separated by commas; all: every one. "
+            "Synthetic workloads to compare, too, separated by commas; all: every one. "
             f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
         ),
     ] = None
@@ -79,7 +80,7 @@ class CompareCommand:
     plans: PlanPaths = None
     alignments: Annotated[
         list[Alignment] | None,
-        typer.Option("--alignment", help=ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
+        make_option("--alignment", ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
     ] = None
     output: Annotated[
         Path | None,
@@ -91,75 +92,60 @@ class CompareCommand:
     exact: Exact = False
     granularity: Annotated[
         int | None,
-        typer.Option(
+        make_option(
             "--granularity",
+            "Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
             **take_size(1, _LARGEST_STEP),
-            help="Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
         ),
     ] = None
     plugins: Annotated[
         list[Path] | None,
-        typer.Option(
+        make_option(
             "--plugin",
-            help="Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
+            "Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
             "a folder of these, or a Rust crate.",
         ),
     ] = None
     has_crates: Annotated[
-        bool,
-        typer.Option(
-            "--crates",
-            help="Rank four Rust crates, too; needs cargo.",
-            rich_help_panel=_PLUGIN_GROUP,
-        ),
+        bool, make_option("--crates", "Rank four Rust crates, too; needs cargo.", _PLUGIN_GROUP)
     ] = False
     cflags: Annotated[
         list[str] | None,
-        typer.Option(
+        make_option(
             "--cflags",
-            help="Compiler flags for the sources of --plugin; NAME: FLAGS for those of one.",
-            rich_help_panel=_PLUGIN_GROUP,
+            "Compiler flags for the sources of --plugin; NAME: FLAGS for those of one.",
+            _PLUGIN_GROUP,
         ),
     ] = None
     bits: Annotated[
-        PointerBits,
-        typer.Option(
-            "--bits",
-            help="Pointer width of --plugin and --crates.",
-            rich_help_panel=_PLUGIN_GROUP,
-        ),
+        PointerBits, make_option("--bits", "Pointer width of --plugin and --crates.", _PLUGIN_GROUP)
     ] = PointerBits.BITS_32
     no_build: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--no-build",
-            help="Take only plug-ins that come compiled (.a, .o): building runs code as you.",
-            rich_help_panel=_PLUGIN_GROUP,
+            "Take only plug-ins that come compiled (.a, .o): building runs code as you.",
+            _PLUGIN_GROUP,
         ),
     ] = False
     board: Annotated[
         Path | None,
-        typer.Option(
+        make_option(
             "--board",
-            help="Counts of `python -m harness league` on an emulated board (docs/league.md).",
-            rich_help_panel=_PLUGIN_GROUP,
+            "Counts of `python -m harness league` on an emulated board (docs/league.md).",
+            _PLUGIN_GROUP,
         ),
     ] = None
     events: Annotated[
         int | None,
-        typer.Option(
-            "--events",
-            min=1,
-            help="Only the first so many events of each recording.",
-            rich_help_panel=_LEAGUE_GROUP,
+        make_option(
+            "--events", "Only the first so many events of each recording.", _LEAGUE_GROUP, min=1
         ),
     ] = None
     has_designs: Annotated[
         bool,
-        typer.Option(
-            "--designs/--no-designs",
-            help="Rank plans learned from the recordings, too.",
-            rich_help_panel=_LEAGUE_GROUP,
+        make_option(
+            "--designs/--no-designs", "Rank plans learned from the recordings, too.", _LEAGUE_GROUP
         ),
     ] = True
     sram: SramFile = None

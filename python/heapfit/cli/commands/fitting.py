@@ -22,6 +22,7 @@ from heapfit.cli.arguments import (
     EffortOption,
     Everything,
     Exact,
+    HorizonOption,
     Image,
     InstructionCount,
     Machine,
@@ -41,6 +42,7 @@ from heapfit.cli.arguments import (
     Sources,
     SramFile,
     Workers,
+    make_option,
     make_output_option,
     take_file,
     take_percent,
@@ -56,17 +58,14 @@ _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
 
 _Prefix: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--prefix", help="Prefix of every name in the heap's C code.", rich_help_panel=_CODE_GROUP
-    ),
+    str, make_option("--prefix", "Prefix of every name in the heap's C code.", _CODE_GROUP)
 ]
 _Platforms: TypeAlias = Annotated[
     list[Platform] | None,
-    typer.Option(
+    make_option(
         "--for",
+        f"Add the platform's API and build files: {', '.join(Platform)}.",
         metavar="PLATFORM",
-        help=f"Add the platform's API and build files: {', '.join(Platform)}.",
     ),
 ]
 
@@ -86,21 +85,13 @@ class FitCommand:
     now: Now = None
     peak: Annotated[
         int | None,
-        typer.Option(
+        make_option(
             "--peak",
-            help="Live bytes to plan for, if the load will grow [the recorded peak].",
+            "Live bytes to plan for, if the load will grow [the recorded peak].",
             **take_size(1),
         ),
     ] = None
-    horizon: Annotated[
-        str | None,
-        typer.Option(
-            "--horizon",
-            metavar="TEXT",
-            help="How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
-            rich_help_panel=SEARCHING,
-        ),
-    ] = None
+    horizon: HorizonOption = None
     margin: Margin = None
     prefer: Prefer = None
     alignment: AlignmentOption = Alignment.BYTES_8
@@ -108,101 +99,94 @@ class FitCommand:
     programs: Programs = None
     plans_folder: Annotated[
         Path | None,
-        typer.Option(
+        make_option(
             "--plans",
-            metavar="FOLDER",
-            help="Search every candidate completely; write a plan file for each, and a page "
+            "Search every candidate completely; write a plan file for each, and a page "
             "(docs/design.md). With --each: one folder a source.",
-            rich_help_panel=_CANDIDATE_GROUP,
+            _CANDIDATE_GROUP,
+            metavar="FOLDER",
         ),
     ] = None
     front_folder: Annotated[
         Path | None,
-        typer.Option(
+        make_option(
             "--front",
-            metavar="FOLDER",
-            help="Measure every configuration of the design space; write the plans of its Pareto "
+            "Measure every configuration of the design space; write the plans of its Pareto "
             "front, and a page (docs/front.md). With --each: one folder a source.",
-            rich_help_panel=_CANDIDATE_GROUP,
+            _CANDIDATE_GROUP,
+            metavar="FOLDER",
         ),
     ] = None
     allocators: Allocators = None
     by: Annotated[
         str | None,
-        typer.Option(
+        make_option(
             "--by",
+            "Measures of the front: ram, accesses, energy, time, longest, flash [all].",
+            _CANDIDATE_GROUP,
             metavar="MEASURE,...",
-            help="Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-            rich_help_panel=_CANDIDATE_GROUP,
         ),
     ] = None
     sram: SramFile = None
     each: Annotated[
         bool,
-        typer.Option(
-            "--each",
-            help="Fit one heap to each source, not one heap to all.",
-            rich_help_panel=_CANDIDATE_GROUP,
+        make_option(
+            "--each", "Fit one heap to each source, not one heap to all.", _CANDIDATE_GROUP
         ),
     ] = False
     code: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--code",
-            help="Write plan and C code of the fitted heap even if it is not worth a change.",
-            rich_help_panel=_CANDIDATE_GROUP,
+            "Write plan and C code of the fitted heap even if it is not worth a change.",
+            _CANDIDATE_GROUP,
         ),
     ] = False
     pools: Annotated[
         bool,
-        typer.Option(
-            "--pools",
-            help="Consider also pools whose counts come from these recordings.",
-            rich_help_panel=SEARCHING,
+        make_option(
+            "--pools", "Consider also pools whose counts come from these recordings.", SEARCHING
         ),
     ] = False
     effort: EffortOption = Effort.STANDARD
     exact: Exact = False
     method: Annotated[
         Method | None,
-        typer.Option(
+        make_option(
             "--budgets",
-            help="How the number of blocks of each pool is found [greedy and exact].",
-            rich_help_panel=SEARCHING,
+            "How the number of blocks of each pool is found [greedy and exact].",
+            SEARCHING,
         ),
     ] = None
     budget_seconds: Annotated[
         float,
-        typer.Option(
+        make_option(
             "--budget-seconds",
+            "Time limit of the exact search of pool budgets; past it, the gap is printed.",
+            SEARCHING,
             min=0.1,
-            help="Time limit of the exact search of pool budgets; past it, the gap is printed.",
-            rich_help_panel=SEARCHING,
         ),
     ] = STANDARD_SECONDS
     search: Annotated[
-        int | None,
-        typer.Option(
-            "--search", metavar="MILLIONS", min=0, help=SEARCH.help, rich_help_panel=SEARCHING
-        ),
+        int | None, make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0)
     ] = None
     seed: Seed = 1
     objective: Annotated[
         str,
-        typer.Option(
+        make_option(
             "--objective",
+            "What to serve of several recordings: all (max), or a quantile.",
+            SEARCHING,
             metavar="max|q90|...",
-            help="What to serve of several recordings: all (max), or a quantile.",
-            rich_help_panel=SEARCHING,
         ),
     ] = "max"
     folds: Annotated[
         int,
-        typer.Option(
+        make_option(
             "--folds",
+            "Folds of the holdout check of several recordings; 0: no check.",
+            SEARCHING,
             min=0,
-            help="Folds of the holdout check of several recordings; 0: no check.",
-            rich_help_panel=SEARCHING,
         ),
     ] = MOST_FOLDS
     queue: Queue = None
@@ -238,50 +222,48 @@ class CheckCommand:
     plan: PlanOption = None
     heap: Annotated[
         str | None,
-        typer.Option(
+        make_option(
             "--heap",
-            metavar="HEAP:BYTES",
-            help="A heap instead of a plan, and its size in its own setting: heap_4:64K, "
+            "A heap instead of a plan, and its size in its own setting: heap_4:64K, "
             "tlsf:probes=0:8K, heap_5:16K,8K (docs/check.md).",
+            metavar="HEAP:BYTES",
         ),
     ] = None
     base: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--base", help="An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
+        make_option(
+            "--base", "An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
         ),
     ] = None
     growth: Annotated[
         float | None,
-        typer.Option(
+        make_option(
             "--growth",
-            help="Fail if a peak exceeds the base's (without --base: the plan's) by more.",
+            "Fail if a peak exceeds the base's (without --base: the plan's) by more.",
             **take_percent(),
         ),
     ] = None
     strict: Annotated[
-        bool, typer.Option("--strict", help="Fail also if a run uses part of the margin.")
+        bool, make_option("--strict", "Fail also if a run uses part of the margin.")
     ] = False
     measure: Annotated[
         bool,
-        typer.Option(
-            "--measure",
-            help="Search the smallest region of recordings that pass, too.",
-            rich_help_panel=SEARCHING,
+        make_option(
+            "--measure", "Search the smallest region of recordings that pass, too.", SEARCHING
         ),
     ] = False
     markdown: Annotated[
         Path | None,
-        typer.Option("--markdown", help="Write the result also as Markdown, for a pull request."),
+        make_option("--markdown", "Write the result also as Markdown, for a pull request."),
     ] = None
     report: ReportPage = None
     programs: Programs = None
     base_programs: Annotated[
         list[Path] | None,
-        typer.Option(
+        make_option(
             "--base-program",
-            help="The program of the base recording [those of --program].",
-            rich_help_panel=OUTPUT,
+            "The program of the base recording [those of --program].",
+            OUTPUT,
             **take_file(Kind.PROGRAM),
         ),
     ] = None
@@ -309,9 +291,9 @@ class VerifyCommand:
     qemu: Image
     build: Annotated[
         str,
-        typer.Option(
+        make_option(
             "--build",
-            help="The command that builds the image. {code} is the folder of the heap's C; "
+            "The command that builds the image. {code} is the folder of the heap's C; "
             "{record} is 1 in a build that records, else empty; without it, that C records itself. "
             "{region} is the heap's bytes. With {run}, each run is built.",
         ),
@@ -322,23 +304,23 @@ class VerifyCommand:
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[
-        int, typer.Option("--times", min=1, help="Number of fresh runs that must pass.")
-    ] = 10
+    times: Annotated[int, make_option("--times", "Number of fresh runs that must pass.", min=1)] = (
+        10
+    )
     recordings: Annotated[
         list[Path] | None,
-        typer.Option(
+        make_option(
             "--recording",
-            help="A recording that the plan was made from; new plans serve it, too.",
+            "A recording that the plan was made from; new plans serve it, too.",
             **take_file(Kind.RECORDING),
         ),
     ] = None
     now: Now = None
     build_now: Annotated[
         str,
-        typer.Option(
+        make_option(
             "--build-now",
-            help="With --now: the command that builds the image with the incumbent heap of "
+            "With --now: the command that builds the image with the incumbent heap of "
             "{region} bytes. Once the fitted heap passes, both are compared on the same runs.",
         ),
     ] = ""
@@ -376,9 +358,9 @@ class RunCommand:
     ]
     drill: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--drill",
-            help="Run it again and again, each time out of memory at another request that this "
+            "Run it again and again, each time out of memory at another request that this "
             "heap could refuse, and list crashes and hangs.",
         ),
     ] = False
@@ -390,10 +372,7 @@ class RunCommand:
 class GenerateCommand:
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
 
-    EXAMPLES: ClassVar = (
-        "heapfit generate plan.toml",
-        "heapfit generate --record -o recorder",
-    )
+    EXAMPLES: ClassVar = ("heapfit generate plan.toml", "heapfit generate --record -o recorder")
 
     plan: Annotated[
         Path | None,
@@ -405,47 +384,32 @@ class GenerateCommand:
     prefix: _Prefix = "app"
     language: Annotated[
         Language,
-        typer.Option(
-            "--language",
-            help="Language of the program that calls the heap. The core is always C.",
+        make_option(
+            "--language", "Language of the program that calls the heap. The core is always C."
         ),
     ] = Language.C
     platforms: _Platforms = None
     counts: Annotated[
-        bool,
-        typer.Option("--counts", help="Count live bytes, their peak, and requests out of memory."),
+        bool, make_option("--counts", "Count live bytes, their peak, and requests out of memory.")
     ] = False
     records: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--record",
-            help="The heap records each call. Without PLAN: the recorder for the heap you have.",
+            "The heap records each call. Without PLAN: the recorder for the heap you have.",
         ),
     ] = False
     region: RegionOption = None
     is_region_given: Annotated[
         bool,
-        typer.Option(
-            "--region-given",
-            help="The program passes the region, of any size.",
-            rich_help_panel=_CODE_GROUP,
-        ),
+        make_option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
     ] = False
     amalgamate: Annotated[
-        bool,
-        typer.Option(
-            "--amalgamate",
-            help="Write all C as one file beside the header.",
-            rich_help_panel=_CODE_GROUP,
-        ),
+        bool, make_option("--amalgamate", "Write all C as one file beside the header.", _CODE_GROUP)
     ] = False
     prove: Annotated[
         bool,
-        typer.Option(
-            "--prove",
-            help="Verify the C code of pools formally, with Frama-C.",
-            rich_help_panel=_CODE_GROUP,
-        ),
+        make_option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
     as_json: AsJson = False
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit.cli.arguments import (
     Allocators,
     AsJson,
     Everything,
+    HorizonOption,
     Margin,
     Programs,
     ReportPage,
     Sources,
+    make_option,
     make_output_option,
     make_share_parser,
 )
@@ -36,40 +36,41 @@ class PlaceCommand:
     sources: Sources
     memories: Annotated[
         list[str],
-        typer.Option(
+        make_option(
             "--memory",
-            metavar="NAME=SIZE[:OFFERED,...]",
-            help="A memory, the scarce one first, and what it offers: internal, dma, exec, "
+            "A memory, the scarce one first, and what it offers: internal, dma, exec, "
             "external, fast, retained, uncached, words (not bytes). A name of these offers it.",
+            metavar="NAME=SIZE[:OFFERED,...]",
         ),
     ]
     needs: Annotated[
         list[str] | None,
-        typer.Option(
+        make_option(
             "--needs",
-            metavar="OFFERED=SIZE",
-            help="Requests of at least so many bytes need this; dma=site:HEX: those of a call "
+            "Requests of at least so many bytes need this; dma=site:HEX: those of a call "
             "site. It adds to what the recording tells.",
+            metavar="OFFERED=SIZE",
         ),
     ] = None
     share: Annotated[
         float,
-        typer.Option(
+        make_option(
             "--share",
+            "Share of requests to serve in the first memory: 0.8 or 80%.",
             parser=make_share_parser(),
             metavar="SHARE",
-            help="Share of requests to serve in the first memory: 0.8 or 80%.",
         ),
     ] = 0.8
     hot: Annotated[
         list[str] | None,
-        typer.Option(
+        make_option(
             "--hot",
+            "Accesses of each request of a call site: --share then counts accesses.",
             metavar="HEX=ACCESSES",
-            help="Accesses of each request of a call site: --share then counts accesses.",
         ),
     ] = None
     allocators: Allocators = None
+    horizon: HorizonOption = None
     margin: Margin = None
     programs: Programs = None
     output: Annotated[

@@ -21,6 +21,7 @@ from heapfit.cli.arguments import (
     Seed,
     Sources,
     Workers,
+    make_option,
     make_output_option,
     show_in_help,
     take_file,
@@ -72,42 +73,39 @@ class SizeCommand:
     admission: Admission = 0.999
     sizes: Annotated[
         str | None,
-        typer.Option("--pool-sizes", metavar="SIZE,...", help="Sizes of the pools, as 64,512,2K."),
+        make_option("--pool-sizes", "Sizes of the pools, as 64,512,2K.", metavar="SIZE,..."),
     ] = None
     overall: Annotated[
         bool,
-        typer.Option(
-            "--overall", help="Serve the share of all requests together, not in each pool."
-        ),
+        make_option("--overall", "Serve the share of all requests together, not in each pool."),
     ] = False
     admission_by: Annotated[
-        Unit | None,
-        typer.Option("--admission-by", help="Of traffic: count bytes or requests [bytes]."),
+        Unit | None, make_option("--admission-by", "Of traffic: count bytes or requests [bytes].")
     ] = None
     overhead: Annotated[
         int,
-        typer.Option(
+        make_option(
             "--overhead",
-            help="Of traffic: bytes of bookkeeping that each buffer takes.",
+            "Of traffic: bytes of bookkeeping that each buffer takes.",
             **take_size(0, 4096),
         ),
     ] = 0
     buffer: Annotated[
         int | None,
-        typer.Option(
+        make_option(
             "--buffer",
-            help="Of traffic: bytes of each fixed buffer [the largest request].",
+            "Of traffic: bytes of each fixed buffer [the largest request].",
             **take_size(1, 2**30),
         ),
     ] = None
     closed_form: ClosedForm = False
     replications: Annotated[
         int | None,
-        typer.Option(
+        make_option(
             "--replications",
+            "Of traffic or a workload: number of simulated runs that judge the sizes.",
             min=2,
             max=10_000,
-            help="Of traffic or a workload: number of simulated runs that judge the sizes.",
         ),
     ] = None
     seed: Seed = 1
@@ -134,15 +132,13 @@ class SettingsCommand:
     admission: Admission = 0.999
     assume: Annotated[
         list[str] | None,
-        typer.Option(
+        make_option(
             "--assume",
-            help="NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
+            "NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
             "bytes have a pool of that name.",
         ),
     ] = None
-    sent: Annotated[bool, typer.Option("--sent", help="The packets are sent, not received.")] = (
-        False
-    )
+    sent: Annotated[bool, make_option("--sent", "The packets are sent, not received.")] = False
     queue: Queue = None
     drop_unknown: DropUnknown = False
     pointer_bits: PointerBitsOption = None
@@ -175,10 +171,8 @@ class SimulateCommand:
     seed: Annotated[int | None, show_in_help(SEED)] = None
     half_width: Annotated[
         float | None,
-        typer.Option(
-            "--half-width",
-            min=1e-9,
-            help="Simulate until every confidence interval is this narrow.",
+        make_option(
+            "--half-width", "Simulate until every confidence interval is this narrow.", min=1e-9
         ),
     ] = None
     as_json: AsJson = False

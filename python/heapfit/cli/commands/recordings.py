@@ -29,6 +29,7 @@ from heapfit.cli.arguments import (
     Seconds,
     Source,
     Workers,
+    make_option,
     make_output_option,
     show_in_help,
     take_file,
@@ -62,57 +63,53 @@ class RecordCommand:
     ] = None
     children: Annotated[
         bool,
-        typer.Option(
-            "--children", help="Write also the traces of child processes, beside the output."
-        ),
+        make_option("--children", "Write also the traces of child processes, beside the output."),
     ] = False
     environment: Annotated[
         Path | None,
-        typer.Option(
+        make_option(
             "--environment",
+            "Print the environment variables with which a service records into FOLDER.",
             metavar="FOLDER",
-            help="Print the environment variables with which a service records into FOLDER.",
         ),
     ] = None
     site_depth: Annotated[
         int,
-        typer.Option(
+        make_option(
             "--site-depth",
+            "Callers to record of each request (Linux programs), for fit --call-sites.",
             metavar="1|4",
-            help="Callers to record of each request (Linux programs), for fit --call-sites.",
         ),
     ] = 1
     serial: Annotated[
         Path | None,
-        typer.Option(
+        make_option(
             "--serial",
+            "Record from a serial device until Ctrl-C, or read a log of its line.",
             metavar="DEVICE|LOG",
-            help="Record from a serial device until Ctrl-C, or read a log of its line.",
         ),
     ] = None
     qemu: ImageOption = None
-    baud: Annotated[
-        int, typer.Option("--baud", help="Baud rate of --serial.", rich_help_panel=FIRMWARE)
-    ] = 115_200
+    baud: Annotated[int, make_option("--baud", "Baud rate of --serial.", FIRMWARE)] = 115_200
     seconds: Seconds = None
     machine: Machine = None
     icount: InstructionCount = None
     watch: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--watch",
-            help="Print each second the live bytes, their growth and the largest hole of --plan's "
+            "Print each second the live bytes, their growth and the largest hole of --plan's "
             "heap [TLSF's], to stderr.",
         ),
     ] = False
     page: Annotated[
         int | None,
-        typer.Option(
+        make_option(
             "--page",
+            "As --watch, and show the heap as it grows at http://127.0.0.1:PORT.",
             metavar="PORT",
             min=0,
             max=65_535,
-            help="As --watch, and show the heap as it grows at http://127.0.0.1:PORT.",
         ),
     ] = None
     plan_file: PlanOption = None
@@ -146,36 +143,36 @@ class ImportCommand:
     line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
         str,
-        typer.Option(
+        make_option(
             "--free",
+            "With --line: a line that is a free: 'Freed {address}'.",
+            IMPORTING,
             metavar="TEXT",
-            help="With --line: a line that is a free: 'Freed {address}'.",
-            rich_help_panel=IMPORTING,
         ),
     ] = ""
     resize: Annotated[
         str,
-        typer.Option(
+        make_option(
             "--resize",
+            "With --line: a line that is a resize, of the block {old}.",
+            IMPORTING,
             metavar="TEXT",
-            help="With --line: a line that is a resize, of the block {old}.",
-            rich_help_panel=IMPORTING,
         ),
     ] = ""
     whole_frames: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--whole-frames",
-            help="Take a capture's frames as they are, of any link type [their IP packets].",
-            rich_help_panel=IMPORTING,
+            "Take a capture's frames as they are, of any link type [their IP packets].",
+            IMPORTING,
         ),
     ] = False
     whole_only: Annotated[
         bool,
-        typer.Option(
+        make_option(
             "--whole-only",
-            help="Refuse a file that is cut or damaged [what is whole before is kept].",
-            rich_help_panel=IMPORTING,
+            "Refuse a file that is cut or damaged [what is whole before is kept].",
+            IMPORTING,
         ),
     ] = False
     pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
@@ -234,9 +231,9 @@ class SitesCommand:
     plan_file: PlanOption = None
     view: Annotated[
         View | None,
-        typer.Option(
+        make_option(
             "--view",
-            help="The blocks to show: live at the peak, held to the end, of these the later ones "
+            "The blocks to show: live at the peak, held to the end, of these the later ones "
             "(born after the first tenth), temporary (gone with their task's next call), or those "
             "of the peak by task or by memory.",
         ),
@@ -260,8 +257,7 @@ class ForecastCommand:
     )
 
     log: Annotated[
-        Path,
-        typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input."),
+        Path, typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
     line: Annotated[str | None, show_in_help(LINE)] = None
     as_json: AsJson = False

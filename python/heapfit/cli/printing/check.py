@@ -143,11 +143,11 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
             f"Needs grow by {end.growth:,.0f} B from one recording to the next: the margin is "
             f"eaten after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
         )
-    elif chance is not None and prospect.interval is not None:
-        low, high = map(format_share, prospect.interval)
+    elif chance is not None:
+        low, high = map(format_share, chance)
         yield (
-            f"By these {prospect.runs} recordings the next one runs out with a chance of "
-            f"{format_share(chance)} (9 times of 10 it is {low} to {high})."
+            f"By these {prospect.runs} recordings the next one runs out with a chance of {low} to "
+            f"{high} (that holds 9 times of 10)."
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
         yield (

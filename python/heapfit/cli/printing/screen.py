@@ -13,16 +13,16 @@ At most 24 lines of 80 columns. `--all` shows the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from heapfit.cli.printing.kind import describe_kinds, kind_fields
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import effort_parts
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
-from heapfit.forecast.horizon import Forecast, LongerRun
+from heapfit.forecast.horizon import LongerRun, LongerRunTable
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections.longer import describe_chance, describe_chances
 
@@ -201,30 +201,37 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
     served = "all served" if held.seen_refused == 0 else f"{held.seen_refused} out of memory"
     replayed = f"Will it hold?  Replay of {seen}: {served}."
     if longer.refusal is not None:
-        reason, advice = longer.refusal.reason, longer.refusal.advice
-        further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
-        yield from paragraph(f"{replayed} Longer runs: unknown, as {reason}.{further}", _INDENT)
+        yield from paragraph(f"{replayed} {longer.refusal.sentence()}", _INDENT)
         return
     region = f"{fit.answer.size.region:,} B"
     yield from paragraph(f"{replayed} In {region}, by {longer.basis}:", _INDENT)
     yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
+    set_to = None if fit.answer.kept is None else fit.answer.kept.set_to
+    for text in describe_rows(longer, fit.answer.size, "the heap", set_to):
+        yield from paragraph(text, _INDENT)
+
+
+def describe_rows(
+    longer: LongerRunTable,
+    size: HeapSize,
+    name: str,
+    set_to: Callable[[int], int] | None = None,
+) -> Iterator[str]:
+    """Why a length is not forecast, and what to set a memory of this name to for a horizon.
+
+    `set_to` is how a kept heap counts its region.
+    """
     for row in longer.rows:
         if row.reason:
-            yield from paragraph(f"{row.name}: {row.reason}.", _INDENT)
+            yield f"{row.name}: {row.reason}."
         elif row.is_asked and row.needed is not None:
-            yield from paragraph(_describe_horizon(fit, row.name, row.needed), _INDENT)
-
-
-def _describe_horizon(fit: Fit, name: str, needed: Forecast) -> str:
-    """What to set for a horizon that was asked for."""
-    size, kept = fit.answer.size, fit.answer.kept
-    if needed.region <= size.region:
-        return f"The margin of {size.margin:g} % is enough for {name}."
-    region = needed.region if kept is None else kept.set_to(needed.region)
-    return (
-        f"For {name} set the heap to {region:,} B: --margin {size.margin_to(needed.region):g} "
-        "makes it so."
-    )
+            region = row.needed.region
+            yield (
+                f"The margin of {size.margin:g} % is enough for {row.name}."
+                if region <= size.region
+                else f"For {row.name} set {name} to {set_to(region) if set_to else region:,} B: "
+                f"--margin {size.margin_to(region):g} makes it so."
+            )
 
 
 def _change_parts(fit: Fit) -> Iterator[Part]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Embedded systems, one module each, and their settings for recordings or captures."""
+"""Embedded systems, and their settings for recordings or captures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK, heap_4
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
@@ -18,6 +19,8 @@ from heapfit.sizing.demand import require_queue
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
+    Assumption,
+    Form,
     Setting,
     Settings,
     SettingsOptions,
@@ -25,10 +28,8 @@ from heapfit.sizing.settings import (
     override_assumptions,
 )
 from heapfit.sizing.systems.buffer_chains import NETX, NIMBLE, OPENTHREAD
-from heapfit.sizing.systems.freertos import FREERTOS
 from heapfit.sizing.systems.lwip import LWIP
 from heapfit.sizing.systems.named import size_named_settings
-from heapfit.sizing.systems.riot import RIOT
 from heapfit.sizing.systems.system import (
     Captures,
     HeapSetting,
@@ -37,10 +38,31 @@ from heapfit.sizing.systems.system import (
     System,
     Values,
 )
-from heapfit.sizing.systems.whole_buffers import MATTER, TINYUSB, ZEPHYR_BLUETOOTH
+from heapfit.sizing.systems.whole_buffers import MATTER, RIOT, TINYUSB, ZEPHYR_BLUETOOTH
 from heapfit.sizing.systems.zephyr import ZEPHYR
 from heapfit.trace.stored import Trace
 
+# portable/MemMang/heap_4.c
+_FREERTOS = System(
+    "FreeRTOS heap_4",
+    Form.DEFINE,
+    packets=None,
+    heap=HeapSetting(
+        "configTOTAL_HEAP_SIZE",
+        "none: every project sets it",
+        "Add stacks and queues of tasks that the recordings do not hold.",
+        (
+            Assumption("alignment", 8, "portBYTE_ALIGNMENT in bytes", "most 32-bit ports"),
+            Assumption(
+                "block_link",
+                HEAP_4_LINK,
+                "sizeof(BlockLink_t), aligned, in bytes",
+                "heap_4.c with 32-bit pointers",
+            ),
+        ),
+        lambda known: heap_4(known["alignment"], known["block_link"]),
+    ),
+)
 SYSTEMS: Mapping[str, System] = MappingProxyType(
     {
         "lwip": LWIP,
@@ -52,7 +74,7 @@ SYSTEMS: Mapping[str, System] = MappingProxyType(
         "riot": RIOT,
         "tinyusb": TINYUSB,
         "matter": MATTER,
-        "freertos": FREERTOS,
+        "freertos": _FREERTOS,
     }
 )
 _WORK = {"import": 20, "read": 20, "size": 60}  # of the time, measured on the lwIP example

@@ -162,7 +162,6 @@ OPENTHREAD = System(
         ),
         _OPENTHREAD.size,
     ),
-    heap=None,
 )
 NIMBLE = System(
     "NimBLE",
@@ -185,7 +184,6 @@ NIMBLE = System(
         ),
         _NIMBLE.size,
     ),
-    heap=None,
 )
 NETX = System(
     "NetX Duo",
@@ -202,5 +200,4 @@ NETX = System(
         ),
         _NETX.size,
     ),
-    heap=None,
 )

@@ -100,7 +100,7 @@ class System:
     title: str
     form: Form
     packets: PacketSettings | None
-    heap: HeapSetting | ObjectPools | None
+    heap: HeapSetting | ObjectPools | None = None
 
 
 def size_cheapest(

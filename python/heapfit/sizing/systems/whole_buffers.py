@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks that keep a packet whole in one buffer: Zephyr's Bluetooth host, TinyUSB and Matter.
+"""Stacks with a packet whole in a buffer or an array: Bluetooth in Zephyr, TinyUSB, Matter, RIOT.
 
 Zephyr 4.1.99: subsys/bluetooth/common/Kconfig, include/zephyr/bluetooth/buf.h; the fragments of a
 packet are joined in its first buffer (subsys/bluetooth/host/conn.c). TinyUSB fd70160a:
@@ -7,10 +7,17 @@ src/class/net/ncm.h, src/class/cdc/cdc_device.h, src/common/tusb_fifo.c. Matter:
 src/system/SystemConfig.h at ef61c70b, src/lib/core/CHIPConfig.h at 0039730a. Its pools of objects
 are sized from a recording of a build with CHIP_SYSTEM_CONFIG_POOL_USE_HEAP 1, where each object is
 a block of its class's size.
+
+RIOT's packet is a list of snips, one for each header that is told apart and one for the rest; snips
+and data lie in whole cells of one array, each where it first fits (RIOT 3afa47d8,
+sys/net/gnrc/pktbuf_static/gnrc_pktbuf_static.c; sys/include/net/gnrc/pkt.h).
 """
 
 from __future__ import annotations
 
+from heapfit.comparison.trial import replay_trace
+from heapfit.plan.plan import Plan
+from heapfit.sizing.demand import Integers
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
     Captures,
@@ -22,6 +29,9 @@ from heapfit.sizing.systems.system import (
 )
 
 _AT_ONCE = "Packets at once."
+_CELL = 8  # bytes: sizeof(_unused_t) of 32-bit pointers
+_LARGEST = 1 << 31  # bytes of a region to replay in
+_FIRST_FIT = Plan("first_fit", {"header_size": 4})
 
 
 def _size_bluetooth(captures: Captures, known: Values) -> SizedSettings:
@@ -92,6 +102,31 @@ def _size_matter(captures: Captures, known: Values) -> SizedSettings:
     return SizedSettings(settings, memory, (), remarks)
 
 
+def _cells(sizes: Integers) -> Integers:
+    return -(-sizes // _CELL)
+
+
+def _size_riot(captures: Captures, known: Values) -> SizedSettings:
+    own = known["snips"] * -(-known["snip"] // _CELL) + -(-known["netif_header"] // _CELL)
+    found = captures.size_cells(lambda sizes: own + _cells(sizes))
+    percent = _measure_holes(captures)
+    size = -(-found.count * _CELL * (100 + percent) // (100 * _CELL)) * _CELL
+    why = f"Cells of 8 bytes of all packets at once, and {percent} % for holes of first fit."
+    setting = Setting("CONFIG_GNRC_PKTBUF_SIZE", size, "6144", found, why)
+    remarks = (
+        "pktbuf_malloc takes its memory from the heap instead",
+        "a packet that is sent and received at once is counted once",
+    )
+    return SizedSettings((setting,), size, (), remarks)
+
+
+def _measure_holes(captures: Captures) -> int:
+    """What first fit needs above the most that is live of these packets, in whole percent."""
+    live = captures.peak_cells(lambda sizes: _cells(sizes + 4)) * _CELL
+    needed = max(replay_trace(trace, _FIRST_FIT, _LARGEST).footprint for trace in captures.traces)
+    return max(0, -(-100 * (needed - live) // max(live, 1)))
+
+
 ZEPHYR_BLUETOOTH = System(
     "Zephyr's Bluetooth host",
     Form.KCONFIG,
@@ -116,7 +151,6 @@ ZEPHYR_BLUETOOTH = System(
         ),
         _size_bluetooth,
     ),
-    heap=None,
 )
 TINYUSB = System(
     "TinyUSB",
@@ -134,7 +168,6 @@ TINYUSB = System(
         ),
         _size_tinyusb,
     ),
-    heap=None,
 )
 MATTER = System(
     "Matter",
@@ -162,5 +195,22 @@ MATTER = System(
             "CHIP_IM_MAX_NUM_WRITE_HANDLER": "4",
             "CHIP_SYSTEM_CONFIG_NUM_TIMERS": "32",
         }
+    ),
+)
+RIOT = System(
+    "RIOT",
+    Form.DEFINE,
+    PacketSettings(
+        (
+            Assumption("snip", 20, "sizeof(gnrc_pktsnip_t) in bytes", "pkt.h, 32-bit pointers"),
+            Assumption("snips", 4, "of a packet: interface, IPv6, UDP and the rest", "inferred"),
+            Assumption(
+                "netif_header",
+                24,
+                "sizeof(gnrc_netif_hdr_t) and two addresses of 8, in bytes",
+                "inferred from net/gnrc/netif/hdr.h",
+            ),
+        ),
+        _size_riot,
     ),
 )

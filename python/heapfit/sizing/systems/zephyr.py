@@ -54,10 +54,7 @@ def _size_from_packets(captures: Captures, known: Values) -> SizedSettings:
     pools = captures.size_buffers([_layout(size, known) for size in sizes])
     names, standards = (
         ("NET_BUF_DATA_SIZE", f"NET_BUF_{way}_COUNT"),
-        (
-            "128",
-            "36 with Ethernet, else 16",
-        ),
+        ("128", "36 with Ethernet, else 16"),
     )
     best, settings, choices = size_cheapest(pools, names, standards, "chains of net_buf")
     found = captures.size_packets()

@@ -50,7 +50,7 @@ def holdings_by_site(
     """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
     if len(loaded.sites) == 0:
         raise HeapfitError(
-            f"{loaded.trace.path}: no call sites are recorded (`heapfit record` keeps them)"
+            f"{loaded.trace.given}: no call sites are recorded (`heapfit record` keeps them)"
         )
     viewed, known = view_blocks(loaded, view), places or {}
 
