@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -272,13 +273,16 @@ def test_memories_that_cannot_be_are_told(demand):
 
 def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     plan = tmp_path / "plan.toml"
-    shown = heapfit("place", recording, *MEMORIES, "-o", "plan.toml", folder=tmp_path)
+    outputs = ("-o", "plan.toml", "--report", "page.html")
+    shown = heapfit("place", recording, *MEMORIES, *outputs, folder=tmp_path)
     lines = shown.stdout.splitlines()
     assert (shown.returncode, shown.stderr) == (0, "")
     assert lines[0].startswith("internal: set it to ")
-    assert len(lines) <= 24 and max(map(len, lines)) <= 80
+    assert len(lines) <= 25 and max(map(len, lines)) <= 80  # the last one names the page
     placing = place(recording, ["internal=64K:dma", "psram=1M"], needs=("dma=1000",))
     assert placing.plan_file == load_plan(plan, takes_memories=True)
+    page = (tmp_path / "page.html").read_text()
+    assert [one.name for one in placing.rules if escape(one.name) not in page] == []
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)

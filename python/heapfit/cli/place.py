@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import typer
 
@@ -30,9 +29,14 @@ from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
-from heapfit.memories.placing import CurvePoint, Placing, PlacingOptions, place_recordings
-from heapfit.memories.search import Point
-from heapfit.memories.settings import is_of_esp_idf, list_system_lines
+from heapfit.memories.placing import (
+    CurvePoint,
+    PlacedRule,
+    Placing,
+    PlacingOptions,
+    place_recordings,
+)
+from heapfit.memories.settings import list_system_lines
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
@@ -66,7 +70,9 @@ def run(command: PlaceCommand) -> None:
         for one in placing.demands:
             names |= site_names(one.loaded, command.programs or [])
         if command.report is not None:
-            write_memories_page(command.report, placing, names, command_line())
+            write_memories_page(
+                command.report, placing, names, [*_outlook(placing)], command_line()
+            )
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
@@ -79,38 +85,26 @@ def _parse_hot(text: str) -> tuple[int, float]:
     return parse_site(site), float(accesses)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    name: str
-    point: Point | None
-
-    @property
-    def size(self) -> int | None:
-        return None if self.point is None else self.point.size
-
-    @property
-    def reserve(self) -> int | None:
-        return None if self.point is None else self.point.rule.reserve
-
-    @property
-    def share(self) -> float | None:
-        return None if self.point is None else self.point.requests_share
-
-    @property
-    def byte_share(self) -> float | None:
-        return None if self.point is None else self.point.byte_share
-
-
 def _percent(share: float | None) -> str | None:
     return None if share is None else format_share(round(share, 4))
 
 
-_ROWS: tuple[Column[_Row], ...] = (
+_RULES: tuple[Column[PlacedRule], ...] = (
     Column("rule", "first memory serves first", lambda row: row.name),
-    Column("size", "bytes"),
-    Column("reserve", "reserve"),
-    Column("share", "requests", shown=lambda row: _percent(row.share)),
-    Column("byte_share", "bytes x life", shown=lambda row: _percent(row.byte_share)),
+    Column("size", "bytes", lambda row: row.point.size),
+    Column("reserve", "reserve", lambda row: row.point.rule.reserve),
+    Column(
+        "share",
+        "requests",
+        lambda row: row.point.requests_share,
+        lambda row: _percent(row.point.requests_share),
+    ),
+    Column(
+        "byte_share",
+        "bytes x life",
+        lambda row: row.point.byte_share,
+        lambda row: _percent(row.point.byte_share),
+    ),
 )
 _CURVE: tuple[Column[CurvePoint], ...] = (
     Column("share", "inside", shown=lambda one: _percent(one.share)),
@@ -134,7 +128,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     )
     yield from _outlook_parts(placing, command.everything)
     yield Line("")
-    yield Table(_ROWS, _rows(placing), "rules")
+    yield Table(_RULES, placing.rules, "rules")
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
     yield Line("")
     yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
@@ -158,13 +152,18 @@ def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
     changes, longer = placing.changes, placing.longer
     yield Fields({"changes": changes.test.to_rows(), "longer_runs": longer})
     yield Fields({"least_share_of_changes": {"change": changes.worst, "share": changes.share}})
-    yield from paragraph(changes.sentence(placing.size.margin))
-    yield from paragraph(describe_longer_runs(longer))
-    for text in describe_rows(longer, placing.size, placing.memories[0].name):
+    for text in _outlook(placing):
         yield from paragraph(text)
     if is_whole and longer.rows:
         yield Line(f"By {longer.basis}:")
         yield Table(LONGER_RUNS, longer.rows)
+
+
+def _outlook(placing: Placing) -> Iterator[str]:
+    """What the next build and longer runs need, in sentences."""
+    yield placing.changes.sentence(placing.size.margin)
+    yield describe_longer_runs(placing.longer)
+    yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
 
 
 def _describe_share(placing: Placing, command: PlaceCommand) -> str:
@@ -172,23 +171,6 @@ def _describe_share(placing: Placing, command: PlaceCommand) -> str:
     if command.hot:
         return "all accesses"
     return "the requests that may be there" if placing.is_partial else "all requests"
-
-
-def _rows(placing: Placing) -> list[_Row]:
-    by_size, by_site = placing.by_size, placing.by_site
-    rows = [
-        _Row("what needs it", placing.alone),
-        _Row("chosen", placing.chosen),
-        _Row(f"up to {by_size.rule.up_to:,} B" if by_size else "by size", by_size),
-        _Row(f"{len(by_site.rule.sites)} call sites" if by_site else "by call site", by_site),
-    ]
-    if is_of_esp_idf(placing.memories):
-        rows += [
-            _Row("up to 16,384 B", placing.today),
-            _Row("the same, ESP-IDF's reserve", placing.standard),
-        ]
-    rows.append(_Row("what was there when recorded", placing.recorded))
-    return [row for row in rows if row.point is not None]
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:

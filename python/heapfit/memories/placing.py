@@ -22,7 +22,7 @@ from heapfit.memories.changes import PlacedChanges, try_changed_programs
 from heapfit.memories.demand import Demand, NeedRule, demand_of, parse_need, require_known_sites
 from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
-from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE
+from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
 from heapfit.plan.values import expand_names
@@ -43,6 +43,14 @@ class CurvePoint:
     share: float
     by_size: Point | None
     by_site: Point | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRule:
+    """What the first memory serves first, in words, and what that takes."""
+
+    name: str
+    point: Point
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,6 +74,21 @@ class Placing(Tabular):
     changes: PlacedChanges  # of the program, in the chosen rule
     longer: LongerRunTable  # what runs that are longer than the recordings need
     needs: tuple[str, ...]  # as they were told
+
+    @property
+    def rules(self) -> tuple[PlacedRule, ...]:
+        """The rules to compare: what needs it, the choice, the best of either kind, today's."""
+        by_size, by_site, is_esp = self.by_size, self.by_site, is_of_esp_idf(self.memories)
+        rows = (
+            ("what needs it", self.alone),
+            ("chosen", self.chosen),
+            (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
+            (f"{len(by_site.rule.sites)} call sites" if by_site else "", by_site),
+            ("up to 16,384 B", self.today if is_esp else None),
+            ("the same, ESP-IDF's reserve", self.standard if is_esp else None),
+            ("what was there when recorded", self.recorded),
+        )
+        return tuple(PlacedRule(name, point) for name, point in rows if point is not None)
 
     @property
     def plan(self) -> MemoriesPlan:

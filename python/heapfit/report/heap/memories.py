@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from heapfit import _engine
 from heapfit.memories.demand import Demand
-from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import Point
 from heapfit.report.drawing import rendering
@@ -30,9 +29,16 @@ _TEMPLATE = Path(__file__).with_name("memories.html.j2")
 
 
 def write_memories_page(
-    path: Path, placing: Placing, names: Mapping[int, str], command: str
+    path: Path,
+    placing: Placing,
+    names: Mapping[int, str],
+    outlook: Sequence[str],
+    command: str,
 ) -> None:
-    """Writes the page, whose maps are of the first recording; `names` are call sites'."""
+    """Writes the page, whose maps are of the first recording.
+
+    `names` are call sites'; `outlook` are sentences about the next build and longer runs.
+    """
     chart, demand = _curve_chart(placing), placing.demands[0]
     record = pack_map(map_memories(placing, demand), names)
     text = rendering.render(
@@ -42,7 +48,7 @@ def write_memories_page(
         own_scripts={MAP_SCRIPT: record},
         chart_shown=chart,
         placing=placing,
-        longer=describe_longer_runs(placing.longer),
+        outlook=outlook,
         subject=", ".join(one.name for one in placing.demands),
         percent=lambda share: f"{100 * share:.1f}{NO_BREAK}%",
         heap_map_record=record,
