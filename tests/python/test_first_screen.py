@@ -154,13 +154,18 @@ def test_a_horizon_is_a_row_and_says_what_to_set_where_the_heap_is_too_small(
 
 
 def test_a_horizon_raises_the_region_of_answer_plan_and_code(tmp_path, capsys):
-    source = write_load("steady", STANDARD, 1, tmp_path / "steady.parquet").path
+    sources = [
+        write_load("steady", STANDARD, seed, tmp_path / f"steady{seed}.parquet").path
+        for seed in (1, 2)
+    ]
     horizon = parse_horizon("40x")
-    fitted = fit([source], tmp_path / "out", FitOptions(horizon=horizon, code=True))
+    fitted = fit(sources, tmp_path / "out", FitOptions(horizon=horizon, code=True))
+    assert fitted.answer.known.runs == 2
     size, asked = fitted.answer.size, fitted.longer.rows[-1]
     assert asked.needed.region <= size.region < asked.needed.region * 1.002
     assert asked.chance <= 0.01 < fitted.longer.rows[0].chance + 0.01
-    assert size.margin > fit([source], tmp_path / "as long").answer.size.margin
+    shorter = fit(sources, tmp_path / "as long").answer.size
+    assert size == replace(shorter, margin=size.margin) and size.margin > shorter.margin
     assert load_plan(tmp_path / "out/plan.toml").region == fitted.plan_file.region
     assert fitted.answer.kept is not None or fitted.plan_file.region == size.region
     told = " ".join(" ".join(printed(fitted, capsys)).split())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_traces import heapfit
 from typer.testing import CliRunner
 
 from heapfit.cli.main import make_app
@@ -233,6 +234,16 @@ def test_a_leak_gets_the_time_when_memory_ends():
     assert outlook.run_out.earliest < outlook.run_out.after
     assert outlook.run_out.latest is not None
     assert outlook.run_out.after < outlook.run_out.latest
+
+
+def test_where_the_lows_are_at_nothing_no_time_is_told(tmp_path):
+    rng = np.random.default_rng(7)
+    minutes = np.arange(600)
+    free = np.maximum(12_000 - 20 * minutes - rng.exponential(800, 600), 0).astype(int)
+    lines = [f"I ({60_000 * at}) heap: free {one}\n" for at, one in zip(minutes, free, strict=True)]
+    (tmp_path / "device.log").write_text("".join(lines))
+    shown = heapfit("forecast", "device.log", folder=tmp_path)
+    assert "at its lows nothing is free already." in " ".join(shown.stdout.split())
 
 
 def test_a_leak_is_seen_through_a_cycle():

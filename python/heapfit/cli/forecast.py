@@ -137,6 +137,8 @@ def _describe_decline(outlook: Outlook, decline: Decline, run_out: RunOut) -> st
         needed = run_out.bytes_left
         end = f"a request of {needed:,} B fails" if needed else "no block is left"
     log = outlook.log
+    if run_out.after <= 0:
+        return f"{what} by {_rate(decline, log)}: at its lows {end} already."
     latest = f" to {_length(run_out.latest, log)}" if run_out.latest is not None else " or later"
     text = (
         f"{what} by {_rate(decline, log)}: {end} some {_length(run_out.after, log)} "

@@ -72,7 +72,7 @@ def select_plan(
 def decide_again(selection: Selection, options: FitOptions) -> Selection:
     """The selection as the margin of these options makes it; the fitted plan stays."""
     fitted = selection.fitted
-    answer = make_answer(fitted.winner.r_safe or 0, fitted.winner.known, options)
+    answer = make_answer(fitted.answer.size.r_safe, fitted.answer.known, options)
     size = answer.size
     plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
     fitted = replace(fitted, answer=answer, plan_file=plan_file)

@@ -12,6 +12,7 @@ from heapfit import _engine
 from heapfit.memories.demand import Demand
 from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import Point
+from heapfit.plan.quantities import format_share
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace, byte_axis, line_with_marks
 from heapfit.report.drawing.number_text import NO_BREAK, size
@@ -50,7 +51,7 @@ def write_memories_page(
         placing=placing,
         outlook=outlook,
         subject=", ".join(one.name for one in placing.demands),
-        percent=lambda share: f"{100 * share:.1f}{NO_BREAK}%",
+        percent=lambda share: format_share(round(share, 4)).replace(" ", NO_BREAK),
         heap_map_record=record,
         command=command,
     )
