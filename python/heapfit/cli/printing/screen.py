@@ -252,7 +252,7 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column(heading="a run", shown=lambda row: row.name),
     Column(heading="runs out", shown=describe_chance),
-    Column(heading="9 times of 10", shown=describe_chances),
+    Column(heading="90 % interval", shown=describe_chances),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
     Column(heading="from", shown=lambda row: row.needed and row.needed.low),
     Column(heading="to", shown=lambda row: row.needed and row.needed.high),
