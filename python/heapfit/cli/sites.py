@@ -17,8 +17,8 @@ from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.source_lines import SourcePlace, places_in
-from heapfit.memories.demand import demand_of
-from heapfit.plan.memories import find_unmet, names_of
+from heapfit.memories.demand import demand_of, find_unmet
+from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.chains import Chains, sites_with_tags

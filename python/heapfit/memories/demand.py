@@ -6,16 +6,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-from heapfit.plan.memories import BYTES, MemoriesPlan, bits_of
+from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import FREE, RESIZE, is_allocation
+
+Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 
 NEEDS_SHIFT = 8  # in the engine's column of requests: bits needed above the tag
 
@@ -177,3 +179,30 @@ def ends_of(objects: NDArray[np.uint32]) -> NDArray[np.int64]:
     same = objects[order[1:]] == objects[order[:-1]]
     ends[order[:-1][same]] = order[1:][same]
     return ends
+
+
+def find_unmet(needs: Bits, served: Bits) -> Bits:
+    """What each request needs that the memory it was served in does not offer.
+
+    A capability that no memory offers is unknown to the recorder, and is not counted.
+
+    >>> find_unmet(np.uint8([2, 2, 16, 2]), np.uint8([3, 8, 3, 0])).tolist()
+    [0, 2, 0, 0]
+    """
+    offered = np.bitwise_or.reduce(served, initial=np.uint8(0))
+    return np.where(served > 0, needs & ~served & offered, np.uint8(0))
+
+
+def find_memories(memories: Sequence[Memory], served: Bits) -> NDArray[np.int64]:
+    """The index of the memory that each event was served in; -1 where that is unknown.
+
+    It is the one with most of the recorded bits, of these the one with fewest others; unknown if
+    there are two.
+    """
+    bits = np.array([one.bits for one in memories], np.uint8)[:, None]
+    recorded = np.arange(256, dtype=np.uint8)
+    likeness = 9.0 * np.bitwise_count(recorded & bits) - np.bitwise_count(recorded ^ bits)
+    is_alone = (likeness == likeness.max(0)).sum(0) == 1
+    found = np.where(is_alone, likeness.argmax(0), -1)
+    found[0] = -1
+    return np.asarray(found[served], np.int64)

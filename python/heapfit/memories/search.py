@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.memories.demand import Demand
+from heapfit.memories.demand import Demand, find_memories
 from heapfit.memories.joint import Joint, replay_jointly
-from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order, find_memories
+from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
 
 RESERVE = "reserve"  # the part of the first memory that serves requests with needs only
 _UNIT = _engine.REGION_UNIT

@@ -13,9 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.plan import LARGEST_REGION, MOST_TAGS, Plan, plan_table, read_plan, read_sites
@@ -36,7 +33,6 @@ _ANY_SIZE: Final = 2**63 - 1
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
 _SECTION = re.compile(r"[A-Za-z0-9._$]{1,60}")
 
-Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 Order: TypeAlias = tuple[str, ...]  # names of memories, the first one tried first
 
 
@@ -135,33 +131,6 @@ def names_of(bits: int) -> Order:
     ('internal', 'dma')
     """
     return tuple(name for i, name in enumerate(CAPABILITIES) if bits >> i & 1)
-
-
-def find_unmet(needs: Bits, served: Bits) -> Bits:
-    """What each request needs that the memory it was served in does not offer.
-
-    A capability that no memory offers is unknown to the recorder, and is not counted.
-
-    >>> find_unmet(np.uint8([2, 2, 16, 2]), np.uint8([3, 8, 3, 0])).tolist()
-    [0, 2, 0, 0]
-    """
-    offered = np.bitwise_or.reduce(served, initial=np.uint8(0))
-    return np.where(served > 0, needs & ~served & offered, np.uint8(0))
-
-
-def find_memories(memories: Sequence[Memory], served: Bits) -> NDArray[np.int64]:
-    """The index of the memory that each event was served in; -1 where that is unknown.
-
-    It is the one with most of the recorded bits, of these the one with fewest others; unknown if
-    there are two.
-    """
-    bits = np.array([one.bits for one in memories], np.uint8)[:, None]
-    recorded = np.arange(256, dtype=np.uint8)
-    likeness = 9.0 * np.bitwise_count(recorded & bits) - np.bitwise_count(recorded ^ bits)
-    is_alone = (likeness == likeness.max(0)).sum(0) == 1
-    found = np.where(is_alone, likeness.argmax(0), -1)
-    found[0] = -1
-    return np.asarray(found[served], np.int64)
 
 
 def parse_memory(text: str, plan: Plan) -> Memory:
