@@ -320,7 +320,7 @@ def test_a_bad_trace_is_told_with_its_file_and_event(tmp_path: Path, monkeypatch
     with pytest.raises(HeapfitError) as raised:
         profile_trace(trace)
     assert str(raised.value).startswith(
-        f"{trace.path}: event 1: object 3 is freed before it is allocated"
+        f"{tmp_path / 'bimodal.heap'}: event 1: object 3 is freed before it is allocated"
     )
 
 

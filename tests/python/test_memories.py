@@ -22,7 +22,12 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import import_file, open_trace
 from heapfit.memories.changes import try_changed_programs
-from heapfit.memories.demand import demand_of, find_memories, parse_need, require_known_sites
+from heapfit.memories.demand import (
+    demand_of,
+    find_memories,
+    parse_need,
+    require_known_sites,
+)
 from heapfit.memories.joint import replay_jointly
 from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.placing import PlacingOptions, place_requests

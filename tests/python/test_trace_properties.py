@@ -34,27 +34,39 @@ def text_of(lines):
 
 
 def model_of(lines):
-    """The rows that the replay rules ask for, with events of unknown objects dropped."""
+    """The rows that the replay rules ask for, with events of unknown objects dropped.
+
+    What is allocated again while it is live was freed before, which nobody saw.
+    """
     rows = {name: [] for name in COLUMNS}
+
+    def put(*row):
+        for name, value in zip(COLUMNS, row, strict=True):
+            rows[name].append(value)
+
     live = {}
     objects = 0
     time = 0
     for op, object_id, size, log2, step, thread, site in lines:
         time += step
         is_allocation = op in "acm"
-        if is_allocation == (object_id in live):
+        if is_allocation and object_id in live:
+            put(4, live[object_id], 0, 0, time, 0, 0)
+        elif not is_allocation and object_id not in live:
             continue
         if is_allocation:
             live[object_id] = objects
             objects += 1
         is_free = op == "f" or (op == "r" and size == 0)
-        rows["op"].append(4 if is_free else "acmrf".index(op))
-        rows["object"].append(live[object_id])
-        rows["size"].append(0 if is_free else size)
-        rows["alignment"].append(1 << log2 if op == "m" else 0)
-        rows["time"].append(time)
-        rows["thread"].append(thread)
-        rows["site"].append(0 if op == "f" else site)
+        put(
+            4 if is_free else "acmrf".index(op),
+            live[object_id],
+            0 if is_free else size,
+            1 << log2 if op == "m" else 0,
+            time,
+            thread,
+            0 if op == "f" else site,
+        )
         if is_free:
             del live[object_id]
     first = rows["time"][0] if rows["time"] else 0

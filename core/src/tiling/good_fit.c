@@ -54,14 +54,14 @@ static FORCE_INLINE void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t siz
 /* Makes a used chunk free, of which from safety level 1 on is known what is behind it, and joins it
  * with what is free beside it. From level 1 on false, and nothing changed, if the free chunk before
  * it is not sound, or else that behind it; of both the latter is known to be. */
-static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, used_chunk used) {
-    uint32_t chunk = used.offset;
-    uint32_t size = chunk_size(used.header);
+static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
+                            uint32_t top, uint32_t behind) {
+    uint32_t size = chunk_size(header);
     const uint32_t next = chunk + size;
-    if ((used.header & AFTER_FREE) != 0) {
+    if ((header & AFTER_FREE) != 0) {
         const uint32_t word = load_word(heap, chunk - HEADER_SIZE);
         const uint32_t before = free_size(word);
-        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, used.top)) {
+        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, top)) {
             return false;
         }
         if (HFIT_SAFETY >= 1) {
@@ -71,10 +71,11 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, used_chunk u
         size += before;
     }
     if (HFIT_SAFETY < 1) {
-        load_behind(heap, &used);
+        top = load_word(heap, TOP);
+        behind = next == top ? 0 : load_word(heap, next);
     }
-    uint32_t word = used.behind;
-    if (next == used.top) {
+    uint32_t word = behind;
+    if (next == top) {
         lower_top(heap, chunk, size, next);
         return true;
     }
@@ -82,15 +83,22 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, used_chunk u
         store_word(heap, next, word | AFTER_FREE);
         word = free_word(size);
     } else {
-        if (!CHECKS_WORDS || (used.header & AFTER_FREE) != 0) {
+        if (!CHECKS_WORDS || (header & AFTER_FREE) != 0) {
             index_remove(heap, next);
-        } else if (!is_whole(heap, next, word, used.top) || !take_out(heap, next, used.top)) {
+        } else if (!is_whole(heap, next, word, top) || !take_out(heap, next, top)) {
             return false;
         }
         word = longer_word(word, size);
     }
     put_free(heap, plan, chunk, word);
     return true;
+}
+
+static FORCE_INLINE bool release_used(hfit_heap *heap, const hfit_plan *plan,
+                                      const used_chunk *used) {
+    const bool is_loaded = HFIT_SAFETY >= 1;
+    return release(heap, plan, used->offset, used->header, is_loaded ? used->top : 0,
+                   is_loaded ? used->behind : 0);
 }
 
 /* Makes the first `needed` bytes of a free chunk, whose header stands as this word and which is out
@@ -157,7 +165,7 @@ static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *pl
     if (block == NULL || !find_used(heap, plan, block, &chunk)) {
         return 0;
     }
-    const bool is_free = release(heap, plan, chunk);
+    const bool is_free = release_used(heap, plan, &chunk);
     if (CHECKS_WORDS && !is_free) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return 0;
@@ -187,11 +195,13 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
     HFIT_ASSERT(chunk_size(header) >= needed);
     if (left >= CHUNK_LEAST || (left != 0 && free_behind(heap, chunk + needed + left) != 0)) {
         store_word(heap, chunk, header - left);
-        used_chunk rest = {.offset = chunk + needed, .header = left};
+        used_chunk rest;
+        rest.offset = chunk + needed;
+        rest.header = left;
         if (HFIT_SAFETY >= 1) {
             load_behind(heap, &rest);
         }
-        const bool is_free = release(heap, plan, rest);
+        const bool is_free = release_used(heap, plan, &rest);
         if (CHECKS_WORDS && !is_free) {
             store_word(heap, chunk, header);
         }

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.placement import Placement
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.memories import parse_memory, require_different
@@ -35,7 +36,7 @@ _MOST_TRIALS = 5_000  # of one buffer in a bank, when a way is improved
 _MOST_PROVEN = 40  # buffers, for a search that proves a division
 _MOST_NODES = 50_000  # of that search
 _NOWHERE = -1
-_NO_HEAP = Plan("best_fit")  # buffers in banks have none
+_NO_HEAP = Plan(MEMORY_HEAPS[0])  # buffers in banks have none
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
@@ -85,7 +85,7 @@ class Joining:
 def join_programs(
     first: Trace | Path | str,
     second: Trace | Path | str,
-    allocator: str = "best_fit",
+    allocator: str = MEMORY_HEAPS[0],
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Joining:
