@@ -241,6 +241,25 @@ def test_a_line_may_have_any_length(step):
     assert rows == [*((ALLOC, i, 16) for i in range(1000)), (FREE, 0, 0)]
 
 
+@pytest.mark.parametrize("step", [7, 1 << 20])
+@pytest.mark.parametrize("between", [" ", ", ", "|", ")"])
+@pytest.mark.parametrize(
+    "form",
+    ["malloc({size}) = 0x{at:x}", "Alloc: 0x{at:x} -> {size} at f.c:3", "#m:0x{at:x};0-{size}"],
+)
+def test_no_call_is_lost_where_a_long_line_is_cut(form, between, step):
+    """Lines are read in pieces: a call that begins in one and ends in the next is whole."""
+    calls = [form.format(size=100 + i, at=0x20000000 + 64 * i) for i in range(400)]
+    reader, rows = read(("(" * 5000 + between.join(calls) + "\n").encode(), step)
+    assert rows == [(ALLOC, i, 100 + i) for i in range(400)]
+    assert reader.notes == []
+
+
+def test_a_long_line_without_a_call_is_counted_once():
+    reader, _ = read(b"x" * 20000 + b"\nmalloc(8) = 0x10\n" + b"y " * 5000 + b"\n", 1 << 20)
+    assert reader.notes == ["2 lines of other text passed over."]
+
+
 def test_refused_requests_are_counted():
     reader, rows = read(
         b"malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"

@@ -142,6 +142,7 @@ constexpr std::string_view first_half = " <unfinished ...>";
 constexpr std::string_view second_half = "<... ";
 constexpr std::string_view second_half_end = " resumed> ";
 constexpr std::size_t most_halves = 4096;
+constexpr std::size_t longest_call = 1024; // that a line in pieces may have across two
 
 // A call by its thread, if the line begins with one, and its function.
 std::string key_of(std::string_view line, std::string_view function) {
@@ -207,7 +208,14 @@ void HeapLogTrace::finish() {
 }
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
+    std::string joined; // of a line in pieces: a call may begin in one and end in the next
+    goes_on_ = number == lines_;
     lines_ = number;
+    if (goes_on_ && !rest_.empty()) {
+        joined = rest_.append(line);
+        line = joined;
+    }
+    rest_.clear();
     if (line.find('<') == line.npos) { // no half of a call
         take_whole(line, number);
     } else if (const std::size_t end = line.find(first_half); end != line.npos) {
@@ -225,9 +233,11 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
         header_.source = dialect_ ? dialects[*dialect_].source : header_.source;
     }
     if (!dialect_ && own_.empty()) {
-        other_lines_ += !take_listed(line, number);
+        pass_over(!take_listed(line, number));
+        keep_rest(line, line.size());
         return;
     }
+    const std::size_t size = line.size();
     std::string blanks; // descriptions have these
     if (!own_.empty() && line.find('\t') != line.npos) {
         blanks = line;
@@ -236,10 +246,25 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     }
     HeapCall call;
     bool has_call = take_next_call(line, patterns(), call);
-    other_lines_ += !has_call;
+    pass_over(!has_call);
     for (; has_call; has_call = take_next_call(line, patterns(), call)) {
         apply(call, number);
     }
+    keep_rest(line, size);
+}
+
+// Keeps what is behind the last call of a text of so many bytes, if it may be a piece of a line.
+void HeapLogTrace::keep_rest(std::string_view line, std::size_t size) {
+    if (size > longest_line / 2) { // as all pieces but the last are
+        rest_ = line.substr(line.size() - std::min(line.size(), longest_call));
+    }
+}
+
+// Counts lines without a call, a line in pieces once.
+void HeapLogTrace::pass_over(bool is_other) {
+    other_lines_ -= goes_on_ && is_other_;
+    is_other_ = is_other && (!goes_on_ || is_other_);
+    other_lines_ += is_other_;
 }
 
 // NuttX lists what is free in a table of its own, too.

@@ -115,7 +115,7 @@ class MaximaSample:
 
 
 def sample_maxima(maxima: Maxima, dependence: float = 1.0) -> MaximaSample:
-    """The sample of at least two maxima, of which so many neighbours tell what one alone would."""
+    """The sample of three maxima or more, of which so many neighbours tell what one alone would."""
     values = np.asarray(maxima, np.float64)
     mean, spread = (float(one) for one in _find_moments(values))
     count = max(_FEWEST, round(len(values) / dependence))

@@ -50,6 +50,8 @@ class HeapLogTrace {
     void keep_half(std::string_view text);
     [[nodiscard]] std::string join_halves(std::string_view line);
     void take_whole(std::string_view line, std::uint64_t number);
+    void pass_over(bool is_other);
+    void keep_rest(std::string_view line, std::size_t size);
     void apply(HeapCall call, std::uint64_t number);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
@@ -66,6 +68,9 @@ class HeapLogTrace {
     std::optional<NodeTable> table_;            // that is being read
     bool lists_free_ = false;                   // what is listed next is free
     bool has_order_ = true;                     // the last table did
+    std::string rest_;                          // behind the last call of a line in pieces
+    bool goes_on_ = false;                      // this piece continues the line before
+    bool is_other_ = false;                     // the line has had no call so far
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

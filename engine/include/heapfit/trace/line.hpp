@@ -148,14 +148,15 @@ class LineSplitter {
         tail_ += part;
     }
 
-    // Takes the front of a line that is too long, up to the last end of a call, or else of a word.
+    // Takes the front of a line that is too long, up to the last end of a call or else of a word,
+    // or else to where no number is cut.
     template <class Take>
     std::size_t pass_piece(std::string_view line, std::uint64_t number, Take take) const {
         if (!in_pieces_) {
             refuse_line(number, "longer than " + std::to_string(longest_) + " bytes");
         }
         line = line.substr(0, longest_);
-        for (const char *ends : {")};", " "}) {
+        for (const char *ends : {")};", " ", "(){}[]<>,;:=|/\\\"'#@-+\t"}) {
             const std::size_t last = line.find_last_of(ends);
             if (last != line.npos && last >= longest_ / 2) {
                 line = line.substr(0, last + 1);
