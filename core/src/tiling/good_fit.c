@@ -51,17 +51,17 @@ static FORCE_INLINE void lower_top(hfit_heap *heap, uint32_t chunk, uint32_t siz
     store_word(heap, TOP, chunk);
 }
 
-/* Makes a used chunk free, of which from safety level 1 on is known what is behind it, and joins it
- * with what is free beside it. From level 1 on false, and nothing changed, if the free chunk before
- * it is not sound, or else that behind it; of both the latter is known to be. */
+/* Makes a used chunk free, of which `used` tells from safety level 1 on what is behind it, and
+ * joins it with what is free beside it. From level 1 on false, and nothing changed, if the free
+ * chunk before it is not sound, or else that behind it; of both the latter is known to be. */
 static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t header,
-                            uint32_t top, uint32_t behind) {
+                            const used_chunk *used) {
     uint32_t size = chunk_size(header);
     const uint32_t next = chunk + size;
     if ((header & AFTER_FREE) != 0) {
         const uint32_t word = load_word(heap, chunk - HEADER_SIZE);
         const uint32_t before = free_size(word);
-        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, top)) {
+        if (!is_previous(heap, chunk, word) || !take_out(heap, chunk - before, used->top)) {
             return false;
         }
         if (HFIT_SAFETY >= 1) {
@@ -70,15 +70,12 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
         chunk -= before;
         size += before;
     }
-    if (HFIT_SAFETY < 1) {
-        top = load_word(heap, TOP);
-        behind = next == top ? 0 : load_word(heap, next);
-    }
-    uint32_t word = behind;
+    const uint32_t top = HFIT_SAFETY >= 1 ? used->top : load_word(heap, TOP);
     if (next == top) {
         lower_top(heap, chunk, size, next);
         return true;
     }
+    uint32_t word = HFIT_SAFETY >= 1 ? used->behind : load_word(heap, next);
     if ((word & CHUNK_FREE) == 0) {
         store_word(heap, next, word | AFTER_FREE);
         word = free_word(size);
@@ -92,13 +89,6 @@ static RELEASE bool release(hfit_heap *heap, const hfit_plan *plan, uint32_t chu
     }
     put_free(heap, plan, chunk, word);
     return true;
-}
-
-static FORCE_INLINE bool release_used(hfit_heap *heap, const hfit_plan *plan,
-                                      const used_chunk *used) {
-    const bool is_loaded = HFIT_SAFETY >= 1;
-    return release(heap, plan, used->offset, used->header, is_loaded ? used->top : 0,
-                   is_loaded ? used->behind : 0);
 }
 
 /* Makes the first `needed` bytes of a free chunk, whose header stands as this word and which is out
@@ -165,7 +155,7 @@ static FORCE_INLINE size_t heap_free_usable(hfit_heap *heap, const hfit_plan *pl
     if (block == NULL || !find_used(heap, plan, block, &chunk)) {
         return 0;
     }
-    const bool is_free = release_used(heap, plan, &chunk);
+    const bool is_free = release(heap, plan, chunk.offset, chunk.header, &chunk);
     if (CHECKS_WORDS && !is_free) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, block);
         return 0;
@@ -201,7 +191,7 @@ static void shrink(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint3
         if (HFIT_SAFETY >= 1) {
             load_behind(heap, &rest);
         }
-        const bool is_free = release_used(heap, plan, &rest);
+        const bool is_free = release(heap, plan, rest.offset, rest.header, &rest);
         if (CHECKS_WORDS && !is_free) {
             store_word(heap, chunk, header);
         }
