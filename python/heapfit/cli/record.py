@@ -29,7 +29,7 @@ from heapfit.importers.target_log import (
     record_emulated,
     record_serial,
 )
-from heapfit.outputs.ours import require_replaceable
+from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan_file import load_plan
 from heapfit.report.heap.live import serve_live
 from heapfit.trace.chains import DEPTH
@@ -50,29 +50,37 @@ def run(command: RecordCommand) -> None:
     source = _select_source(words, command.serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
-    recorded: TargetRecording | ProgramRecording
-    with _watch(command) as listener, step_bar() as progress:
-        if command.serial is not None and command.serial.is_file():
-            recorded = TargetRecording(import_frames(command.serial, target, progress), "whole")
-        elif command.serial is not None:
-            with listener(FollowedFrames(log_of_line(target))):
-                recorded = record_serial(
-                    command.serial, command.baud, command.seconds, target, progress
-                )
-        elif command.qemu is not None:
-            emulation = Emulation(
-                command.qemu, words, command.machine, command.seconds, command.icount
-            )
-            recorded = record_emulated(emulation, target, progress, listener=listener)
-        else:
-            options = RecordOptions(command.children, command.site_depth, listener)
-            recorded = record(words, target, options, progress)
+    with keep_earlier(target) as kept:
+        recorded = _record(command, words, target)
     if isinstance(recorded, TargetRecording):
         print_result(_target_parts(recorded), command.as_json)
     else:
         print_result(_parts(recorded), command.as_json)
-    if _is_interrupted(recorded):
-        raise KeyboardInterrupt  # what was recorded until then is stored
+    if kept is not None and target.exists():
+        note(f"{kept}: the earlier recording of that name, kept (--force replaces it)")
+    _end_as(recorded)
+
+
+def _record(
+    command: RecordCommand, words: tuple[str, ...], target: Path
+) -> TargetRecording | ProgramRecording:
+    """Records the serial line, the image or the program that the command names."""
+    with _watch(command) as listener, step_bar() as progress:
+        if command.serial is not None and command.serial.is_file():
+            return TargetRecording(import_frames(command.serial, target, progress), "whole")
+        if command.serial is not None:
+            log = log_of_line(target)
+            with keep_earlier(log), listener(FollowedFrames(log)):
+                return record_serial(
+                    command.serial, command.baud, command.seconds, target, progress
+                )
+        if command.qemu is not None:
+            emulation = Emulation(
+                command.qemu, words, command.machine, command.seconds, command.icount
+            )
+            return record_emulated(emulation, target, progress, listener=listener)
+        options = RecordOptions(command.children, command.site_depth, listener)
+        return record(words, target, options, progress)
 
 
 @contextmanager
@@ -91,11 +99,18 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
         yield listener
 
 
-def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:
-    """True if the run was interrupted; a serial line's recording always ends so, and is not."""
+def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
+    """Ends as a recorded program did, by the shell's rule: its status, or 128 and its signal.
+
+    A serial line's recording always ends by Ctrl-C, which is no failure.
+    """
     if isinstance(recorded, TargetRecording):
-        return recorded.is_interrupted
-    return recorded.status == -signal.SIGINT
+        if recorded.is_interrupted:
+            raise KeyboardInterrupt  # what was recorded until then is stored
+    elif recorded.status == -signal.SIGINT:
+        raise KeyboardInterrupt
+    elif recorded.status:
+        raise typer.Exit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 
 def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
