@@ -72,7 +72,7 @@ def test_a_chain_tells_apart_what_asks_through_one_function(program, recorded):
     assert sorted(above) == [["keep", "main"], ["main"], ["use", "main"]]
     assert {one["place"]["line"] for one in sites} == {"program.c:4"}
     shown = heapfit("sites", path, "--program", program).stdout
-    assert "ask, program.c:4 < keep < main\n" in shown
+    assert "keep, program.c:7 < main\n" in shown
 
 
 def test_direct_callers_are_the_same_at_either_depth(recorded):
