@@ -141,10 +141,10 @@ def _judge(fit: Fit) -> tuple[str, str]:
     held = fit.holdout
     if held.seen_refused:
         return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if fit.kinds.growth:
+        return UNSURE, "Growing"
     if not fit.answer.is_enough:
         return UNSURE, "Too few recordings"
-    if fit.kinds.growth:
-        return UNSURE, "Live bytes grow"
     return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
 
 
