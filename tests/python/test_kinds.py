@@ -178,4 +178,5 @@ def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsy
     page = fitted.paths.report.read_text()
     assert "Kind of recording: growing" in page
     assert '<span class="badge">Growing</span>' in page
+    assert "too few" not in page
     assert '"chart-kind"' in page

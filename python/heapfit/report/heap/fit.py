@@ -124,7 +124,10 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=(*fit.kinds.growth, *fit.answer.sentences()),
+        sentences=(
+            *fit.kinds.growth,
+            *fit.answer.sentences(is_growing=bool(fit.kinds.growth)),
+        ),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
