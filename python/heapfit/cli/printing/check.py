@@ -174,7 +174,7 @@ def _growth_parts(one: CheckedRecording) -> Iterator[Part]:
         yield Line(f"{one.run.name}: no size, call site or task holds more than in the base.")
         return
     yield Line("")
-    yield Line(f"{one.run.name}:")
+    yield Line(" ".join(filter(None, [f"{one.run.name}:", one.grows])))
     yield from _change_tables(changes)
 
 
