@@ -12,8 +12,6 @@ namespace {
 constexpr std::array<const char *, CsvLines::column_count> column_names = {
     "op", "object", "size", "alignment", "time", "thread", "site", "needs", "served"};
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
     {"alloc", Op::alloc},
     {"malloc", Op::alloc},
@@ -119,9 +117,6 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
 }
 
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
-    if (columns_.empty() && line.starts_with(byte_order_mark)) {
-        line.remove_prefix(byte_order_mark.size());
-    }
     const std::size_t count = split(line, fields_, number);
     if (columns_.empty()) {
         fields_.resize(count);

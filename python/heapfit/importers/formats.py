@@ -66,7 +66,7 @@ def _is_wire(head: bytes) -> bool:
 
 
 def _is_csv(head: bytes) -> bool:
-    first = _first_line(head).removeprefix(b"\xef\xbb\xbf").replace(b'"', b"")
+    first = _first_line(head).replace(b'"', b"")
     return {b"op", b"object"} <= set(first.split(b","))
 
 
@@ -167,7 +167,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
         if known.matches(stream.head):
             return known
     _reject_foreign(stream)
-    if len(stream.head) == HEAD and b"\0" not in stream.head:
+    if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
     names = ", ".join(known.name for known in FORMATS)
     raise HeapfitError(
