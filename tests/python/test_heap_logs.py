@@ -163,6 +163,13 @@ def test_a_log_is_known_by_its_lines(form, tmp_path):
     assert import_file(log, tmp_path / "device.parquet").info.source == form
 
 
+def test_every_form_of_the_page_has_its_sample():
+    page = (Path(__file__).parents[2] / "docs/import-formats.md").read_text(encoding="utf-8")
+    table = page.partition("| form | a line | sizes |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert len(table.splitlines()) == len(LOGS)
+    assert f"in one of {len(LOGS)} forms" in page
+
+
 def test_chunks_that_a_heap_rounded_up_are_told():
     reader, _ = read(LOGS["NuttX's memory log"][0].encode())
     assert reader.notes == [
