@@ -183,6 +183,12 @@ def test_sizes_that_are_no_requests_are_told(form):
     assert any(note.startswith("Sizes are those of") for note in reader.notes)
 
 
+def test_a_resize_of_a_block_before_the_log_is_an_allocation_and_told():
+    reader, rows = read(b"malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n")
+    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 32), (FREE, 1, 0)]
+    assert reader.notes == ["1 resize of an unknown block taken as an allocation."]
+
+
 def test_what_was_freed_before_a_list_was_made_is_told():
     """It lives until its address is given again, which is the most that it can have."""
     text, _ = LOGS["ESP-IDF's heap trace"]

@@ -167,7 +167,7 @@ def test_a_pipe_can_be_imported(tmp_path):
         b"%PDF-1.7\n",
         b"\x7fELF" + bytes(range(256)),
         b"{}",
-        b"op;object;size\n",
+        b"op|object|size\n",
         b"\xff\xfeo\x00p\x00",
         gzip.compress(b"", mtime=0),
         gzip.compress(b"nothing known", mtime=0),
@@ -199,7 +199,6 @@ def test_a_file_cut_anywhere_is_read_or_refused_in_one_line(tmp_path, sample):
             refusal(path, tmp_path)
         else:
             assert read == EVENTS[: len(read)]
-            assert sample != "rep" or length == len(whole) - 1
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
