@@ -12,7 +12,7 @@ from heapfit.cli.commands.comparisons import AdversaryCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import inapplicable_parts
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
@@ -46,7 +46,7 @@ def run(command: AdversaryCommand) -> None:
         ) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
-    print_result(_parts(attacks, command.seed), command.as_json)
+    print_result([*_parts(attacks, command.seed), *note_parts(trace.info)], command.as_json)
     if attacks.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed and stored
 

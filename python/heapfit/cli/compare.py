@@ -19,11 +19,11 @@ from heapfit.cli.arguments import (
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import low_level_parts, ranking
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
@@ -254,7 +254,7 @@ def _parts(ranked: _RankingResult, options: MatrixOptions, seed: int | None) -> 
         yield Line(f"Seed of the synthetic workloads: {seed}.")
     yield from _run_parts(ranked.runs)
     for column in matrix.columns:
-        yield from (Note(f"{column.label}: {note}") for note in column.comparison.trace.notes)
+        yield from note_parts(column.comparison.trace, column.label)
     yield from plugin_parts(ranked.foreign)
 
 

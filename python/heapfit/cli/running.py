@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import typer
 
 from heapfit import _engine
 from heapfit.cli.arguments import PointerBits
+from heapfit.cli.printing.parts import Fields, Note, Part
 from heapfit.importers import ImportOptions
 from heapfit.trace.exports import export_holdings
 from heapfit.trace.exports.samples import Holdings
 from heapfit.trace.kinds import Export
+from heapfit.trace.stored import TraceInfo
 
 _TEXTS = (Export.FOLDED, Export.PROMETHEUS)
 
@@ -28,6 +31,13 @@ def import_options(
         _engine.QueueModel(queue)
     bits = int(pointer_bits) if pointer_bits else None
     return ImportOptions(drop_unknown, queue, bits)
+
+
+def note_parts(info: TraceInfo, name: str = "") -> Iterator[Part]:
+    """What importing a recording left out or found doubtful; `name` if it is one of several."""
+    if not name:
+        yield Fields({"notes": info.notes})
+    yield from (Note(f"{name}: {note}" if name else note) for note in info.notes)
 
 
 def require_export(export: Export | None, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from heapfit.cli.commands.recordings import SitesCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
-from heapfit.cli.running import print_export, require_export
+from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
@@ -39,18 +40,20 @@ def run(command: SitesCommand) -> None:
         loaded = load_trace(trace, progress=progress)
         view = command.view or View.PEAK
         if view in _GROUPED and command.export is None:
-            print_result(_GROUPED[view](loaded), command.as_json)
+            print_result(chain(_GROUPED[view](loaded), note_parts(trace.info)), command.as_json)
             return
         callers = _find_callers(loaded, command.programs or [])
         holdings = holdings_by_site(loaded, view, callers.frames())
     if command.export is not None:
         print_export(holdings, command.export)
     elif command.view is not None:
-        print_result(_view_parts(holdings, callers), command.as_json)
+        parts = _view_parts(holdings, callers)
+        print_result(chain(parts, note_parts(trace.info)), command.as_json)
     else:
         if plan is not None:
             plan = replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
-        print_result(_parts(call_sites(loaded), callers, plan), command.as_json)
+        parts = _parts(call_sites(loaded), callers, plan)
+        print_result(chain(parts, note_parts(trace.info)), command.as_json)
 
 
 def _find_callers(loaded: LoadedTrace, programs: Sequence[Path]) -> _Callers:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from heapfit.cli.arguments import (
@@ -16,7 +17,7 @@ from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
 from heapfit.report.sizing import write_trace_page, write_traffic_page
@@ -87,7 +88,7 @@ def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
     if report is not None:
         write_trace_page(report, sizing, source, _pools_command_line(asked))
-    return pools_table(sizing, trace.info, source.name)
+    return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
 
 
 def _size_for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
