@@ -18,12 +18,11 @@ from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.memories import joint_parts
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.sweep import Sweep
 
 _FAILED = 3
 
@@ -36,13 +35,13 @@ def run(command: CheckCommand) -> None:
         measure=command.measure,
         programs=tuple(command.programs or []),
         base_programs=tuple(command.base_programs or []),
-        importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        importing=import_options(command.queue),
     )
     plan = _read_plan(command)
     if plan is not None and plan.memories is not None:
         _check_memories(command, plan.memories, options)
         return
-    with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
+    with progress_bar() as progress, start_sweep(command.workers) as sweep:
         check = check_recordings(command.sources, plan, options, progress, sweep)
     if command.markdown is not None:
         save_markdown(command.markdown, title_of(check), check_parts(check))

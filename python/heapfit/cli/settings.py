@@ -25,7 +25,7 @@ from heapfit.sizing.systems import SettingsOptions, settings_for
 
 
 def run(command: SettingsCommand) -> None:
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    importing = import_options(command.queue)
     options = SettingsOptions(
         command.admission, *_parse_assumptions(command.assume or []), command.sent
     )

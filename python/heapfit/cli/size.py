@@ -16,7 +16,7 @@ from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, require_local, start_sweep
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
 from heapfit.report.sizing import write_trace_page, write_traffic_page
@@ -29,7 +29,7 @@ from heapfit.sweep import Sweep, usable_cores
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 # Parameters that only one kind of source has a use for.
-_RECORDING_PARAMETERS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
+_RECORDING_PARAMETERS = ("sizes", "overall", "queue")
 _TRAFFIC_PARAMETERS = ("admission_by", "overhead", "buffer", "closed_form", "seed")
 
 
@@ -47,7 +47,7 @@ def run(command: SizeCommand) -> None:
             curve=command.report is not None,
         )
         parts = _size_for_traffic(
-            command.source, aim, command.workers or usable_cores(), command.report
+            command.source, aim, require_local(command.workers) or usable_cores(), command.report
         )
     else:
         reject_options(
@@ -55,14 +55,14 @@ def run(command: SizeCommand) -> None:
             _TRAFFIC_PARAMETERS,
             f"{command.source.name} is no TOML file with [traffic]",
         )
-        importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+        importing = import_options(command.queue)
         pools = PoolOptions(
             [] if command.sizes is None else parse_sizes(command.sizes),
             command.overall,
             command.replications,
         )
         asked = _PoolsRequest(command.source, command.admission, pools, importing)
-        parts = _size_for_recording(asked, Sweep(command.workers, command.cluster), command.report)
+        parts = _size_for_recording(asked, start_sweep(command.workers), command.report)
     print_result(parts, command.as_json)
 
 

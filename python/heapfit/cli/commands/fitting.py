@@ -17,8 +17,6 @@ from heapfit.cli.arguments import (
     Allocators,
     AsJson,
     CallSites,
-    ClusterAddress,
-    DropUnknown,
     EffortOption,
     Everything,
     Exact,
@@ -30,7 +28,6 @@ from heapfit.cli.arguments import (
     Now,
     PlanArgument,
     PlanOption,
-    PointerBitsOption,
     Prefer,
     Programs,
     Queue,
@@ -48,7 +45,7 @@ from heapfit.cli.arguments import (
     take_percent,
     take_size,
 )
-from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
+from heapfit.design.budgets.choice import Method
 from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.targets import Language, Platform
@@ -158,15 +155,6 @@ class FitCommand:
             SEARCHING,
         ),
     ] = None
-    budget_seconds: Annotated[
-        float,
-        make_option(
-            "--budget-seconds",
-            "Time limit of the exact search of pool budgets; past it, the gap is printed.",
-            SEARCHING,
-            min=0.1,
-        ),
-    ] = STANDARD_SECONDS
     search: Annotated[
         int | None, make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0)
     ] = None
@@ -190,12 +178,9 @@ class FitCommand:
         ),
     ] = MOST_FOLDS
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     call_sites: CallSites = False
     sized: Sized = False
     workers: Workers = None
-    cluster: ClusterAddress = None
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -268,10 +253,7 @@ class CheckCommand:
         ),
     ] = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 

@@ -13,9 +13,6 @@ from heapfit.cli.arguments import (
     Admission,
     AsJson,
     ClosedForm,
-    ClusterAddress,
-    DropUnknown,
-    PointerBitsOption,
     Queue,
     ReportPage,
     Seed,
@@ -111,10 +108,7 @@ class SizeCommand:
     seed: Seed = 1
     queue: Queue = None
     report: ReportPage = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 
@@ -140,8 +134,6 @@ class SettingsCommand:
     ] = None
     sent: Annotated[bool, make_option("--sent", "The packets are sent, not received.")] = False
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     as_json: AsJson = False
 
 
@@ -167,14 +159,7 @@ class SimulateCommand:
     ] = None
     report: ReportPage = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     seed: Annotated[int | None, show_in_help(SEED)] = None
-    half_width: Annotated[
-        float | None,
-        make_option(
-            "--half-width", "Simulate until every confidence interval is this narrow.", min=1e-9
-        ),
-    ] = None
     as_json: AsJson = False
 
 

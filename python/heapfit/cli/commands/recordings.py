@@ -8,22 +8,18 @@ from typing import Annotated, ClassVar
 import typer
 
 from heapfit.cli.arguments import (
-    DROP_UNKNOWN,
     FIRMWARE,
     IMPORTING,
     LINE,
-    POINTER_BITS,
     QUEUE,
     SEED,
     AsJson,
-    DropUnknown,
     ExportOption,
     ImageOption,
     InstructionCount,
     Machine,
     PlanOption,
     PointerBits,
-    PointerBitsOption,
     Programs,
     Queue,
     Seconds,
@@ -139,7 +135,9 @@ class ImportCommand:
     ] = None
     workers: Workers = None
     queue: Annotated[str | None, show_in_help(QUEUE)] = None
-    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    drop_unknown: Annotated[
+        bool, make_option("--drop-unknown", "Skip events of unknown objects, and count them.")
+    ] = False
     line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
         str,
@@ -175,7 +173,12 @@ class ImportCommand:
             IMPORTING,
         ),
     ] = False
-    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
+    pointer_bits: Annotated[
+        PointerBits | None,
+        make_option(
+            "--pointer-bits", "Pointer size of the recorded program, if the file does not say it."
+        ),
+    ] = None
     as_json: AsJson = False
 
 
@@ -214,8 +217,6 @@ class ProfileCommand:
         ),
     ] = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     export: ExportOption = None
     as_json: AsJson = False
 

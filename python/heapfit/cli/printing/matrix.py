@@ -7,7 +7,6 @@ A table that is wider than the page goes on in a second panel, with its rows nam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from heapfit.cli.printing import console
@@ -19,7 +18,6 @@ from heapfit.cli.printing.ranking import (
     layout_note,
     marks_of,
     ranking,
-    steps_over_u_max,
 )
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
@@ -32,30 +30,17 @@ _NOT_TRIED = ""  # nothing was said of this candidate on this trace
 _NO_PLAN = "n/a"
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixOptions:
-    """What a matrix shows in addition to the regions."""
-
-    granularity: int | None = None  # bytes of a low-level allocator's step
-    sram: Sram | None = None
-
-
-def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
-    """R_safe / U_max and what else was asked for; then what the marks mean."""
-    yield Fields({"traces": [_trace_fields(one, options) for one in matrix.columns]})
+def matrix_table(matrix: Matrix, sram: Sram | None) -> Iterator[Part]:
+    """R_safe / U_max, and what the marks mean."""
+    yield Fields({"traces": [_trace_fields(one, sram) for one in matrix.columns]})
     yield Fields({"mean_over_u_max": {one: matrix.mean_over_u_max(one) for one in matrix.names}})
     yield Line("R_safe / U_max")
     yield from _regions(matrix)
     yield from _explain_marks(matrix)
-    step = options.granularity
-    if step is not None:
-        yield Line("")
-        yield Line(f"R_max / U_max, R_max in steps of {step:,} B")
-        yield from _panels_of(matrix, lambda row: _ratio(steps_over_u_max(row, step)))
 
 
-def _trace_fields(column: TraceColumn, options: MatrixOptions) -> dict[str, object]:
-    ranked = ranking(column.comparison, options.sram, options.granularity)
+def _trace_fields(column: TraceColumn, sram: Sram | None) -> dict[str, object]:
+    ranked = ranking(column.comparison, sram)
     its = {"trace": column.label, "source": column.comparison.trace.source}
     return its | content_of(ranked)
 
