@@ -153,6 +153,15 @@ Allocators: TypeAlias = Annotated[
     ),
 ]
 AlignmentOption: TypeAlias = Annotated[Alignment, make_option("--alignment", ALIGNMENT_HELP)]
+Bases: TypeAlias = Annotated[
+    list[Path] | None,
+    make_option(
+        "--base",
+        "An earlier recording: check shows what grew since, verify's new plans serve it, too.",
+        **take_file(Kind.RECORDING),
+    ),
+]
+TIMES_HELP = "Number of fresh runs: recorded for verify, simulated for size to judge its answer."
 LINE = make_option(
     "--line",
     "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
@@ -177,6 +186,7 @@ Admission: TypeAlias = Annotated[
         parser=make_share_parser(),
     ),
 ]
+POINTER_BITS_HELP = "Pointer size of plug-ins, or of a recorded program whose file does not say it."
 CallSites: TypeAlias = Annotated[
     bool,
     make_option("--call-sites", "The program can pass the call site with each request.", PROGRAM),
@@ -310,9 +320,12 @@ Now: TypeAlias = Annotated[
         metavar="HEAP",
     ),
 ]
-ReportPage: TypeAlias = Annotated[
-    Path | None, make_option("--report", "Write also a page with charts, for a browser.")
-]
+_REPORT = make_option(
+    "--report",
+    "Write also a page with charts, for a browser; of check .md is Markdown, for a pull request.",
+)
+ReportPage: TypeAlias = Annotated[Path | None, _REPORT]
+ReportPages: TypeAlias = Annotated[list[Path] | None, _REPORT]
 Programs: TypeAlias = Annotated[
     list[Path] | None,
     make_option(

@@ -72,7 +72,7 @@ def run(command: CompareCommand) -> None:
         command.plugins or [],
         command.has_crates,
         command.cflags or [],
-        int(command.bits),
+        int(command.pointer_bits),
         command.board,
         command.no_build,
     )

@@ -10,6 +10,7 @@ import typer
 from heapfit import _engine
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
+    POINTER_BITS_HELP,
     Alignment,
     AlignmentOption,
     Allocators,
@@ -97,8 +98,8 @@ class CompareCommand:
             _PLUGIN_GROUP,
         ),
     ] = None
-    bits: Annotated[
-        PointerBits, make_option("--bits", "Pointer width of --plugin and --crates.", _PLUGIN_GROUP)
+    pointer_bits: Annotated[
+        PointerBits, make_option("--pointer-bits", POINTER_BITS_HELP, _PLUGIN_GROUP)
     ] = PointerBits.BITS_32
     no_build: Annotated[
         bool,

@@ -11,11 +11,13 @@ from heapfit.cli.arguments import (
     OUTPUT,
     SEARCH,
     SEARCHING,
+    TIMES_HELP,
     WORKERS,
     Alignment,
     AlignmentOption,
     Allocators,
     AsJson,
+    Bases,
     CallSites,
     EffortOption,
     Everything,
@@ -32,7 +34,7 @@ from heapfit.cli.arguments import (
     Programs,
     Queue,
     RegionOption,
-    ReportPage,
+    ReportPages,
     Seconds,
     Seed,
     Sized,
@@ -214,12 +216,7 @@ class CheckCommand:
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: Annotated[
-        list[Path] | None,
-        make_option(
-            "--base", "An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
-        ),
-    ] = None
+    base: Bases = None
     growth: Annotated[
         float | None,
         make_option(
@@ -237,11 +234,7 @@ class CheckCommand:
             "--measure", "Search the smallest region of recordings that pass, too.", SEARCHING
         ),
     ] = False
-    markdown: Annotated[
-        Path | None,
-        make_option("--markdown", "Write the result also as Markdown, for a pull request."),
-    ] = None
-    report: ReportPage = None
+    report: ReportPages = None
     programs: Programs = None
     base_programs: Annotated[
         list[Path] | None,
@@ -286,17 +279,8 @@ class VerifyCommand:
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, make_option("--times", "Number of fresh runs that must pass.", min=1)] = (
-        10
-    )
-    recordings: Annotated[
-        list[Path] | None,
-        make_option(
-            "--recording",
-            "A recording that the plan was made from; new plans serve it, too.",
-            **take_file(Kind.RECORDING),
-        ),
-    ] = None
+    times: Annotated[int, make_option("--times", TIMES_HELP, min=1)] = 10
+    base: Bases = None
     now: Now = None
     build_now: Annotated[
         str,

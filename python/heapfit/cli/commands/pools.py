@@ -10,6 +10,7 @@ import typer
 
 from heapfit.cli.arguments import (
     SEED,
+    TIMES_HELP,
     Admission,
     AsJson,
     ClosedForm,
@@ -70,7 +71,11 @@ class SizeCommand:
     admission: Admission = 0.999
     sizes: Annotated[
         str | None,
-        make_option("--pool-sizes", "Sizes of the pools, as 64,512,2K.", metavar="SIZE,..."),
+        make_option(
+            "--pool-sizes",
+            "Sizes of the pools, as 64,512,2K; of traffic the one of the fixed pool's blocks.",
+            metavar="SIZE,...",
+        ),
     ] = None
     overall: Annotated[
         bool,
@@ -87,20 +92,12 @@ class SizeCommand:
             **take_size(0, 4096),
         ),
     ] = 0
-    buffer: Annotated[
-        int | None,
-        make_option(
-            "--buffer",
-            "Of traffic: bytes of each fixed buffer [the largest request].",
-            **take_size(1, 2**30),
-        ),
-    ] = None
     closed_form: ClosedForm = False
-    replications: Annotated[
+    times: Annotated[
         int | None,
         make_option(
-            "--replications",
-            "Of traffic or a workload: number of simulated runs that judge the sizes.",
+            "--times",
+            TIMES_HELP,
             min=2,
             max=10_000,
         ),
@@ -132,7 +129,6 @@ class SettingsCommand:
             "bytes have a pool of that name.",
         ),
     ] = None
-    sent: Annotated[bool, make_option("--sent", "The packets are sent, not received.")] = False
     queue: Queue = None
     as_json: AsJson = False
 

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 import typer
 
 from heapfit.cli.arguments import (
-    FIRMWARE,
     IMPORTING,
     LINE,
+    POINTER_BITS_HELP,
     QUEUE,
     SEED,
     AsJson,
@@ -78,15 +78,15 @@ class RecordCommand:
         ),
     ] = 1
     serial: Annotated[
-        Path | None,
+        str | None,
         make_option(
             "--serial",
-            "Record from a serial device until Ctrl-C, or read a log of its line.",
+            "Record from a serial device until Ctrl-C, at 115,200 baud or DEVICE:BAUD, or read a "
+            "log of its line.",
             metavar="DEVICE|LOG",
         ),
     ] = None
     qemu: ImageOption = None
-    baud: Annotated[int, make_option("--baud", "Baud rate of --serial.", FIRMWARE)] = 115_200
     seconds: Seconds = None
     machine: Machine = None
     icount: InstructionCount = None
@@ -175,9 +175,7 @@ class ImportCommand:
     ] = False
     pointer_bits: Annotated[
         PointerBits | None,
-        make_option(
-            "--pointer-bits", "Pointer size of the recorded program, if the file does not say it."
-        ),
+        make_option("--pointer-bits", POINTER_BITS_HELP),
     ] = None
     as_json: AsJson = False
 

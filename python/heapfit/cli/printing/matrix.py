@@ -6,8 +6,7 @@ A table that is wider than the page goes on in a second panel, with its rows nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
@@ -22,8 +21,6 @@ from heapfit.cli.printing.ranking import (
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
-
-Cell: TypeAlias = Callable[[Row], str]
 
 _GAP = "  "
 _NOT_TRIED = ""  # nothing was said of this candidate on this trace
@@ -50,7 +47,7 @@ def _regions(matrix: Matrix) -> Iterator[Line]:
         [
             column.label,
             f"{column.comparison.u_max:,}",
-            *(_text(column, name, _format_regions) for name in matrix.names),
+            *(_text(column, name) for name in matrix.names),
         ]
         for column in matrix.columns
     ]
@@ -71,15 +68,6 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.3f}"
 
 
-def _panels_of(matrix: Matrix, cell: Cell) -> Iterator[Line]:
-    """A table in as many panels as its width takes."""
-    columns = [
-        [column.label, *(_text(column, name, cell) for name in matrix.names)]
-        for column in matrix.columns
-    ]
-    yield from _panel_lines(["allocator", *matrix.names], columns)
-
-
 def _panel_lines(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[Line]:
     for i, panel in enumerate(_panels(names, columns)):
         if i > 0:
@@ -87,10 +75,10 @@ def _panel_lines(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator
         yield from map(Line, _lines([names, *panel]))
 
 
-def _text(column: TraceColumn, name: str, cell: Cell) -> str:
+def _text(column: TraceColumn, name: str) -> str:
     entry = column.cell(name)
     if isinstance(entry, Row):
-        return cell(entry)
+        return _format_regions(entry)
     return _NOT_TRIED if entry is None else _NO_PLAN
 
 
