@@ -173,7 +173,7 @@ def test_bad_input_exits_with_1_and_one_line_on_stderr(source, tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"heapfit: {source}: line 2: free of unknown or freed id 1 "
-        "(--drop-unknown drops such events and counts them)\n"
+        "(heapfit import --drop-unknown drops such events and counts them)\n"
     )
     assert not (tmp_path / "t.parquet").exists()
 

@@ -72,7 +72,7 @@ def test_a_double_free_is_refused_with_its_line():
 def test_a_second_allocation_of_a_live_id_is_refused_with_its_line():
     assert refusal("a 4 8\na 4 9\n") == (
         "line 2: id 4 is allocated again "
-        "(--drop-unknown takes such blocks as freed before and counts them)"
+        "(heapfit import --drop-unknown takes such blocks as freed before and counts them)"
     )
 
 

@@ -36,7 +36,7 @@ _REQUESTS = {
 
 
 def run(command: BoundsCommand) -> None:
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    importing = import_options(command.queue)
     with (
         progress_bar(_WORK) as progress,
         open_trace(command.source, importing, progress) as trace,

@@ -53,7 +53,7 @@ def run(command: PlaceCommand) -> None:
     if command.output is not None:
         require_unedited(command.output)
     options = PlacingOptions(
-        command.share,
+        command.admission,
         command.margin,
         tuple(command.needs or []),
         dict(map(_parse_hot, command.hot or [])),

@@ -36,6 +36,8 @@ from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 
+_STANDARD_RATE = 115_200  # baud
+
 
 def run(command: RecordCommand) -> None:
     if command.site_depth not in (1, DEPTH):
@@ -47,18 +49,17 @@ def run(command: RecordCommand) -> None:
         )
         return
     words = _require_runnable(command.program or (), command.qemu)
-    source = _select_source(words, command.serial, command.qemu)
+    serial, rate = _split_rate(command.serial)
+    source = _select_source(words, serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     recorded: TargetRecording | ProgramRecording
     with _watch(command) as listener, step_bar() as progress:
-        if command.serial is not None and command.serial.is_file():
-            recorded = TargetRecording(import_frames(command.serial, target, progress), "whole")
-        elif command.serial is not None:
+        if serial is not None and serial.is_file():
+            recorded = TargetRecording(import_frames(serial, target, progress), "whole")
+        elif serial is not None:
             with listener(FollowedFrames(log_of_line(target))):
-                recorded = record_serial(
-                    command.serial, command.baud, command.seconds, target, progress
-                )
+                recorded = record_serial(serial, rate, command.seconds, target, progress)
         elif command.qemu is not None:
             emulation = Emulation(
                 command.qemu, words, command.machine, command.seconds, command.icount
@@ -103,6 +104,18 @@ def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ..
     if words and image is None:
         require_kind(Path(words[0]), Kind.PROGRAM)
     return tuple(words)
+
+
+def _split_rate(serial: str | None) -> tuple[Path | None, int]:
+    """The device or log, and the baud rate that DEVICE:BAUD gives it.
+
+    >>> _split_rate("/dev/ttyUSB0:921600")
+    (PosixPath('/dev/ttyUSB0'), 921600)
+    """
+    device, _, rate = (serial or "").rpartition(":")
+    if device and rate.isdecimal():
+        return Path(device), int(rate)
+    return None if serial is None else Path(serial), _STANDARD_RATE
 
 
 def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:

@@ -286,5 +286,5 @@ def _note_unchecked(check: Check) -> Iterator[Part]:
         if unknown and plan.pointer_bits:
             yield Note(
                 f"{', '.join(unknown)}: pointer size unknown; the plan is for "
-                f"{plan.pointer_bits} bit (sizes may differ; give --pointer-bits)."
+                f"{plan.pointer_bits} bit (sizes may differ; give import --pointer-bits)."
             )
