@@ -148,6 +148,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/memory.py
 	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/tailored.py
 	$(PYTHON) bench/choice.py
+	[ -z "$$HEAPFIT_CORPUS" ] || $(PYTHON) bench/cases.py
 	$(PYTHON) bench/packet_pools.py
 	$(PYTHON) bench/check.py
 	$(PYTHON) bench/recorder.py

@@ -241,6 +241,15 @@ def judge_job(runs: int, random: Random) -> bool:
     return low <= max(level, longer.region + 8) and level <= high + 8
 
 
+def judge_chance_of_job(runs: int, random: Random) -> bool:
+    law = draw_law(random)
+    needs = law.draw(random, runs, 0)
+    longer, region = expect_further_runs(needs.tolist()), int(1.1 * needs.max())
+    assert isinstance(longer, LongerRuns)
+    low, high = longer.chance_interval(region, 10)
+    return low <= law.chance(region, 10) <= high
+
+
 def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
     assert isinstance(forecast, Forecast)
     return forecast.low, forecast.high
@@ -486,6 +495,8 @@ def state_by_windows() -> list[Statement]:
         say("region of further runs, 9 times of 10", "fit, jobs",
             "8 needs of any shape, 10 runs, 1 %",
             NINE_OF_TEN, partial(judge_job, 8)),
+        say("runs out, 9 times of 10", "fit, jobs", "8 needs of any shape, 10 runs",
+            NINE_OF_TEN, partial(judge_chance_of_job, 8)),
     ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ COMMANDS = {  # page, and what makes it
     f"{TRACES}/leak.parquet --plan fits/plan.toml --base {TRACES}/base.parquet "
     "--report check.html",
     "compare.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet tlsf best_fit "
-    "--workloads t2_w1,t2_w2 --report compare.html",
+    "t2_w1 t2_w2 --report compare.html",
     "design/plans.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-design --plans design",
     "designs/plans.html": f"fit {TRACES}/base.parquet {TRACES}/clean.parquet "
     f"{TRACES}/keep.parquet -o of-designs --plans designs",

@@ -80,10 +80,12 @@ static inline uint32_t alignment_gap(const hfit_heap *heap, uint32_t offset, uin
     return (uint32_t)(0u - ((uintptr_t)heap + offset)) & (alignment - 1);
 }
 
-/* True if `offset` is a multiple of 4 below `end`: low bits that are not 0 are moved to the top.
- * Where `end` exceeds 1 GiB it may pass one that is no multiple, which only costs time there. */
+/* True if `offset` is a multiple of 4 below `end`. Low bits that are not 0 are moved to the top:
+ * that suffices up to 1 GiB, beyond which a host of 64 bits looks at them again. One of 32 bits may
+ * pass an offset there that is no multiple. */
 static inline bool is_word_below(uint32_t offset, uint32_t end) {
-    return (offset | offset << 30) < end;
+    const bool is_word = UINTPTR_MAX == UINT32_MAX || offset % 4 == 0;
+    return is_word && (offset | offset << 30) < end;
 }
 
 static FORCE_INLINE bool is_alignment_allowed(uint32_t alignment) {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BLOCKS = 12 };
+enum { BLOCKS = 12, DAMAGED_WORDS = 128, LEADS_TO = (1u << 30) + 0x2001 };
 
 /* Around powers of two, where a class more, a bit more of an offset or a sign begins. Where
  * addresses have 32 bits no object is larger than half of them reach. */
@@ -140,6 +140,76 @@ static void every_layout_of_tailored_is_sound_in_a_huge_region(void) {
     sizes = each;
 }
 
+/* Free chunks that do not touch, between blocks. */
+static void make_free_chunks(const test_plan *plan, hfit_heap *heap, unsigned char **blocks) {
+    static const size_t asked[BLOCKS] = {64, 24, 200, 64, 64, 24};
+    for (size_t i = 0; i < BLOCKS; i++) {
+        blocks[i] = plan->allocator->operations->alloc(heap, plan_of(plan), asked[i % 6]);
+    }
+    for (size_t i = 0; i < BLOCKS; i += 2) {
+        free_block(plan, heap, blocks[i], asked[i % 6]);
+    }
+}
+
+static unsigned char *lowest_of(unsigned char **blocks) {
+    unsigned char *lowest = blocks[0];
+    for (size_t i = 1; i < BLOCKS; i++) {
+        lowest = blocks[i] < lowest ? blocks[i] : lowest;
+    }
+    CHECK(lowest != NULL);
+    return lowest;
+}
+
+/* Calls that look at the words. What they find they tell; the sanitizer tells of an access to what
+ * is no word. */
+static void use_damaged(const test_plan *plan, hfit_heap *heap, unsigned char **blocks) {
+    const hfit_operations *operations = plan->allocator->operations;
+    (void)operations->alloc(heap, plan_of(plan), 60);
+    (void)operations->alloc(heap, plan_of(plan), 200);
+    free_block(plan, heap, blocks[1], 24);
+    (void)resize_block(plan, heap, blocks[3], 64, 300);
+    free_block(plan, heap, blocks[5], 24);
+}
+
+/* Each word from the lowest block's header on in turn: no heap looks at its control words. */
+static void damage_each_word(const test_plan *plan, void *region, size_t size) {
+    for (size_t i = 0; i < 2 * DAMAGED_WORDS; i++) {
+        unsigned char *blocks[BLOCKS];
+        hfit_heap *heap = plan->allocator->operations->init(region, size, plan_of(plan));
+        CHECK(heap != NULL);
+        make_free_chunks(plan, heap, blocks);
+        const uint32_t word = i % 2 == 0 ? LEADS_TO : ~(uint32_t)LEADS_TO; /* as a link is coded */
+        memcpy(lowest_of(blocks) + i / 2 * 4 - 4, &word, sizeof word);
+        use_damaged(plan, heap, blocks);
+    }
+}
+
+/* True for heaps that keep links between blocks; not for those with a map, which init clears. */
+static bool has_links(const test_plan *plan) {
+    const char *name = plan->name;
+    const bool has_map = strstr(name, "tailored") == name && strstr(name, "layout=1") == NULL;
+    const bool has_pools = strstr(name, "pool") != NULL || strstr(name, "budgeted") == name;
+    return is_core(plan->allocator) && !has_map && !has_pools;
+}
+
+static void no_damaged_word_leads_to_one_that_is_misaligned(void) {
+    const size_t size = sizes[0];
+    size_t tried = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_links(&plans[i])) {
+            continue;
+        }
+        check_context = plans[i].name;
+        void *region = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        CHECK(region != MAP_FAILED);
+        damage_each_word(&plans[i], region, size);
+        CHECK(munmap(region, size) == 0);
+        tried++;
+    }
+    CHECK(tried > 60);
+}
+
 int main(int words_given, char **words) {
     count = make_test_plans(plans);
     if (words_given > 1 && strcmp(words[1], "all") == 0) {
@@ -147,6 +217,7 @@ int main(int words_given, char **words) {
         sizes = all_sizes;
         size_count = sizeof all_sizes / sizeof all_sizes[0];
     }
+    RUN(no_damaged_word_leads_to_one_that_is_misaligned);
     RUN(every_layout_of_tailored_is_sound_in_a_huge_region);
     RUN(large_blocks_are_sound_in_a_huge_region);
     RUN(every_allocator_is_sound_in_a_huge_region);

@@ -74,6 +74,14 @@ def test_sizes_always_count_and_more_blocks_up_to_a_growth_of_the_peak(loaded: L
     )
 
 
+def test_no_change_is_tried_behind_the_one_that_loses_to_a_rival(loaded: LoadedTrace) -> None:
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLACED)
+    programs, need = ChangedPrograms.from_recordings([loaded]), need_of(loaded, POOLS)
+    found = programs.test(POOLS, need, known, heap_size(need, known).region)
+    assert len(found.results) < len(programs.changes)
+    assert [one.needed > 0 for one in found.results] == [False] * (len(found.results) - 1) + [True]
+
+
 def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:
     """True if a plain heap of this margin for the changed peak serves the changed recording."""
     (columns,) = loaded.batches(REPLAYED)

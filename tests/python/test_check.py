@@ -166,7 +166,7 @@ def test_more_alignment_than_the_regions_start_has_is_red(folder: Path) -> None:
 
 
 def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
-    asked = ("same.heap", "leak.heap", "--plan", "plan.toml", "--markdown", "pull.md")
+    asked = ("same.heap", "leak.heap", "--plan", "plan.toml", "--report", "pull.md")
     assert heapfit("check", *asked, folder=folder).returncode == FAILED
     page = (folder / "pull.md").read_text()
     assert page.startswith("### The heap of 4,096 bytes fails on 1 of 2 recordings\n")
@@ -198,7 +198,7 @@ def test_what_cannot_be_checked_is_one_line(
 ) -> None:
     save_plan(folder / "plan.toml", plan_file(**changed))
     recording(folder / "odd.heap", lines, bits)
-    asked = ("odd.heap", "--plan", "plan.toml", "--markdown", "pull.md")
+    asked = ("odd.heap", "--plan", "plan.toml", "--report", "pull.md")
     done = heapfit("check", *asked, folder=folder)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()

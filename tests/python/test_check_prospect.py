@@ -6,9 +6,10 @@ import pytest
 from test_check import REGION, blocks, plan_file, recording
 
 from heapfit.checks.check import check_recordings
-from heapfit.checks.prospect import FEWEST_RUNS, estimate_need, find_prospect
+from heapfit.checks.prospect import estimate_need, find_prospect
 from heapfit.cli.printing.check import check_parts
 from heapfit.cli.printing.parts import Line
+from heapfit.forecast.horizon import FEWEST_RUNS, expect_further_runs
 
 
 def test_few_recordings_bound_the_chance_and_give_none():
@@ -17,6 +18,15 @@ def test_few_recordings_bound_the_chance_and_give_none():
     assert (prospect.chance, prospect.margin_end) == (None, None)
     assert find_prospect([1000.0] * 3, 1, 1200).highest_chance is None
     assert find_prospect([], 0, 1200).highest_chance is None
+
+
+def test_the_chance_is_that_which_fit_prints_of_the_same_needs():
+    needs = [40_000, 41_000, 39_500, 42_000, 40_300, 41_700, 39_900, 40_800]
+    further = expect_further_runs(needs)
+    assert find_prospect(needs, 0, 43_000).chance == further.chance_interval(43_000, 1)
+    low, high = further.chance_interval(43_000, 1)
+    assert further.chance_interval(43_000, 10)[1] == pytest.approx(1 - (1 - high) ** 10)
+    assert low <= further.chance(43_000, 1) <= high
 
 
 @pytest.mark.parametrize("count", [FEWEST_RUNS, 40])

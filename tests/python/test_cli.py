@@ -173,7 +173,7 @@ def test_bad_input_exits_with_1_and_one_line_on_stderr(source, tmp_path):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         f"heapfit: {source}: line 2: free of unknown or freed id 1 "
-        "(--drop-unknown drops such events and counts them)\n"
+        "(heapfit import --drop-unknown drops such events and counts them)\n"
     )
     assert not (tmp_path / "t.parquet").exists()
 
@@ -299,3 +299,24 @@ def test_a_reader_that_leaves_ends_it_as_it_ends_other_programs(asked):
     )
     os.close(to_it)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
+
+
+NOTED = "f 9\n" + "".join(f"a {i} 24 0 1 7\na {i + 1} 40 0 1 8\nf {i}\n" for i in range(0, 20, 2))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("bounds TRACE", "profile TRACE", "sites TRACE", "sites TRACE --view peak"),
+        *("sites TRACE --view tasks", "adversary TRACE tlsf --search 1", "compare TRACE heap_4"),
+        *("check TRACE --heap heap_4:64K", "settings freertos TRACE", "fit TRACE --output out"),
+        *("place TRACE --memory ram=4K --memory psram=8K", "size TRACE --pool-sizes 40"),
+    ],
+)
+def test_every_command_prints_what_importing_left_out(tmp_path, words):
+    path, trace = tmp_path / "late.heap", tmp_path / "late.parquet"
+    path.write_text(NOTED)
+    heapfit("import", path, "--drop-unknown", "-o", trace)
+    done = heapfit(*words.replace("TRACE", str(trace)).split(), cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1 free of an unknown id dropped." in done.stdout + done.stderr

@@ -62,13 +62,6 @@ def test_workers_change_nothing(folder):
     assert one == two
 
 
-def test_the_half_width_asked_for_is_reached(folder):
-    content = heapfit_json("simulate", "small.toml", "--half-width", "0.01", folder=folder)
-    assert all(
-        one["metrics"]["bandwidth_admission"]["half_width"] <= 0.01 for one in content["results"]
-    )
-
-
 def test_table_and_page_are_written(folder):
     words = ("simulate", "small.toml", "--closed-form", "-o", "out/table.parquet", "--report")
     assert heapfit(*words, "out/page.html", folder=folder).returncode == 0

@@ -100,7 +100,7 @@ def test_a_workload_is_judged_by_other_seeds(tmp_path):
     heapfit("workload", "campus:packets=5000", "--seed", 7, "-o", "c.parquet", folder=tmp_path)
     arguments = ("size", "c.parquet", "--admission", 0.5)
     assert "on 8 other seeds" in heapfit(*arguments, folder=tmp_path).stdout
-    content = heapfit_json(*arguments, "--replications", 2, "--overall", folder=tmp_path)
+    content = heapfit_json(*arguments, "--times", 2, "--overall", folder=tmp_path)
     assert content["unseen"]["evidence"] == "seeds" and content["unseen"]["draws"] == 2
     assert content["overall"] and content["refused"] <= 0.5
 
@@ -212,7 +212,7 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
             ("size", "t.txt", "--closed-form"),
             "--closed-form has no effect here: t.txt is no TOML file",
         ),
-        (("size", "t.txt", "--sent"), "No such option: --sent"),
+        (("size", "t.txt", "--assume", "sent=1"), "No such option: --assume"),
         (
             ("size", "traffic.toml", "--queue", "fifo:1"),
             "--queue has no effect here: traffic.toml is",

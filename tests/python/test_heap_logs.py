@@ -163,6 +163,13 @@ def test_a_log_is_known_by_its_lines(form, tmp_path):
     assert import_file(log, tmp_path / "device.parquet").info.source == form
 
 
+def test_every_form_of_the_page_has_its_sample():
+    page = (Path(__file__).parents[2] / "docs/import-formats.md").read_text(encoding="utf-8")
+    table = page.partition("| form | a line | sizes |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    assert len(table.splitlines()) == len(LOGS)
+    assert f"in one of {len(LOGS)} forms" in page
+
+
 def test_chunks_that_a_heap_rounded_up_are_told():
     reader, _ = read(LOGS["NuttX's memory log"][0].encode())
     assert reader.notes == [
@@ -174,6 +181,12 @@ def test_chunks_that_a_heap_rounded_up_are_told():
 def test_sizes_that_are_no_requests_are_told(form):
     reader, _ = read(LOGS[form][0].encode())
     assert any(note.startswith("Sizes are those of") for note in reader.notes)
+
+
+def test_a_resize_of_a_block_before_the_log_is_an_allocation_and_told():
+    reader, rows = read(b"malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n")
+    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 32), (FREE, 1, 0)]
+    assert reader.notes == ["1 resize of an unknown block taken as an allocation."]
 
 
 def test_what_was_freed_before_a_list_was_made_is_told():

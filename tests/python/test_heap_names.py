@@ -68,7 +68,7 @@ def test_a_page_is_drawn_of_a_simulated_heap(folder):
 
 
 def test_drawn_workloads_are_asked_of_systems_heaps_too(folder):
-    asked = ("--workloads", "t2_w1:events=300", "heap_4")
+    asked = ("t2_w1:events=300", "heap_4")
     (row,) = heapfit_json("compare", *asked, folder=folder)["rows"]
     assert row["r_safe"] > 0
 

@@ -83,7 +83,7 @@ def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
     [
         ("fit", "Missing argument 'SOURCE'."),
         ("fit run.heap --workers 0", "'--workers': must be at least 1"),
-        ("fit run.heap --workers 9999", "'--workers': must be at most 1024"),
+        ("fit run.heap --workers 9999", "'--workers': must be at most 1,024"),
         ("fit run.heap --peak many", "'--peak': many is not a size in bytes, such as 65536"),
         ("fit run.heap --margin much", "'--margin': much is not a percentage from 0 to 9999"),
     ],

@@ -77,7 +77,7 @@ TEN = {  # what each leaves when it ends
     "plans": "fit small.heap -o out --plans plans",
     "front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
     "compare": "compare small.heap tlsf --workers 1 --report page.html",
-    "check": "check small.heap --plan plan.toml --report page.html --markdown page.md",
+    "check": "check small.heap --plan plan.toml --report page.html --report page.md",
     "reproduce": "reproduce 000-2 --small --workers 1 --report page.html",
     "record": "record -o out.parquet -- ls",
     "size": "size small.heap --report page.html",

@@ -44,5 +44,5 @@ def test_help_of_a_command_loads_none(name):
 
 def test_all_forms_of_help_and_the_version_load_none():
     assert printed("help", "size") == printed("size", "-h") == printed("size", "--help")
-    assert "--replications" in printed("size", "--help-all")
+    assert "--times" in printed("size", "--help-all")
     assert printed("--version").startswith("heapfit ")

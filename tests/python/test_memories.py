@@ -290,6 +290,8 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert [
         one for lines in placing.system_lines.values() for one in lines if one not in page
     ] == []
+    record = json.loads(re.search(r'id="map-data">(.*?)</script>', page, re.DOTALL)[1])
+    assert len({one["height"] for one in record["heaps"]}) > 1, "each memory has its own scale"
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)

@@ -38,7 +38,7 @@ MISSPELT = [
     ("generate plan.toml --for freertoss", "freertos"),
     ("generate plan.toml --language rst", "rust"),
     ("generate plan.toml", "tlsf"),
-    ("slotbuf 10 10 --allocator segregated_fitt", "segregated_fit"),
+    ("slotbuf 10 10 segregated_fitt", "segregated_fit"),
 ]
 
 

@@ -63,8 +63,8 @@ def test_fit_shows_ten_options_and_groups_the_others():
 def test_no_name_of_an_option_has_two_meanings():
     counts = count_options()
     assert counts.ambiguous == ()
-    assert counts.names <= 110
-    assert counts.entries <= 243
+    assert counts.names <= 90
+    assert counts.entries <= 204
     assert (counts.commands, counts.entries) == (len(NAMES), len(list(list_entries())))
 
 
@@ -159,11 +159,17 @@ def test_an_option_takes_every_form(region, tmp_path):
         ("check run.heap --plan plan.toml --growth much", "'--growth': much is not a percentage"),
         ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
         ("size run.heap --admission 101%", "'--admission': must be at most 1"),
-        ("slotbuf 1 1 --min 0", "'--min': must be at least 1"),
+        ("import run.heap --workers many", "'--workers': many is neither a number nor an address"),
+        (
+            "compare run.heap tlsf -o x --workers tcp://host:1",
+            "this runs here alone (give a number)",
+        ),
+        ("slotbuf 1 1 --region 0", "'--region': must be at least 1"),
     ],
 )
 def test_a_bad_value_is_told_in_one_line(words, told, tmp_path, monkeypatch):
     (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "run.heap").write_text("a 0 8\n")
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(make_app(), words.split())
     assert done.exit_code == 2

@@ -25,7 +25,6 @@ FILES = [
     "record -o {} -- sh -c :",
     "profile small.heap -o {}",
     "bounds small.heap --search 0 -o {}",
-    "check small.heap --plan plan.toml --markdown {}",
     "check small.heap --plan plan.toml --report {}",
     "compare small.heap tlsf --report {}",
     "place small.heap --memory a=64K --memory b=1M -o {}",

@@ -249,7 +249,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     plan, trace = str(fitted.paths.plan), str(fitted.trace.path)
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],
-        ["compare", trace, "tlsf", "--workloads", "t2_w1:events=500", "--report", "compare.html"],
+        ["compare", trace, "tlsf", "t2_w1:events=500", "--report", "compare.html"],
         ["fit", trace, "-o", "fit", "--plans", "plans", "--front", "front", "--allocators", "tlsf"],
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["check", trace, "--base", trace, "--report", "beside.html"],

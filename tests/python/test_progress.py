@@ -18,7 +18,7 @@ COMMANDS = {
     "import": "import small.heap -o a.parquet",
     "check": "check small.heap --plan plan.toml --measure",
     "compare": "compare small.heap tlsf best_fit --workers 1",
-    "compare several": "compare small.heap --workloads t2_w1:events=300 tlsf --workers 1",
+    "compare several": "compare small.heap t2_w1:events=300 tlsf --workers 1",
     "fit, plans": "fit small.heap -o out --plans plans",
     "fit several, plans": "fit small.heap other.heap --folds 2 --workers 1 -o out --plans plans",
     "fit, front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",

@@ -229,6 +229,15 @@ def test_a_handler_that_allocates_within_a_call_changes_nothing(build, tmp_path)
     assert reader.notes == []
 
 
+def test_an_allocator_that_is_preloaded_too_stands_behind_the_recorder(
+    build, tmp_path, monkeypatch
+):
+    program, heap = build("deaths"), build("bump_heap", "-shared", "-fPIC")
+    monkeypatch.setenv("LD_PRELOAD", str(heap))
+    record.record([str(program), "10", "segv"], tmp_path / "out.parquet")
+    assert Trace.open(tmp_path / "out.parquet").info.events == 10
+
+
 @pytest.mark.parametrize("turn", range(5))
 def test_every_call_that_returned_before_a_kill_is_recorded(build, tmp_path, turn):
     counters = tmp_path / "counters"

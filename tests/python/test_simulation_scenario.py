@@ -11,7 +11,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.simulation.arrivals import Poisson
 from heapfit.simulation.holding import EmpiricalHolding, ExponentialHolding
-from heapfit.simulation.scenario import load_scenario, with_settings
+from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.sizes import EmpiricalSize, UniformSize
 from heapfit.simulation.traffic import load_traffic
 
@@ -210,12 +210,9 @@ def test_a_recording_that_is_not_there_is_told(tmp_path):
     assert told.startswith(f"traffic.sizes.trace: no such file: {tmp_path / 'nowhere.csv'}")
 
 
-def test_seed_and_stop_rule_can_be_replaced(tmp_path):
+def test_the_seed_can_be_replaced(tmp_path):
     scenario = load_scenario(small(tmp_path))
-    run = with_settings(scenario, 7, None).run
-    assert (run.seed, run.half_width) == (7, None)
-    run = with_settings(scenario, None, 0.5).run
-    assert (run.seed, run.half_width) == (1, 0.5)
+    assert [with_seed(scenario, seed).run.seed for seed in (7, None)] == [7, 1]
 
 
 @pytest.mark.parametrize(

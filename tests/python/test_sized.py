@@ -96,7 +96,7 @@ def test_it_is_tried_only_where_sizes_are_handed_over(loaded) -> None:
 def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:
     table = compare(loaded, build_portfolio(loaded, ["tlsf", "sized"], []))
     assert [row.name for row in table.rows] == ["sized", "tlsf"]
-    arguments = ("compare", "--workloads", "t2_w2:events=600", "sized", "tlsf")
+    arguments = ("compare", "t2_w2:events=600", "sized", "tlsf")
     shown = heapfit(*arguments, folder=tmp_path).stdout
     assert "\nsized# " in shown
     assert "\n# sized deallocation: the program passes the size when it frees or resizes." in shown

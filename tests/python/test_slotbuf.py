@@ -22,9 +22,7 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.stored import Trace
 from heapfit_papers.pages import slotbuf_page
-from heapfit_papers.reproduce.paper_000_second import judge
 from heapfit_papers.slotbuf.benchmark import SlotbufSpec, plan_of, report_version, run_slotbuf
-from heapfit_papers.slotbuf.measures import ReportRuns
 from program import run_heapfit
 
 
@@ -50,14 +48,14 @@ def test_the_four_outputs_are_printed_and_written(tmp_path):
 
 
 def test_running_out_of_memory_is_a_result_and_told(tmp_path):
-    done = slotbuf(50, 100_000, "--allocator", "first_fit:coalesce=0", cwd=tmp_path)
+    done = slotbuf(50, 100_000, "first_fit:coalesce=0", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^loops +1,\d{3}, then out of memory: 2\d\d B refused$", done.stdout, re.M)
 
 
 def test_json_tells_the_run_with_its_options_and_the_free_list_in_order(tmp_path):
     tunables = "segregated_fit:header_size=8,exact_lists=5"
-    options = ["--min", 16, "--max", 300, "--region", "40000", "--allocator", tunables]
+    options = [tunables, "--sizes", "16,300", "--region", "40000"]
     words = [200, 10_000, *options, "--seed", 7, "-o", "here", "--json"]
     done = slotbuf(*map(str, words), cwd=tmp_path)
     told = json.loads(done.stdout)
@@ -71,14 +69,13 @@ def test_json_tells_the_run_with_its_options_and_the_free_list_in_order(tmp_path
     assert told["palloc"]["calls"] + told["pree"]["calls"] == told["loops"] == 10_000
     assert told["free_sizes"] == run.free_sizes.tolist()
     assert told["free_bytes"] == sum(told["free_sizes"])
-    assert told["claims"] == []
     assert told["paths"] == {"distribution": "here/dist.dat", "page": "here/slotbuf.html"}
 
 
 def test_any_allocator_may_be_run_and_pools_by_a_plan_file(tmp_path):
     pools = plan_file("class_pools", tmp_path)
-    for chosen in (["--allocator", "tlsf"], ["--plan", pools]):
-        done = slotbuf(20, 3000, *chosen, "--max", 64, "--json", cwd=tmp_path)
+    for chosen in (["tlsf"], ["--plan", pools]):
+        done = slotbuf(20, 3000, *chosen, "--sizes", "8,64", "--json", cwd=tmp_path)
         assert json.loads(done.stdout)["loops"] == 3000
 
 
@@ -113,11 +110,12 @@ def test_the_workload_of_that_name_is_what_the_run_asks_for(tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--allocator", "palloc"], "palloc: no such allocator (one of first_fit, "),
-        (["--allocator", "class_pools"], "class_pools: nothing without pools (give a plan file"),
-        (["--allocator", "tlsf:header_size=24"], "no such tunable as 'header_size'"),
-        (["--allocator", "first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
-        (["--max", "7"], "sizes: 8 to 7 is no range"),
+        (["palloc"], "palloc: no such allocator (one of first_fit, "),
+        (["class_pools"], "class_pools: nothing without pools (give a plan file"),
+        (["tlsf:header_size=24"], "no such tunable as 'header_size'"),
+        (["first_fit:coalesce=no"], "coalesce=no is not TUNABLE=NUMBER"),
+        (["--sizes", "8,7"], "sizes: 8 to 7 is no range"),
+        (["--sizes", "8"], "--sizes 8: give the smallest and the largest, as 8,350"),
         (["--region", "70"], "region: 70 bytes do not make a heap of segregated_fit"),
         (["--plan", "none.toml"], "none.toml: no such file"),
     ],
@@ -132,7 +130,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(words, told, tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [["0", "1"], ["1", "0"], ["1"], ["1", "1", "--plan", "p", "--allocator", "tlsf"]],
+    [["0", "1"], ["1", "0"], ["1"], ["1", "1", "tlsf", "--plan", "p"]],
 )
 def test_wrong_usage_exits_with_2(words, tmp_path):
     assert slotbuf(*words, cwd=tmp_path).returncode == 2
@@ -172,8 +170,8 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def page_of(run, report: ReportRuns | None = None) -> Page:
-    return Page(slotbuf_page.render(run, "heapfit slotbuf 300 20000", report))
+def page_of(run) -> Page:
+    return Page(slotbuf_page.render(run, "heapfit slotbuf 300 20000"))
 
 
 def test_the_page_shows_the_run_and_names_nothing_outside_itself():
@@ -222,29 +220,14 @@ def test_the_page_of_a_run_out_of_memory_says_what_was_refused():
     assert f"while {run.free_bytes:,} B were free" in text
 
 
-def test_the_page_shows_every_claim_with_both_values_and_the_three_figures(report_runs):
-    run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
-    page = page_of(run, report_runs)
-    rows = {row[0]: [plain(cell) for cell in row[1:]] for row in page.rows}
-    for claim in judge(report_runs):
-        published, found, verdict = rows[f"{claim.figure.says}{claim.figure.where}"]
-        assert published == claim.figure.published
-        assert found == claim.ours + claim.why
-        assert verdict == claim.verdict
-    figures = {"chart-requests", "chart-figure-2", "chart-figure-3", "chart-end", "chart-growth"}
-    assert figures <= set(page.figures)
-
-
-def test_the_same_run_gives_the_same_page(report_runs):
-    run = run_slotbuf(SlotbufSpec(30, 2000, report_version(2)))
-    again = run_slotbuf(SlotbufSpec(30, 2000, report_version(2)))
-    assert slotbuf_page.render(run, "x", report_runs) == slotbuf_page.render(
-        again, "x", report_runs
-    )
+def test_the_same_run_gives_the_same_page():
+    spec = SlotbufSpec(30, 2000, report_version(2))
+    first, second = (slotbuf_page.render(run_slotbuf(spec), "x") for _ in range(2))
+    assert first == second
 
 
 def test_the_page_holds_the_command_that_gives_it_again(tmp_path):
-    slotbuf(30, 2000, "--allocator", "first_fit:list=1", "-o", "first", cwd=tmp_path)
+    slotbuf(30, 2000, "first_fit:list=1", "-o", "first", cwd=tmp_path)
     page = Page((tmp_path / "first/slotbuf.html").read_text())
     [command] = [text.strip() for text in page.texts if "heapfit slotbuf 30" in text]
     slotbuf(*shlex.split(command)[2:], "-o", "second", cwd=tmp_path)

@@ -97,14 +97,14 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, tmp_p
 
 
 def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
-    compare = ("compare", bimodal(tmp_path / "b.heap"), "--workloads", "t2_w1:events=500",
+    compare = ("compare", bimodal(tmp_path / "b.heap"), "t2_w1:events=500",
                "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
     runs = (table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2))
     fit = ("fit", *runs, "--plans", "plans", "--json")
     for words in (compare, fit, ("simulate", small(tmp_path))):
         here, there = (
             heapfit(*words, *where, folder=tmp_path)
-            for where in (("--workers", "1"), ("--cluster", address))
+            for where in (("--workers", "1"), ("--workers", address))
         )
         assert (there.returncode, there.stdout, there.stderr) == (0, here.stdout, "")
 
@@ -115,11 +115,11 @@ def closed_port():
         return one.getsockname()[1]
 
 
-@pytest.mark.parametrize("words", ["nonsense", "foo://x:1", "tcp://127.0.0.1:PORT"])
+@pytest.mark.parametrize("words", ["foo://x:1", "tcp://127.0.0.1:PORT"])
 def test_a_bad_address_is_one_line_and_exit_code_1(words, tmp_path):
     bad = words.replace("PORT", str(closed_port()))
-    done = heapfit("compare", "--workloads", "t2_w1:events=500", "--allocators", "tlsf",
-                   "--cluster", bad, folder=tmp_path)  # fmt: skip
+    done = heapfit("compare", "t2_w1:events=500", "--allocators", "tlsf",
+                   "--workers", bad, folder=tmp_path)  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith(f"heapfit: {bad}: no Dask scheduler answers")
 

@@ -104,7 +104,7 @@ def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line, mo
     [
         ("missing", 9600, "missing: cannot be opened: No such file or directory"),
         ("plain", 9600, "plain: is not a serial line"),
-        ("plain", 12345, "--baud 12345: is not a rate of this system .nearest: 9600."),
+        ("plain", 12345, "plain:12345: 12345 baud is not a rate of this system .nearest: 9600."),
     ],
 )
 def test_what_is_no_line_is_refused(tmp_path, device, rate, what):

@@ -7,6 +7,8 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.formats import _is_csv as is_csv
+from heapfit.importers.formats import _is_lifetimes as is_lifetimes
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
 
 CSV = "op,object,size,alignment,time\n"
@@ -70,7 +72,7 @@ def test_a_double_free_is_refused_with_its_line():
 def test_a_second_allocation_of_a_live_id_is_refused_with_its_line():
     assert refusal("a 4 8\na 4 9\n") == (
         "line 2: id 4 is allocated again "
-        "(--drop-unknown takes such blocks as freed before and counts them)"
+        "(heapfit import --drop-unknown takes such blocks as freed before and counts them)"
     )
 
 
@@ -262,9 +264,27 @@ def test_a_rep_file_gives_its_operations():
     assert columns["size"] == [512, 128, 640, 0]
 
 
-def test_a_rep_file_with_fewer_operations_than_announced_is_refused():
-    told = refusal(f"{REP}a 0 512\na 1 128\n", _engine.RepTrace)
-    assert told == "ends after 2 of 4 operations"
+def test_of_a_rep_file_with_fewer_operations_than_announced_these_are_read():
+    columns, notes = read(f"{REP}a 0 512\na 1 128\n", _engine.RepTrace)
+    assert columns["size"] == [512, 128]
+    assert notes == ["The rest is left out, from operation 3 of 4: the file was cut short"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reader"),
+    [
+        ("a 0 8\na 1 9\nr 0", _engine.TextTrace),
+        ("op,object,size\nalloc,0,8\nalloc,1,9\nfre", _engine.CsvTrace),
+        ("size,lower,upper\n8,0,9\n9,", _engine.LifetimeTrace),
+    ],
+)
+def test_a_last_line_that_is_cut_is_left_out_and_told(text, reader):
+    columns, notes = read(text, reader)
+    assert columns["size"][0] == 8
+    line = text.count("\n") + 1
+    assert notes[-1].startswith(f"The rest is left out, from line {line}: the file ends inside")
+    with pytest.raises(HeapfitError):
+        read(f"{text}\n", reader)
 
 
 def test_a_rep_file_with_more_operations_than_announced_is_refused():
@@ -319,8 +339,16 @@ def test_csv_operations_have_their_c_names_too(name, op):
     assert read(f"op,object,size\n{name},0,8\n", _engine.CsvTrace)[0]["op"] == [op]
 
 
-def test_a_csv_file_may_begin_with_a_byte_order_mark():
-    assert read("\ufeffop,object,size\nalloc,0,8\n", _engine.CsvTrace)[0]["size"] == [8]
+@pytest.mark.parametrize("separator", [",", ";", "\t", " , ", " ;"])
+@pytest.mark.parametrize("name", ["size", "Size", '"SIZE"'])
+def test_tables_are_read_as_spreadsheets_write_them(separator, name):
+    lines = [["op", "object", name], ["alloc", "0X10", "8"], ["free", '"0x10"', ""]]
+    text = "".join(separator.join(line) + "\r\n" for line in lines)
+    assert is_csv(text.encode())
+    assert read(text, _engine.CsvTrace)[0]["size"] == [8, 0]
+    text = "".join(separator.join(line) + "\n" for line in [["Lower", "END", "size"], "058"])
+    assert is_lifetimes(text.encode())
+    assert read(text, _engine.LifetimeTrace)[0]["time"] == [0, 6]
 
 
 @pytest.mark.parametrize(

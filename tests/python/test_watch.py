@@ -66,21 +66,20 @@ def columns_of(batches):
 
 
 def test_what_is_followed_is_what_is_recorded(program, tmp_path):
-    looks, plan = [], Plan("tlsf", {"alignment": 8})
+    batches, plan = [], Plan("tlsf", {"alignment": 8})
     heap, small = LiveHeap(plan, keeps=True), LiveHeap(plan, region=8192)
 
     @contextmanager
     def listen(followed):
         end = time.monotonic() + 5
-        while sum(one is not None for one in looks) < 4 and time.monotonic() < end:
-            looks.append(followed.look())
+        while len(batches) < 4 and time.monotonic() < end:
+            batches.extend(followed.look())
         yield
-        looks.append(followed.look())
+        batches.extend(followed.look())
         assert followed.lost == 0
         followed.close()
 
     trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
-    batches = [one for one in looks if one is not None]
     assert len(batches) > 1, "it grew while it was looked at"
     stored = columns_of(list(trace.batches(tuple(columns_of(batches)))))
     for name, values in columns_of(batches).items():
@@ -126,11 +125,10 @@ def test_frames_are_followed_where_a_log_is_cut(tmp_path):
         recorder.alloc(0x20000000 + 64 * i, 24, i)
     content = recorder.log()
     log, followed = tmp_path / "log", FollowedFrames(tmp_path / "none", tmp_path / "log")
-    found = [followed.look()]
+    batches = list(followed.look())
     for cut in (10, 500, len(content)):
         log.write_bytes(content[:cut])
-        found.append(followed.look())
-    batches = [one for one in found if one is not None]
+        batches += followed.look()
     stored = import_frames(log, tmp_path / "t.parquet")
     assert len(batches) == 2
     count = sum(len(one["op"]) for one in batches)

@@ -14,8 +14,8 @@ from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import (
     WorkloadSpec,
     generate_workload,
+    is_workload,
     parse_workload,
-    parse_workloads,
 )
 
 ALLOC, FREE = 0, 4
@@ -80,16 +80,11 @@ def test_equal_seeds_give_equal_traces_and_other_seeds_others(tmp_path):
     assert content(5, "a") == content(5, "b") != content(6, "c")
 
 
-def test_a_list_names_workloads_with_their_values():
-    (one, two) = parse_workloads(["t2_w1:limit=3,events=9,poisson_500"], seed=4)
+def test_a_workload_is_known_by_its_name_and_written_as_it_was_read():
+    one = parse_workload("t2_w1:limit=3,events=9", seed=4)
     assert one == WorkloadSpec("t2_w1", 4, {"limit": 3, "events": 9})
-    assert two == WorkloadSpec("poisson_500", 4)
     assert one.label == "t2_w1:limit=3,events=9"
-
-
-def test_all_names_every_workload():
-    names = [spec.name for spec in parse_workloads(["all"])]
-    assert names == [info.name for info in _engine.workloads()]
+    assert is_workload(one.label) and not is_workload("t2_w1.parquet")
 
 
 @pytest.mark.parametrize(

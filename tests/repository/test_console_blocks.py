@@ -27,16 +27,15 @@ BARE = re.compile(r"^ {4}(?:\$ |heapfit |python -m )", re.MULTILINE)
 DRAWINGS = {"DESIGN.md"}  # where commands are parts of pictures
 # Too long for a test, or in need of a cluster: these are parsed, and not run.
 PARSED_ONLY = {
-    "heapfit compare --workloads all --allocators all": "an hour",
-    "heapfit compare --workloads t2_w1,queue_fill --allocators all": "minutes",
-    "heapfit simulate scenario.toml --cluster tcp://host:8786": "a cluster",
+    "heapfit compare t2_w1 t2_w2 queue_fill --allocators all": "minutes",
+    "heapfit compare t2_w1 queue_fill --allocators all": "minutes",
+    "heapfit simulate scenario.toml --workers tcp://host:8786": "a cluster",
     "heapfit reproduce --all --workers 1": "minutes",
     "heapfit reproduce --all --report papers.html": "minutes",
     "heapfit reproduce --all --json": "minutes",
     "heapfit reproduce 003 002-6": "a minute",
     "heapfit simulate examples/partitions/figure-5.toml": "run for docs/simulation.md",
     "heapfit simulate examples/partitions/figure-5.toml --report figure-5.html": "likewise",
-    "heapfit slotbuf 300 1000000 --claims": "a minute",
     "heapfit adversary mine.parquet tlsf --plan plan.toml": "minutes",
 }
 

@@ -32,6 +32,7 @@ def table_lines(build: str) -> list[str]:
 
 
 DRAIN = ("on-target.md", "c", "# Recording firmware")
+BARE, RECORD = "guides/bare-metal.md", "## 1. Record"
 
 
 @pytest.mark.parametrize(
@@ -39,11 +40,16 @@ DRAIN = ("on-target.md", "c", "# Recording firmware")
     [
         (lambda: [*blocks_of(*DRAIN)[:1], *table_lines("Make")], 10),  # FreeRTOS
         (lambda: [*blocks_of(*DRAIN)[:1], *table_lines("CMake")], 10),
+        (lambda: [*blocks_of(*DRAIN)[:1], *table_lines("PlatformIO")], 10),
+        (lambda: [blocks_of(BARE, kind, RECORD)[0] for kind in ("c", "text")], 10),
         (lambda: table_lines("CMake"), 5),  # lwIP, whose adapter is a library likewise
         (lambda: table_lines("Zephyr"), 10),
-        (lambda: [*blocks_of("guides/zephyr-esp-idf.md", "c", "## 1. Record")[:1], "REQUIRES"], 10),
+        (lambda: [*blocks_of("guides/zephyr-esp-idf.md", "c", RECORD)[:1], "REQUIRES"], 10),
     ],
-    ids=["freertos make", "freertos cmake", "lwip", "zephyr", "esp-idf"],
+    ids=[
+        *("freertos make", "freertos cmake", "freertos platformio"),
+        *("bare metal", "lwip", "zephyr", "esp-idf"),
+    ],
 )
 def test_a_recorder_takes_few_lines(blocks, most):
     given = blocks()

@@ -32,7 +32,7 @@ void TraceBuilder::refuse(const std::string &what) const {
 void TraceBuilder::drop(std::uint64_t &count, const std::string &what) {
     if (on_unknown_ == OnUnknown::refuse) {
         const bool is_given_again = &count == &given_again_;
-        refuse(what + " (--drop-unknown " +
+        refuse(what + " (heapfit import --drop-unknown " +
                (is_given_again ? "takes such blocks as freed before" : "drops such events") +
                " and counts them)");
     }

@@ -12,8 +12,6 @@ namespace {
 constexpr std::array<const char *, CsvLines::column_count> column_names = {
     "op", "object", "size", "alignment", "time", "thread", "site", "needs", "served"};
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
     {"alloc", Op::alloc},
     {"malloc", Op::alloc},
@@ -53,25 +51,30 @@ void take_quoted(std::string_view &rest, std::string &field, std::uint64_t numbe
         field += '"';
         rest.remove_prefix(1);
     }
-    if (!rest.empty() && rest.front() != ',') {
-        refuse_line(number, "text after a quoted field");
-    }
 }
 
+} // namespace
+
 // Cuts a line into fields, reusing the strings of the line before.
-std::size_t split(std::string_view rest, std::vector<std::string> &fields, std::uint64_t number) {
+std::size_t CsvLines::split(std::string_view rest, std::uint64_t number) {
     std::size_t count = 0;
     while (true) {
-        if (count == fields.size()) {
-            fields.emplace_back();
+        if (count == fields_.size()) {
+            fields_.emplace_back();
         }
-        std::string &field = fields[count++];
+        std::string &field = fields_[count++];
         field.clear();
+        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
         if (!rest.empty() && rest.front() == '"') {
             take_quoted(rest, field, number);
+            rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+            if (!rest.empty() && rest.front() != separator_) {
+                refuse_line(number, "text after a quoted field");
+            }
         } else {
-            field = rest.substr(0, rest.find(','));
-            rest.remove_prefix(field.size());
+            const std::string_view text = rest.substr(0, rest.find(separator_));
+            field = trimmed(text);
+            rest.remove_prefix(text.size());
         }
         if (rest.empty()) {
             return count;
@@ -80,15 +83,13 @@ std::size_t split(std::string_view rest, std::vector<std::string> &fields, std::
     }
 }
 
-} // namespace
-
 bool CsvLines::has_column(Column column) const {
     return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
 }
 
 void CsvLines::read_columns(std::uint64_t number) {
     for (const std::string &field : fields_) {
-        const auto *found = std::find(column_names.begin(), column_names.end(), field);
+        const auto *found = std::find(column_names.begin(), column_names.end(), lowered(field));
         if (found == column_names.end()) {
             refuse_line(
                 number,
@@ -113,16 +114,14 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
     if (word.empty() && column >= alignment) {
         return 0;
     }
-    const bool is_hex = word.starts_with("0x");
+    const bool is_hex = word.starts_with("0x") || word.starts_with("0X");
     return to_number<Number>(word.substr(is_hex ? 2 : 0), line, column_names[column],
                              is_hex ? 16 : 10);
 }
 
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
-    if (columns_.empty() && line.starts_with(byte_order_mark)) {
-        line.remove_prefix(byte_order_mark.size());
-    }
-    const std::size_t count = split(line, fields_, number);
+    separator_ = columns_.empty() ? separator_of(line) : separator_;
+    const std::size_t count = split(line, number);
     if (columns_.empty()) {
         fields_.resize(count);
         read_columns(number);

@@ -21,33 +21,35 @@ std::string_view usual_name(std::string_view name) {
                                                      : name;
 }
 
-void split(std::string_view line, std::vector<std::string_view> &fields) {
-    fields.clear();
+} // namespace
+
+void LifetimeLines::split(std::string_view line) {
+    fields_.clear();
     while (true) {
-        const std::size_t comma = line.find(',');
-        fields.push_back(line.substr(0, comma));
-        if (comma == line.npos) {
+        const std::size_t end = line.find(separator_);
+        fields_.push_back(trimmed(line.substr(0, end)));
+        if (end == line.npos) {
             return;
         }
-        line.remove_prefix(comma + 1);
+        line.remove_prefix(end + 1);
     }
 }
 
-} // namespace
-
 void LifetimeLines::read_columns(std::string_view line, std::uint64_t number) {
-    split(line, fields_);
+    separator_ = separator_of(line);
+    split(line);
     places_.fill(absent);
     for (std::size_t i = 0; i < fields_.size(); i++) {
-        const auto found = std::ranges::find(column_names, usual_name(fields_[i]));
+        const std::string name = lowered(fields_[i]);
+        const auto found = std::ranges::find(column_names, usual_name(name));
         if (found != column_names.end()) {
             std::size_t &place = places_[static_cast<std::size_t>(found - column_names.begin())];
             if (place != absent) {
                 refuse_line(number, "column " + std::string(*found) + " is there twice");
             }
             place = i;
-            last_ = fields_[i] == "end" ? 1 : last_;
-        } else if (fields_[i] != "offset" && unknown_.size() < most_unknown_named) {
+            last_ = name == "end" ? 1 : last_;
+        } else if (name != "offset" && unknown_.size() < most_unknown_named) {
             unknown_.push_back(quoted(fields_[i]));
         }
     }
@@ -110,7 +112,7 @@ void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuild
         read_columns(line, number);
         return;
     }
-    split(line, fields_);
+    split(line);
     if (fields_.size() != width_) {
         refuse_line(number, std::to_string(fields_.size()) + " fields where the header names " +
                                 std::to_string(width_));

@@ -38,6 +38,25 @@ std::string quoted(std::string_view word) {
     return text + (word.size() > longest_quote ? "...\"" : "\"");
 }
 
+char separator_of(std::string_view header) {
+    const std::size_t first = header.find_first_of(",;\t");
+    return first == header.npos ? ',' : header[first];
+}
+
+std::string_view trimmed(std::string_view field) {
+    const std::size_t start = field.find_first_not_of(' ');
+    return start == field.npos ? std::string_view{}
+                               : field.substr(start, field.find_last_not_of(' ') + 1 - start);
+}
+
+std::string lowered(std::string_view word) {
+    std::string text(word);
+    for (char &letter : text) {
+        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+    return text;
+}
+
 void read_header_line(std::string_view line, std::uint64_t number, TraceHeader &header) {
     line.remove_prefix(1);
     Words words(line);

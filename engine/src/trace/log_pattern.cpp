@@ -25,7 +25,7 @@ std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
     if (base == 16 && (take(line, "(nil)") || take(line, "NULL"))) {
         return 0;
     }
-    while (base == 16 && take(line, "0x")) {
+    while (base == 16 && (take(line, "0x") || take(line, "0X"))) {
     }
     std::uint64_t value = 0;
     const std::from_chars_result result =

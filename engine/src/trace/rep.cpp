@@ -63,10 +63,18 @@ void RepLines::finish() const {
     if (head_read_ < head_lines) {
         throw Error("ends before the four header lines of a .rep file");
     }
-    if (operations_read_ < head_[operations]) {
-        throw Error("ends after " + std::to_string(operations_read_) + " of " +
-                    std::to_string(head_[operations]) + " operations");
-    }
+}
+
+std::string RepLines::damage() const {
+    return operations_read_ == head_[operations]
+               ? ""
+               : "operation " + std::to_string(operations_read_ + 1) + " of " +
+                     std::to_string(head_[operations]) + ": the file was cut short";
+}
+
+std::vector<std::string> RepLines::notes() const {
+    return damage().empty() ? std::vector<std::string>{}
+                            : std::vector{"The rest is left out, from " + damage()};
 }
 
 } // namespace heapfit

@@ -45,6 +45,7 @@ void RunningHeap::resize(std::uint64_t old, const Request &request, std::uint64_
         return;
     }
     if (request.id == 0 || !builder_.is_live(old)) {
+        unknown_resizes_ += request.id != 0 && old != 0;
         Request anew = request;
         anew.op = Op::alloc;
         allocate(anew, position);
@@ -88,6 +89,11 @@ std::vector<std::string> RunningHeap::notes() const {
     if (refused_ != 0) {
         told.push_back(counted(refused_, "request", "requests") +
                        " that the heap refused left out.");
+    }
+    if (unknown_resizes_ != 0) {
+        told.push_back(
+            counted(unknown_resizes_, "resize of an unknown block", "resizes of unknown blocks") +
+            " taken as an allocation.");
     }
     const std::vector<std::string> dropped = builder_.notes();
     told.insert(told.end(), dropped.begin(), dropped.end());

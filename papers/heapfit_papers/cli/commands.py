@@ -11,15 +11,14 @@ from heapfit import _engine
 from heapfit.cli.arguments import (
     SEED,
     AsJson,
-    ClusterAddress,
     Everything,
     PlanOption,
     Region,
     ReportPage,
     Workers,
+    make_option,
     make_output_option,
     show_in_help,
-    take_size,
 )
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
@@ -51,7 +50,6 @@ class ReproduceCommand:
         bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
     ] = False
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 
@@ -61,7 +59,7 @@ class SlotbufCommand:
 
     EXAMPLES: ClassVar = (
         "heapfit slotbuf 300 1000",
-        "heapfit slotbuf 10 10 --allocator tlsf --seed 7",
+        "heapfit slotbuf 10 10 tlsf --seed 7",
     )
 
     buffer: Annotated[
@@ -75,25 +73,19 @@ class SlotbufCommand:
     ]
     allocator: Annotated[
         str,
-        typer.Option(
-            "--allocator",
+        typer.Argument(
+            metavar="ALLOCATOR",
             help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
             "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes "
             "unless header_size says otherwise.",
         ),
     ] = STANDARD_ALLOCATOR
     plan: PlanOption = None
-    least: Annotated[
-        int, typer.Option("--min", help="Smallest request in bytes.", **take_size(1, _MOST))
-    ] = STANDARD_LEAST
-    most: Annotated[
-        int, typer.Option("--max", help="Largest request in bytes.", **take_size(1, _MOST))
-    ] = STANDARD_MOST
+    sizes: Annotated[
+        str,
+        make_option("--sizes", "Smallest and largest request, in bytes.", metavar="LEAST,MOST"),
+    ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
     region: Region = REPORT_REGION
     seed: Annotated[int, show_in_help(SEED)] = 1
-    claims: Annotated[
-        bool,
-        typer.Option("--claims", help="Do the report's own runs as well and judge its claims."),
-    ] = False
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")
     as_json: AsJson = False

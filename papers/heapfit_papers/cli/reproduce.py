@@ -18,7 +18,7 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.sweep import Sweep
+from heapfit.cli.running import start_sweep
 from heapfit_papers.cli.commands import ReproduceCommand
 from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words
@@ -33,7 +33,7 @@ def run(command: ReproduceCommand) -> None:
     if bool(command.papers) == command.every:
         raise typer.BadParameter("name papers or rows, or --all")
     identities = select_rows(command.papers or [])
-    with progress_bar({"rows": 1}) as progress, Sweep(command.workers, command.cluster) as sweep:
+    with progress_bar({"rows": 1}) as progress, start_sweep(command.workers) as sweep:
         laboratory = Laboratory(command.small, sweep, progress)
         results = reproduce(identities, laboratory)
         if command.report is not None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import typer
@@ -15,18 +15,17 @@ from heapfit.cli.printing.parts import (
     Fields,
     Line,
     Part,
-    Table,
     object_of,
     print_result,
 )
 from heapfit.cli.printing.progress import step_bar
+from heapfit.errors import HeapfitError
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import parse_sizes
 from heapfit_papers.cli.commands import STANDARD_ALLOCATOR, SlotbufCommand
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
-from heapfit_papers.reproduce.finding import Finding
-from heapfit_papers.reproduce.paper_000_second import judge
 from heapfit_papers.slotbuf.benchmark import (
     Slotbuf,
     SlotbufSpec,
@@ -34,7 +33,6 @@ from heapfit_papers.slotbuf.benchmark import (
     run_slotbuf,
     write_distribution,
 )
-from heapfit_papers.slotbuf.measures import measure_report
 
 _DISTRIBUTION, _PAGE = "dist.dat", "slotbuf.html"
 
@@ -49,46 +47,43 @@ def run(command: SlotbufCommand) -> None:
         command.buffer,
         command.iterations,
         chosen,
-        command.least,
-        command.most,
+        *_parse_range(command.sizes),
         command.region,
         command.seed,
     )
     with step_bar() as progress:
         run = run_slotbuf(spec, progress)
-        report = measure_report(progress) if command.claims else None
-    judged = judge(report) if report is not None else ()
     with stage_folder(command.output) as aside:
         write_distribution(aside / _DISTRIBUTION, run)
-        write_slotbuf_page(
-            aside / _PAGE, run, _format_command(spec, command.plan, command.claims), report
-        )
+        write_slotbuf_page(aside / _PAGE, run, _format_command(spec, command.plan))
     paths = {"distribution": command.output / _DISTRIBUTION, "page": command.output / _PAGE}
-    print_result(_parts(run, judged, paths), command.as_json)
+    print_result(_parts(run, paths), command.as_json)
 
 
-def _format_command(spec: SlotbufSpec, plan: Path | None, claims: bool) -> str:
+def _parse_range(text: str) -> tuple[int, int]:
+    """The two sizes of --sizes; HeapfitError if there are not two that ascend."""
+    sizes = parse_sizes(text)
+    if len(sizes) != 2:
+        raise HeapfitError(f"--sizes {text}: give the smallest and the largest, as 8,350")
+    return sizes[0], sizes[1]
+
+
+def _format_command(spec: SlotbufSpec, plan: Path | None) -> str:
     """The command that gives this run, with all that decides it."""
     words = ["heapfit", "slotbuf", str(spec.slots), str(spec.iterations)]
     if plan is not None:
         words += ["--plan", str(plan)]
     else:
         settings = ",".join(f"{name}={value}" for name, value in spec.plan.scalars.items())
-        words += ["--allocator", ":".join(filter(None, [spec.plan.allocator, settings]))]
-    words += ["--min", str(spec.least), "--max", str(spec.most), "--region", str(spec.region)]
-    words += ["--seed", str(spec.seed), *(["--claims"] if claims else [])]
+        words.append(":".join(filter(None, [spec.plan.allocator, settings])))
+    words += ["--sizes", f"{spec.least},{spec.most}", "--region", str(spec.region)]
+    words += ["--seed", str(spec.seed)]
     return shlex.join(words)
 
 
-def _parts(run: Slotbuf, claims: Sequence[Finding], paths: Mapping[str, Path]) -> Iterator[Part]:
+def _parts(run: Slotbuf, paths: Mapping[str, Path]) -> Iterator[Part]:
     yield Fields(_fields(run))
     yield from map(Line, _lines(run))
-    if claims:
-        yield Line("")
-        yield Table(_CLAIM, claims, "claims")
-        yield Line("")
-    else:
-        yield Fields({"claims": []})
     yield Fields({"paths": paths})
     for name, path in paths.items():
         yield Line(f"{name:18}{path}", is_copied=True)
@@ -135,13 +130,3 @@ def _fields(run: Slotbuf) -> dict[str, object]:
 
 
 _COST: tuple[Column[_engine.CallCost], ...] = (Column("calls"), Column("accesses"), Column("worst"))
-_CLAIM: tuple[Column[Finding], ...] = (
-    Column("row", value=lambda one: one.figure.row),
-    Column("kind", value=lambda one: one.figure.kind),
-    Column("where", value=lambda one: one.figure.where),
-    Column("statement", "claim", lambda one: one.figure.says),
-    Column("published", "report", lambda one: one.figure.published),
-    Column("found", "found", lambda one: one.ours),
-    Column("verdict", "verdict"),
-    Column("remark", value=lambda one: one.why),
-)

@@ -133,28 +133,6 @@ def end_chart(runs: Mapping[int, Sequence[Slotbuf]]) -> Chart:
     )
 
 
-def growth_chart(runs: Mapping[int, Slotbuf]) -> Chart:
-    """The worst calls of the second version as its free lists grow."""
-    lengths = [run.free_blocks for run in runs.values()]
-    worst = (
-        ("worst palloc", [run.counts.alloc.worst for run in runs.values()], SECOND),
-        ("worst pree", [run.counts.free.worst for run in runs.values()], ACCENT),
-    )
-    return Chart(
-        identity="chart-growth",
-        meaning="Metadata accesses of the worst allocation and the worst free by free blocks.",
-        data=[
-            _curve(name, lengths, accesses, colour) | {"mode": "lines+markers"}
-            for name, accesses, colour in worst
-        ],
-        layout={
-            "xaxis": {"title": {"text": "free blocks at the end"}, "rangemode": "tozero"},
-            "yaxis": {"title": {"text": "accesses in one call"}, "rangemode": "tozero"},
-        },
-        height=340,
-    )
-
-
 def _curve(name: str, x: Sequence[int], y: Sequence[int], colour: str) -> Trace:
     return {
         "type": "scatter",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checked recordings say of the next one: its chance to run out, and the margin's end.
 
-    bytes that each needs --> three laws --> chance that the next needs more than the region
-                          --> trend      --> recordings until the margin is eaten
+    bytes that each needs --> further runs --> chance that the next needs more than the region
+                          --> trend        --> recordings until the margin is eaten
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
 for a byte of its own peak.
@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.forecast.extremes import find_chance_interval
+from heapfit.forecast.horizon import Refusal, expect_further_runs
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
-FEWEST_RUNS = 8  # of which a chance or a trend is said
 _CLEAR = 0.01  # p below which the needs have a trend
 
 
@@ -50,12 +49,12 @@ def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
     """The prospect from the bytes that recordings need, in their order, of which some failed."""
     runs = len(needs)
     bound = None if failed or not runs else bound_failures(0, runs)
-    if runs < FEWEST_RUNS:
+    further = expect_further_runs(needs)
+    if isinstance(further, Refusal):
         return Prospect(runs, failed, bound, None, None)
     end = _find_margin_end(needs, region)
-    if end is not None:
-        return Prospect(runs, failed, bound, None, end)
-    return Prospect(runs, failed, bound, find_chance_interval(needs, region), None)
+    chance = further.chance_interval(region, 1) if end is None else None
+    return Prospect(runs, failed, bound, chance, end)
 
 
 def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:

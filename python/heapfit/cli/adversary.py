@@ -12,12 +12,11 @@ from heapfit.cli.commands.comparisons import AdversaryCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import inapplicable_parts
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts, start_sweep
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
 from heapfit.plan.plan_file import load_plan
-from heapfit.sweep import Sweep
 from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000
@@ -38,15 +37,15 @@ def run(command: AdversaryCommand) -> None:
     )
     with (
         progress_bar(_WORK) as progress,
-        Sweep(command.workers, command.cluster) as sweep,
+        start_sweep(command.workers) as sweep,
         open_trace(
             command.source,
-            import_options(command.queue, command.drop_unknown, command.pointer_bits),
+            import_options(command.queue),
             progress,
         ) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
-    print_result(_parts(attacks, command.seed), command.as_json)
+    print_result([*_parts(attacks, command.seed), *note_parts(trace.info)], command.as_json)
     if attacks.is_stopped:
         raise KeyboardInterrupt  # what was found until then is printed and stored
 

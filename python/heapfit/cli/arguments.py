@@ -89,6 +89,16 @@ def _make_parser(
     return parse_within
 
 
+def _parse_workers(text: object) -> str:
+    """A number of workers, or the address of a cluster; ValueError if it is neither."""
+    words = str(text)
+    if "://" in words:
+        return words
+    if not words.isdecimal():
+        raise ValueError(f"{words[:40]} is neither a number nor an address tcp://HOST:PORT")
+    return str(_make_parser(int, 1, 1024)(words))
+
+
 def make_share_parser() -> Callable[[object], float]:
     """A parser of shares of one: 0.8 or 80%."""
     return _make_parser(parse_share, 0.0, 1.0)
@@ -143,10 +153,15 @@ Allocators: TypeAlias = Annotated[
     ),
 ]
 AlignmentOption: TypeAlias = Annotated[Alignment, make_option("--alignment", ALIGNMENT_HELP)]
-DROP_UNKNOWN = make_option(
-    "--drop-unknown", "Skip events of unknown objects, and count them.", IMPORTING
-)
-DropUnknown: TypeAlias = Annotated[bool, DROP_UNKNOWN]
+Bases: TypeAlias = Annotated[
+    list[Path] | None,
+    make_option(
+        "--base",
+        "An earlier recording: check shows what grew since, verify's new plans serve it, too.",
+        **take_file(Kind.RECORDING),
+    ),
+]
+TIMES_HELP = "Number of fresh runs: recorded for verify, simulated for size to judge its answer."
 LINE = make_option(
     "--line",
     "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
@@ -171,12 +186,7 @@ Admission: TypeAlias = Annotated[
         parser=make_share_parser(),
     ),
 ]
-POINTER_BITS = make_option(
-    "--pointer-bits",
-    "Pointer size of the recorded program, if the file does not say it.",
-    IMPORTING,
-)
-PointerBitsOption: TypeAlias = Annotated[PointerBits | None, POINTER_BITS]
+POINTER_BITS_HELP = "Pointer size of plug-ins, or of a recorded program whose file does not say it."
 CallSites: TypeAlias = Annotated[
     bool,
     make_option("--call-sites", "The program can pass the call site with each request.", PROGRAM),
@@ -223,22 +233,14 @@ SEED = make_option(
 )
 Seed: TypeAlias = Annotated[int, SEED]
 Workers: TypeAlias = Annotated[
-    int | None,
-    make_option(
-        "--workers",
-        "Number of processes or threads that share the work [one for each core].",
-        WORKERS,
-        min=1,
-        max=1024,
-    ),
-]
-ClusterAddress: TypeAlias = Annotated[
     str | None,
     make_option(
-        "--cluster",
-        "Run the jobs on a Dask cluster (pip install 'heapfit[dask]').",
+        "--workers",
+        "Number of processes or threads that share the work [one for each core], or the address "
+        "of a Dask cluster, tcp://HOST:PORT (docs/sweeps.md).",
         WORKERS,
-        metavar="tcp://HOST:PORT",
+        metavar="N|ADDRESS",
+        parser=_parse_workers,
     ),
 ]
 Margin: TypeAlias = Annotated[
@@ -318,9 +320,12 @@ Now: TypeAlias = Annotated[
         metavar="HEAP",
     ),
 ]
-ReportPage: TypeAlias = Annotated[
-    Path | None, make_option("--report", "Write also a page with charts, for a browser.")
-]
+_REPORT = make_option(
+    "--report",
+    "Write also a page with charts, for a browser; of check .md is Markdown, for a pull request.",
+)
+ReportPage: TypeAlias = Annotated[Path | None, _REPORT]
+ReportPages: TypeAlias = Annotated[list[Path] | None, _REPORT]
 Programs: TypeAlias = Annotated[
     list[Path] | None,
     make_option(

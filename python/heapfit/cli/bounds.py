@@ -11,9 +11,9 @@ from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import Bounds, find_bounds
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_share
 from heapfit.trace.loaded import load_trace
@@ -36,7 +36,7 @@ _REQUESTS = {
 
 
 def run(command: BoundsCommand) -> None:
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    importing = import_options(command.queue)
     with (
         progress_bar(_WORK) as progress,
         open_trace(command.source, importing, progress) as trace,
@@ -48,7 +48,7 @@ def run(command: BoundsCommand) -> None:
             heights = {"": packing.height}
             Placement(command.source, lifetimes, packing.offsets, heights).save(command.output)
     parts = [*_parts(bounds, int(command.alignment))]
-    parts += map(Note, trace.info.notes)
+    parts += note_parts(trace.info)
     if command.output is not None:
         parts.append(
             Line(f"{command.output}: {len(lifetimes):,} lifetimes and their places", is_copied=True)

@@ -6,9 +6,11 @@ Exit codes in addition to those of every command: 3 if a recording fails.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
-from heapfit.checks.check import CheckOptions, check_recordings
+from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.cli.arguments import (
     command_line,
 )
@@ -18,12 +20,11 @@ from heapfit.cli.printing.markdown import save_markdown
 from heapfit.cli.printing.memories import joint_parts
 from heapfit.cli.printing.parts import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.sweep import Sweep
 
 _FAILED = 3
 
@@ -36,28 +37,34 @@ def run(command: CheckCommand) -> None:
         measure=command.measure,
         programs=tuple(command.programs or []),
         base_programs=tuple(command.base_programs or []),
-        importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        importing=import_options(command.queue),
     )
     plan = _read_plan(command)
     if plan is not None and plan.memories is not None:
         _check_memories(command, plan.memories, options)
         return
-    with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
+    with progress_bar() as progress, start_sweep(command.workers) as sweep:
         check = check_recordings(command.sources, plan, options, progress, sweep)
-    if command.markdown is not None:
-        save_markdown(command.markdown, title_of(check), check_parts(check))
-    if command.report is not None:
-        from heapfit.report.heap.check import write_check_page  # jinja2 takes long to load
-
-        write_check_page(command.report, check, command.sources, command_line())
+    for path in command.report or []:
+        _write_report(path, check, command)
     print_result(check_parts(check), command.as_json)
     if not check.holds:
         raise typer.Exit(_FAILED)
 
 
+def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
+    """Writes the result as Markdown if the file's name ends in .md, else as a page."""
+    if path.suffix == ".md":
+        save_markdown(path, title_of(check), check_parts(check))
+        return
+    from heapfit.report.heap.check import write_check_page  # jinja2 takes long to load
+
+    write_check_page(path, check, command.sources, command_line())
+
+
 def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOptions) -> None:
     """A check of several memories: whether all is served."""
-    given = (command.base, command.measure, command.strict, command.report, command.markdown)
+    given = (command.base, command.measure, command.strict, command.report)
     if any(given):
         raise typer.BadParameter("a plan of several memories takes recordings and --json alone")
     joint = check_jointly(plan, command.sources, options.importing)

@@ -18,12 +18,12 @@ from heapfit.cli.arguments import (
 )
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
-from heapfit.cli.printing.matrix import MatrixOptions, matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.matrix import matrix_table
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import low_level_parts, ranking
-from heapfit.cli.running import import_options
+from heapfit.cli.printing.ranking import ranking
+from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
@@ -40,7 +40,7 @@ from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plan.energy import load_sram
+from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
@@ -51,42 +51,45 @@ from heapfit.trace.kinds import Kind
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, parse_workloads
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_workload, parse_workload
 
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
 # Parameters that only one of the two has a use for.
-_RANKING_PARAMETERS = (
-    *("workloads", "seed", "plans", "exact", "granularity"),
-    *("sram", "report", "programs", "cluster"),
-)
+_RANKING_PARAMETERS = (*("seed", "plans", "exact", "sram", "report", "programs"),)
 _LEAGUE_PARAMETERS = ("events", "has_designs")
 _MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
 _OFFERED = [info.name for info in list_offered_allocators()]
 
 
 def run(command: CompareCommand) -> None:
-    sources, named = _split_words(command.words or [], command.allocators or [])
+    words = command.words or []
+    specs = [parse_workload(word, command.seed) for word in words if is_workload(word)]
+    words = [word for word in words if not is_workload(word)]
+    sources, named = _split_words(words, command.allocators or [])
     foreign = ForeignAllocators(
         command.plugins or [],
         command.has_crates,
         command.cflags or [],
-        int(command.bits),
+        int(command.pointer_bits),
         command.board,
         command.no_build,
     )
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    importing = import_options(command.queue)
     given = [int(alignment) for alignment in command.alignments or []]
     if command.output is not None:
         reject_options(command.context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
+        if specs:
+            raise typer.BadParameter(f"{specs[0].label}: a league table is of recordings")
         league = LeagueRequest(
             sources, named, given, foreign, command.has_designs, command.events, importing
         )
-        print_result(make_league(league, command.output, command.workers), command.as_json)
+        print_result(
+            make_league(league, command.output, require_local(command.workers)), command.as_json
+        )
         return
     reject_options(command.context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
-    specs = parse_workloads(command.workloads or [], command.seed)
     alignment, precision = (
         _require_one_alignment(given),
         EXACT if command.exact else STANDARD_PRECISION,
@@ -95,10 +98,9 @@ def run(command: CompareCommand) -> None:
     asked = _RankingRequest(
         sources, specs, request, foreign, importing, command.report, command.programs or []
     )
-    options = MatrixOptions(_require_power_of_two(command.granularity), load_sram(command.sram))
     _print(
-        asked.rank(Sweep(command.workers, command.cluster)),
-        options,
+        asked.rank(start_sweep(command.workers)),
+        load_sram(command.sram),
         command.seed if specs else None,
         command.as_json,
     )
@@ -139,7 +141,7 @@ class _RankingRequest:
     def rank(self, sweep: Sweep) -> _RankingResult:
         """Measures all allocators on all traces, and writes the page if there is to be one."""
         if not (self.sources or self.specs):
-            raise typer.BadParameter("give a trace, or --workloads")
+            raise typer.BadParameter("give a trace or a workload")
         if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
             raise typer.BadParameter("--report shows no plug-ins: give one of the two")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
@@ -232,29 +234,27 @@ def _measure_plugins(
         return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
 
 
-def _print(ranked: _RankingResult, options: MatrixOptions, seed: int | None, as_json: bool) -> None:
+def _print(ranked: _RankingResult, sram: Sram | None, seed: int | None, as_json: bool) -> None:
     """Prints the ranking; exit status 3 if a plug-in has faults."""
-    print_result(_parts(ranked, options, seed), as_json)
+    print_result(_parts(ranked, sram, seed), as_json)
     if any(row.faults for _, row in ranked.foreign):
         raise typer.Exit(_FAULTY)
 
 
-def _parts(ranked: _RankingResult, options: MatrixOptions, seed: int | None) -> Iterator[Part]:
+def _parts(ranked: _RankingResult, sram: Sram | None, seed: int | None) -> Iterator[Part]:
     matrix = ranked.matrix
     if seed is not None:
         yield Fields({"seed": seed})
     if len(matrix.columns) > 1:
-        yield from matrix_table(matrix, options)
+        yield from matrix_table(matrix, sram)
     else:
         comparison = matrix.columns[0].comparison
-        yield from ranking(comparison, options.sram, options.granularity)
-        if options.granularity is not None:
-            yield from low_level_parts(comparison, options.granularity)
+        yield from ranking(comparison, sram)
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
     yield from _run_parts(ranked.runs)
     for column in matrix.columns:
-        yield from (Note(f"{column.label}: {note}") for note in column.comparison.trace.notes)
+        yield from note_parts(column.comparison.trace, column.label)
     yield from plugin_parts(ranked.foreign)
 
 
@@ -287,9 +287,3 @@ def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], l
             raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
     sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
     return sources, [*named, *expand_names(allocators, _OFFERED)]
-
-
-def _require_power_of_two(granularity: int | None) -> int | None:
-    if granularity is not None and granularity & (granularity - 1):
-        raise typer.BadParameter(f"--granularity {granularity}: must be a power of two")
-    return granularity

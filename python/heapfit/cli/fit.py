@@ -31,7 +31,7 @@ from heapfit.cli.printing.parts import (
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, start_sweep
 from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
 from heapfit.design.budgets.choice import BudgetChoice
@@ -79,7 +79,7 @@ def _make_options(command: FitCommand) -> FitOptions:
     given = command.allocators or []
     return FitOptions(
         alignment=int(command.alignment),
-        importing=import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        importing=import_options(command.queue),
         prefer=command.prefer,
         call_sites=command.call_sites,
         sized=command.sized,
@@ -109,7 +109,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
     usual, method, search = budgets_of(command.effort), command.method, command.search
     events = usual.replayed_events if search is None else search * 1_000_000
     methods = usual.methods if method is None else (method,)
-    return BudgetChoice(methods, command.budget_seconds, events, command.seed)
+    return BudgetChoice(methods, replayed_events=events, seed=command.seed)
 
 
 def _require_folder(cache: Path | None) -> Path | None:
@@ -153,7 +153,7 @@ def _outcomes(command: FitCommand, options: FitOptions) -> Iterator[_Outcome]:
     by = ALL_MEASURES if command.by is None else parse_measures(command.by)
     folders = CandidateFolders(command.plans_folder, command.front_folder, by)
     if not command.each or len(sources) == 1:
-        with Sweep(command.workers, command.cluster) as sweep:
+        with start_sweep(command.workers) as sweep:
             job = _FitJob(sources, folder_for(sources, output), folders, sweep)
             outcome = _fit_and_write(job, options)
         yield outcome

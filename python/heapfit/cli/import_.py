@@ -11,7 +11,7 @@ from heapfit.checks.equal_frees import settle_equal_frees
 from heapfit.cli.commands.recordings import ImportCommand
 from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, require_local
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import ImportOptions, OwnLines, import_file
@@ -26,7 +26,9 @@ def run(command: ImportCommand) -> None:
         raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
     own = None if command.line is None else OwnLines(command.line, command.free, command.resize)
     options = replace(
-        import_options(command.queue, command.drop_unknown, command.pointer_bits),
+        import_options(command.queue),
+        drop_unknown=command.drop_unknown,
+        pointer_bits=None if command.pointer_bits is None else int(command.pointer_bits),
         own_lines=own,
         whole_frames=command.whole_frames,
         whole_only=command.whole_only,
@@ -40,7 +42,7 @@ def run(command: ImportCommand) -> None:
     folder = command.output or Path()
     named = zip(command.files, distinct_source_names(command.files), strict=True)
     imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
-    with progress_bar() as progress, Sweep(command.workers) as sweep:
+    with progress_bar() as progress, Sweep(require_local(command.workers)) as sweep:
         traces = import_files(imports, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
     print_result(_trace_parts(done), command.as_json)

@@ -62,7 +62,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 # Parameters that name files and folders to write.
-_OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report", "markdown"}
+_OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report"}
 _SIMILAR = 0.7  # at least, of a suggestion: `fast` is not `flash`
 _FAILED = 1
 _USAGE = 2
@@ -184,7 +184,8 @@ def _check_outputs_before(name: str, callback: Callable[..., Any]) -> Callable[.
     """A callback that rejects outputs it must not replace before the command begins."""
 
     def check_and_call(**values: Any) -> Any:
-        paths = [Path(values[one]) for one in _OUTPUT_PARAMETERS & values.keys() if values[one]]
+        given = [values[one] for one in _OUTPUT_PARAMETERS & values.keys() if values[one]]
+        paths = [Path(path) for one in given for path in (one if isinstance(one, list) else [one])]
         with ours.mark_outputs_of(name) as replaced:
             for path in paths:
                 if path.is_symlink() or path.is_file():

@@ -15,7 +15,6 @@ from heapfit.cli.printing.parts import (
     Column,
     Fields,
     Line,
-    Note,
     Part,
     Table,
     paragraph,
@@ -23,6 +22,7 @@ from heapfit.cli.printing.parts import (
 )
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
+from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
@@ -52,7 +52,7 @@ def run(command: PlaceCommand) -> None:
     if command.output is not None:
         require_unedited(command.output)
     options = PlacingOptions(
-        command.share,
+        command.admission,
         command.margin,
         tuple(command.needs or []),
         dict(map(_parse_hot, command.hot or [])),
@@ -140,7 +140,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
         else "How often a block is accessed is unknown, so no time is told."
     )
     for one in placing.demands:
-        yield from (Note(f"{one.name}: {text}") for text in one.loaded.trace.info.notes)
+        yield from note_parts(one.loaded.trace.info, one.name)
     for name, path in (("plan", command.output), ("report", command.report)):
         if path is not None:
             yield Line(f"{name:7}{path}", is_copied=True)

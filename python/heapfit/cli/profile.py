@@ -45,7 +45,7 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 def run(command: ProfileCommand) -> None:
     require_export(command.export, command.as_json)
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+    importing = import_options(command.queue)
     with (
         step_bar() as progress,
         open_trace(command.source, importing, progress, keep_oversized=True) as trace,

@@ -36,6 +36,8 @@ from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 
+_STANDARD_RATE = 115_200  # baud
+
 
 def run(command: RecordCommand) -> None:
     if command.site_depth not in (1, DEPTH):
@@ -47,11 +49,12 @@ def run(command: RecordCommand) -> None:
         )
         return
     words = _require_runnable(command.program or (), command.qemu)
-    source = _select_source(words, command.serial, command.qemu)
+    serial, rate = _split_rate(command.serial)
+    source = _select_source(words, serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     with keep_earlier(target) as kept:
-        recorded = _record(command, words, target)
+        recorded = _record(command, words, target, (serial, rate))
     if isinstance(recorded, TargetRecording):
         print_result(_target_parts(recorded), command.as_json)
     else:
@@ -62,18 +65,17 @@ def run(command: RecordCommand) -> None:
 
 
 def _record(
-    command: RecordCommand, words: tuple[str, ...], target: Path
+    command: RecordCommand, words: tuple[str, ...], target: Path, line: tuple[Path | None, int]
 ) -> TargetRecording | ProgramRecording:
-    """Records the serial line, the image or the program that the command names."""
+    """Records the image or the program of the command, or a serial line at its rate."""
+    serial, rate = line
     with _watch(command) as listener, step_bar() as progress:
-        if command.serial is not None and command.serial.is_file():
-            return TargetRecording(import_frames(command.serial, target, progress), "whole")
-        if command.serial is not None:
+        if serial is not None and serial.is_file():
+            return TargetRecording(import_frames(serial, target, progress), "whole")
+        if serial is not None:
             log = log_of_line(target)
             with keep_earlier(log), listener(FollowedFrames(log)):
-                return record_serial(
-                    command.serial, command.baud, command.seconds, target, progress
-                )
+                return record_serial(serial, rate, command.seconds, target, progress)
         if command.qemu is not None:
             emulation = Emulation(
                 command.qemu, words, command.machine, command.seconds, command.icount
@@ -118,6 +120,18 @@ def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ..
     if words and image is None:
         require_kind(Path(words[0]), Kind.PROGRAM)
     return tuple(words)
+
+
+def _split_rate(serial: str | None) -> tuple[Path | None, int]:
+    """The device or log, and the baud rate that DEVICE:BAUD gives it.
+
+    >>> _split_rate("/dev/ttyUSB0:921600")
+    (PosixPath('/dev/ttyUSB0'), 921600)
+    """
+    device, _, rate = (serial or "").rpartition(":")
+    if device and rate.isdecimal():
+        return Path(device), int(rate)
+    return None if serial is None else Path(serial), _STANDARD_RATE
 
 
 def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:

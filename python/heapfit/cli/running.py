@@ -4,30 +4,48 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import typer
 
 from heapfit import _engine
-from heapfit.cli.arguments import PointerBits
+from heapfit.cli.printing.parts import Fields, Note, Part
 from heapfit.importers import ImportOptions
+from heapfit.sweep import Sweep
 from heapfit.trace.exports import export_holdings
 from heapfit.trace.exports.samples import Holdings
 from heapfit.trace.kinds import Export
+from heapfit.trace.stored import TraceInfo
 
 _TEXTS = (Export.FOLDED, Export.PROMETHEUS)
 
 
-def import_options(
-    queue: str | None, drop_unknown: bool, pointer_bits: PointerBits | None
-) -> ImportOptions:
-    """The options of an import, from those of a command.
-
-    A queue is checked also where the source turns out not to be packets.
-    """
+def import_options(queue: str | None) -> ImportOptions:
+    """The options of an import by --queue, checked even if the source has no packets."""
     if queue is not None:
         _engine.QueueModel(queue)
-    bits = int(pointer_bits) if pointer_bits else None
-    return ImportOptions(drop_unknown, queue, bits)
+    return ImportOptions(queue=queue)
+
+
+def start_sweep(workers: str | None) -> Sweep:
+    """The workers of this machine or of the cluster that --workers names."""
+    if workers is not None and not workers.isdecimal():
+        return Sweep(cluster=workers)
+    return Sweep(require_local(workers))
+
+
+def require_local(workers: str | None) -> int | None:
+    """The number that --workers gives; a usage error if it gives a cluster's address."""
+    if workers is not None and not workers.isdecimal():
+        raise typer.BadParameter(f"--workers {workers}: this runs here alone (give a number)")
+    return None if workers is None else int(workers)
+
+
+def note_parts(info: TraceInfo, name: str = "") -> Iterator[Part]:
+    """What importing a recording left out or found doubtful; `name` if it is one of several."""
+    if not name:
+        yield Fields({"notes": info.notes})
+    yield from (Note(f"{name}: {note}" if name else note) for note in info.notes)
 
 
 def require_export(export: Export | None, as_json: bool) -> None:

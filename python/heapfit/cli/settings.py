@@ -25,10 +25,8 @@ from heapfit.sizing.systems import SettingsOptions, settings_for
 
 
 def run(command: SettingsCommand) -> None:
-    importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
-    options = SettingsOptions(
-        command.admission, *_parse_assumptions(command.assume or []), command.sent
-    )
+    importing = import_options(command.queue)
+    options = SettingsOptions(command.admission, *_parse_assumptions(command.assume or []))
     with progress_bar() as progress:
         settings = settings_for(command.system.value, command.sources, options, importing, progress)
     print_result(_parts(settings, as_text(settings)), command.as_json)

@@ -17,19 +17,19 @@ from heapfit.cli.printing.parts import (
     print_result,
 )
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
-from heapfit.simulation.scenario import load_scenario, with_settings
+from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
 from heapfit.simulation.statistics import Estimate
 from heapfit.simulation.table import write_table
-from heapfit.sweep import Sweep
 
 _DECIDING = "bandwidth_admission"
 
 
 def run(command: SimulateCommand) -> None:
-    loaded = with_settings(load_scenario(command.scenario), command.seed, command.half_width)
-    with progress_bar() as progress, Sweep(command.workers, command.cluster) as sweep:
+    loaded = with_seed(load_scenario(command.scenario), command.seed)
+    with progress_bar() as progress, start_sweep(command.workers) as sweep:
         simulated = solve(loaded) if command.closed_form else simulate(loaded, sweep, progress)
     _write(simulated, command.output, command.report)
     print_result(_parts(simulated), command.as_json)

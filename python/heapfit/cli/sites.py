@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from heapfit.cli.commands.recordings import SitesCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
-from heapfit.cli.running import print_export, require_export
+from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
@@ -40,7 +41,7 @@ def run(command: SitesCommand) -> None:
         loaded = load_trace(trace, progress=progress)
         view = command.view or View.PEAK
         if view in _GROUPED and command.export is None:
-            print_result(_GROUPED[view](loaded), command.as_json)
+            print_result(chain(_GROUPED[view](loaded), note_parts(trace.info)), command.as_json)
             return
         programs = command.programs or []
         frames = {} if command.export is None else _find_frames(loaded, programs)
@@ -50,11 +51,13 @@ def run(command: SitesCommand) -> None:
             return
         callers = _Callers(known_chains(loaded, programs))
         if command.view is not None:
-            print_result(_view_parts(holdings, callers), command.as_json)
+            parts = _view_parts(holdings, callers)
+            print_result(chain(parts, note_parts(trace.info)), command.as_json)
             return
         if plan is not None:
             plan = replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
-        print_result(_parts(call_sites(loaded), callers, plan), command.as_json)
+        parts = _parts(call_sites(loaded), callers, plan)
+        print_result(chain(parts, note_parts(trace.info)), command.as_json)
 
 
 def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
@@ -88,10 +91,10 @@ class _Callers:
 
     def describe(self, site: int) -> str | None:
         """The site's own caller with its line, and the functions above it."""
-        own, chain = self._own.get(site), self._chains.get(site, ())
+        own, callers = self._own.get(site), self._chains.get(site, ())
         if own is None:
             return None
-        above = (place for place in chain[chain.index(own) + 1 :] if place)
+        above = (place for place in callers[callers.index(own) + 1 :] if place)
         names = (place.function or f"{place.address:#x}" for place in above)
         return " < ".join([own.description, *names])
 

@@ -6,17 +6,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from heapfit.cli.arguments import (
-    reject_options,
-)
+import typer
+
+from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.pools import SizeCommand, Unit
 from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
-from heapfit.cli.running import import_options
+from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
 from heapfit.report.sizing import write_trace_page, write_traffic_page
@@ -29,8 +30,8 @@ from heapfit.sweep import Sweep, usable_cores
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
 # Parameters that only one kind of source has a use for.
-_RECORDING_PARAMETERS = ("sizes", "overall", "queue", "drop_unknown", "pointer_bits", "cluster")
-_TRAFFIC_PARAMETERS = ("admission_by", "overhead", "buffer", "closed_form", "seed")
+_RECORDING_PARAMETERS = ("overall", "queue")
+_TRAFFIC_PARAMETERS = ("admission_by", "overhead", "closed_form", "seed")
 
 
 def run(command: SizeCommand) -> None:
@@ -40,14 +41,14 @@ def run(command: SizeCommand) -> None:
             command.admission,
             (command.admission_by or Unit.BYTES).value,
             command.overhead,
-            command.buffer,
+            _parse_block_size(command.sizes),
             command.closed_form,
-            command.replications or STANDARD_REPLICATIONS,
+            command.times or STANDARD_REPLICATIONS,
             command.seed,
             curve=command.report is not None,
         )
         parts = _size_for_traffic(
-            command.source, aim, command.workers or usable_cores(), command.report
+            command.source, aim, require_local(command.workers) or usable_cores(), command.report
         )
     else:
         reject_options(
@@ -55,15 +56,23 @@ def run(command: SizeCommand) -> None:
             _TRAFFIC_PARAMETERS,
             f"{command.source.name} is no TOML file with [traffic]",
         )
-        importing = import_options(command.queue, command.drop_unknown, command.pointer_bits)
+        importing = import_options(command.queue)
         pools = PoolOptions(
             [] if command.sizes is None else parse_sizes(command.sizes),
             command.overall,
-            command.replications,
+            command.times,
         )
         asked = _PoolsRequest(command.source, command.admission, pools, importing)
-        parts = _size_for_recording(asked, Sweep(command.workers, command.cluster), command.report)
+        parts = _size_for_recording(asked, start_sweep(command.workers), command.report)
     print_result(parts, command.as_json)
+
+
+def _parse_block_size(sizes: str | None) -> int | None:
+    """The one size of --pool-sizes for traffic; a usage error if there are several."""
+    given = [] if sizes is None else parse_sizes(sizes)
+    if len(given) > 1:
+        raise typer.BadParameter("--pool-sizes: traffic has one fixed pool, so give one size")
+    return given[0] if given else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,7 @@ def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
     if report is not None:
         write_trace_page(report, sizing, source, _pools_command_line(asked))
-    return pools_table(sizing, trace.info, source.name)
+    return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
 
 
 def _size_for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -> Iterator[Part]:
@@ -104,7 +113,7 @@ def _pools_command_line(asked: _PoolsRequest) -> str:
     words = ["heapfit", "size", str(asked.source), "--admission", f"{asked.admission:.15g}"]
     words += ["--pool-sizes", ",".join(map(str, options.sizes))] if options.sizes else []
     words += ["--overall"] if options.is_overall else []
-    words += ["--replications", str(options.draws)] if options.draws else []
+    words += ["--times", str(options.draws)] if options.draws else []
     words += ["--queue", queue] if queue else []
     return shlex.join(words)
 
@@ -113,7 +122,7 @@ def _traffic_command_line(path: Path, aim: Aim) -> str:
     """The command line that sizes schemes for this traffic again."""
     words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
     words += ["--admission-by", aim.by, "--overhead", str(aim.overhead)]
-    words += ["--buffer", str(aim.buffer_size)] if aim.buffer_size is not None else []
+    words += ["--pool-sizes", str(aim.buffer_size)] if aim.buffer_size is not None else []
     words += ["--closed-form"] if aim.exact_alone else []
-    words += ["--replications", str(aim.replications), "--seed", str(aim.seed)]
+    words += ["--times", str(aim.replications), "--seed", str(aim.seed)]
     return shlex.join(words)

@@ -59,7 +59,7 @@ def run(command: VerifyCommand) -> None:
         is_heard=False,
     )
     firmware = Firmware(command.build, emulation)
-    known, forms = tuple(command.recordings or ()), tuple(command.platforms or ())
+    known, forms = tuple(command.base or ()), tuple(command.platforms or ())
     options = VerifyOptions(
         command.times, known, command.prefix, forms, command.now, command.build_now, write_report
     )

@@ -33,7 +33,7 @@ def watch_on_terminal(plan: PlanFile | None, keeps: bool = False) -> tuple[LiveH
         end, begun = threading.Event(), time.monotonic()
 
         def look() -> None:
-            if (columns := followed.look()) is not None:
+            for columns in followed.look():
                 heap.take(columns)
             seconds = round(time.monotonic() - begun)
             console.note(_describe(seconds, heap.figures(), followed.lost))

@@ -58,8 +58,8 @@ class ChangedPrograms:
     ) -> ChangeTest:
         """Replays a plan on every change; `r_safe`: what the recordings need of it.
 
-        Where the margin has to grow, what counts is tried again, since a larger region may fail;
-        but not if a `rival` is set to less already, in bytes.
+        Where the margin has to grow, what counts is tried again, since a larger region may fail.
+        No further change is tried once a `rival` is set to less, in bytes.
         """
         size = heap_size(r_safe, replace(known, changes=0.0))
         return self._test(_TriedHeap(plan), size, rival)
@@ -102,20 +102,23 @@ def try_changes(
     without it.
     """
     margin, results = size.margin, dict[str, ChangeResult]()
-    events, asked = 0, list(changes)
-    while asked:
+    events, asked, is_lost = 0, list(changes), False
+    while asked and not is_lost:
         tried_in, unproven = replace(size, margin=margin), []
         for change in asked:
             runs = make_runs(change)
-            if runs is not None:
-                result = _try_change(change, runs, tried_in, margin, 100 * (runs.peak / u_max - 1))
-                margin = max(margin, result.needed)
-                results[change.name] = _join(results.get(change.name), result)
-                events += runs.events
-                is_proven = not result.is_counted or runs.are_proven(tried_in)
-                unproven += [] if is_proven else [change]
-        is_lost = rival is not None and size.region_with(margin) > rival
-        is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC or is_lost
+            if runs is None:
+                continue
+            result = _try_change(change, runs, tried_in, margin, 100 * (runs.peak / u_max - 1))
+            margin = max(margin, result.needed)
+            results[change.name] = _join(results.get(change.name), result)
+            events += runs.events
+            is_lost = rival is not None and size.region_with(margin) > rival
+            if is_lost:
+                break
+            is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
+            unproven += [] if is_proven else [change]
+        is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC
         asked = [] if is_settled else unproven
     return ChangeTest(tuple(results.values()), events, size.margin)
 

@@ -110,10 +110,6 @@ class Row:
         """Highest offset ever in use in `replay_region`, control structures included."""
         return None if self.replay is None else self.replay.footprint
 
-    def footprint_in_steps(self, step: int) -> int | None:
-        """The footprint of a heap that grows by `step` bytes at a time, as with sbrk."""
-        return None if self.footprint is None else -(-self.footprint // step) * step
-
 
 def row_table(rows: Sequence[Row]) -> pa.Table:
     """Rows of a comparison as a table; `region` is what to set a heap to, margin included."""

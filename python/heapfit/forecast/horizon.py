@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extent import PlacedRun, measure_extents
-from heapfit.forecast.extremes import MaximaSample, sample_maxima
+from heapfit.forecast.extremes import MaximaSample, find_chance_interval, sample_maxima
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.trend import find_dependence, rank_correlation
 
@@ -89,11 +89,12 @@ GROWS: Final = Refusal(
 
 @dataclass(frozen=True, slots=True)
 class LongerRuns:
-    """What longer runs need of a heap's region, by the windows of a recording."""
+    """What longer runs need of a heap's region, by the windows of a recording or by whole runs."""
 
     region: int  # bytes that serve the recording
-    maxima: NDArray[np.int64]  # of the region needed in each window, bytes
+    maxima: NDArray[np.int64]  # of the region needed in each window, or of each run; bytes
     windows: float  # as many as a run as long as the recording has
+    is_of_runs: bool = False  # the maxima are needs of whole runs, whose law may be no extreme's
 
     @property
     def sample(self) -> MaximaSample:
@@ -118,8 +119,12 @@ class LongerRuns:
         return self.sample.chance(region, times * self.windows)
 
     def chance_interval(self, region: int, times: float) -> tuple[float, float]:
-        """Holds that chance 9 times of 10, as far as the windows' law is one of extremes."""
-        return self.sample.chance_interval(region, times * self.windows)
+        """Holds that chance 9 times of 10 (docs/chances.md), and the one stated."""
+        low, high = self.sample.chance_interval(region, times * self.windows)
+        if self.is_of_runs:
+            ends = [1 - (1 - end) ** times for end in find_chance_interval(self.maxima, region)]
+            low, high = min(low, *ends), max(high, *ends)
+        return low, high
 
     def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
         """The same where regions are counted otherwise: larger by an amount that stays."""
@@ -271,8 +276,8 @@ def expect_of_services(
     return Expectation(longer, basis=f"{len(longer.maxima)} windows{runs}")
 
 
-def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
-    """What further runs of a job need of a heap's region, by what each recorded one needed."""
+def expect_further_runs(needs: Sequence[float]) -> LongerRuns | Refusal:
+    """What further runs need of a heap's region, by the bytes that each recorded one needed."""
     if len(needs) < FEWEST_RUNS:
         runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
         return Refusal(
@@ -280,7 +285,7 @@ def expect_further_runs(needs: Sequence[int]) -> LongerRuns | Refusal:
             f"a chance takes {FEWEST_RUNS} runs",
         )
     maxima = np.array(needs, np.int64)
-    return LongerRuns(int(maxima.max()), maxima, 1.0)
+    return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True)
 
 
 def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:

@@ -18,13 +18,14 @@ from heapfit import _engine
 _LOST = re.compile(r"^([\d,]+) events? (?:is|are) missing in ")
 _UNRECORDED = 40  # offset of the count in a header of recorder/wire.h
 _MOST_AT_ONCE = 16 << 20  # bytes of a log
+_CHUNKS = 32  # of a batch: some 100,000 events, whose memory the next batch takes again
 
 
 class FollowedRecording(Protocol):
     """A recording that grows."""
 
-    def look(self) -> dict[str, Any] | None:
-        """The events that are new since the last look; None if there are none."""
+    def look(self) -> Iterator[dict[str, Any]]:
+        """Yields the events that are new since the last look, in batches."""
 
     @property
     def lost(self) -> int:
@@ -61,17 +62,21 @@ class FollowedWire:
         self._unit = 0  # bytes of a chunk
         self.lost = 0
 
-    def look(self) -> dict[str, Any] | None:
-        """The events that are new since the last look; None if there are none."""
+    def look(self) -> Iterator[dict[str, Any]]:
+        """Yields the events that are new since the last look, in batches."""
         if self._file is None and not self._begin():
-            return None
+            return
         assert self._file is not None
         while (thread := os.pread(self._file, 4, self._next)) and any(thread):
             self._open.append(self._next)
             self._next += self._unit
-        self._open = [place for place in self._open if not self._read(self._file, place)]
+        begun, self._open = self._open, []
+        for first in range(0, len(begun), _CHUNKS):
+            read = begun[first : first + _CHUNKS]
+            self._open += [place for place in read if not self._read(self._file, place)]
+            if self._reader.pending:
+                yield self._reader.take()
         self.lost = struct.unpack("<Q", os.pread(self._file, 8, _UNRECORDED))[0]
-        return self._reader.take() if self._reader.pending else None
 
     def close(self) -> None:
         """Closes the file."""
@@ -106,8 +111,8 @@ class FollowedFrames:
         self._reader = _engine.FrameTrace(True)
         self._read = 0
 
-    def look(self) -> dict[str, Any] | None:
-        """The events that are new since the last look; None if there are none."""
+    def look(self) -> Iterator[dict[str, Any]]:
+        """Yields the events that are new since the last look, in one batch."""
         for log in self._logs:
             with suppress(OSError), log.open("rb") as file:
                 file.seek(self._read)
@@ -115,7 +120,8 @@ class FollowedFrames:
                     self._reader.feed(new)
                     self._read += len(new)
                     break
-        return self._reader.take() if self._reader.pending else None
+        if self._reader.pending:
+            yield self._reader.take()
 
     @property
     def lost(self) -> int:

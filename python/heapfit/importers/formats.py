@@ -71,13 +71,18 @@ def _is_wire(head: bytes) -> bool:
     return head.startswith(_WIRE_MAGIC)
 
 
+def _columns(head: bytes) -> set[bytes]:
+    """The names in the line that names the columns of a table, if it is one."""
+    line = _first_line(head).replace(b'"', b"").lower()
+    return {name.strip() for name in re.split(rb"[,;\t]", line)}
+
+
 def _is_csv(head: bytes) -> bool:
-    first = _first_line(head).removeprefix(b"\xef\xbb\xbf").replace(b'"', b"")
-    return {b"op", b"object"} <= set(first.split(b","))
+    return {b"op", b"object"} <= _columns(head)
 
 
 def _is_lifetimes(head: bytes) -> bool:
-    columns = set(_first_line(head).split(b","))
+    columns = _columns(head)
     begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
     return bool(begins and ends) and b"size" in columns
 
@@ -173,7 +178,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
         if known.matches(stream.head):
             return known
     _reject_foreign(stream)
-    if len(stream.head) == HEAD and b"\0" not in stream.head:
+    if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
     _reject_free_bytes(stream)
     names = ", ".join(known.name for known in FORMATS)

@@ -61,7 +61,9 @@ def _read(line: int) -> bytes:
 def _open_line(device: Path, rate: int) -> Iterator[int]:
     if rate not in RATES:
         near = min(RATES, key=lambda known: abs(known - rate))
-        raise HeapfitError(f"--baud {rate}: is not a rate of this system (nearest: {near})")
+        raise HeapfitError(
+            f"{device}:{rate}: {rate} baud is not a rate of this system (nearest: {near})"
+        )
     try:
         line = os.open(device, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError as error:

@@ -3,30 +3,23 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
+import codecs
 import io
-import lzma
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, Self
-
-import pyarrow as pa
+from typing import Any, Self
 
 from heapfit.errors import HeapfitError, read_error_reason
+from heapfit.importers.packed import PIECE, UNPACK_ERRORS, is_cut, open_content
 
 CHUNK = 1 << 20  # bytes passed on at a time
-_PIECE = 1 << 16  # bytes unpacked at a time: of a damaged file as many are lost at most
 HEAD = 1 << 16  # bytes by which a format is detected
 
 # Real traces pack 5 to 30 times, a bomb up to 1,032 times. A file that unpacks to more than this
 # many times its own size, and this many bytes beyond, is refused: counted, so everywhere alike.
 LARGEST_RATIO = 100
 UNSUSPECTED = 64 << 20
-
-_LONGEST_MAGIC = 6
 
 
 class _CountedFile(io.FileIO):
@@ -39,39 +32,25 @@ class _CountedFile(io.FileIO):
         self.count += read or 0
         return read
 
-
-def _unpack_by_arrow(codec: str) -> Callable[[BinaryIO], io.BufferedIOBase]:
-    return lambda plain: pa.CompressedInputStream(pa.PythonFile(plain, "r"), codec)
-
-
-_PACKERS: tuple[tuple[bytes, Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
-    (b"\x1f\x8b", lambda plain: gzip.GzipFile(fileobj=plain)),
-    (b"\x28\xb5\x2f\xfd", _unpack_by_arrow("zstd")),
-    (b"\x04\x22\x4d\x18", _unpack_by_arrow("lz4")),
-    (b"\xfd7zXZ\0", lzma.LZMAFile),
-    (b"BZh", bz2.BZ2File),
-)
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self.count = super().seek(offset, whence)
+        return self.count
 
 
-def _unpack(plain: io.BufferedReader[_CountedFile], head: bytes) -> io.BufferedIOBase:
-    """Opens the content of a file whose first bytes are `head`, unpacked if it is packed."""
-    for magic, opened in _PACKERS:
-        if head.startswith(magic):
-            return opened(plain)
-    return plain
-
-
-def _is_cut(error: Exception) -> bool:
-    """True if what was unpacked before is whole: the rest is missing, or is something else."""
-    told = ("Truncated compressed stream", "Not a gzipped file")
-    return isinstance(error, EOFError) or any(one in str(error) for one in told)
+def _utf16_decoder(head: bytes) -> codecs.IncrementalDecoder | None:
+    """What decodes text that a byte order mark says is UTF-16, as Windows' shells write it."""
+    if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return None
+    new = codecs.getincrementaldecoder("utf-16")
+    return None if "\0" in new("replace").decode(head) else new("replace")
 
 
 class ByteStream:
     """The content of a file, opened by `with`. `chunks` yields all of it, `head` included.
 
-    A packed file that is cut ends there, text with its last whole line, and `damage` says so. What
-    precedes other damage cannot be trusted: HeapfitError.
+    Text is UTF-8 without a byte order mark, also of a file in UTF-16. A packed file that is cut
+    ends there, text with its last whole line, and `damage` says so. What precedes other damage
+    cannot be trusted: HeapfitError.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,6 +58,7 @@ class ByteStream:
         self.head = b""
         self.damage = ""
         self._given = 0
+        self._decoder: codecs.IncrementalDecoder | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -86,10 +66,8 @@ class ByteStream:
                 self._file = stack.enter_context(_CountedFile(self.path))
                 self._size = self.path.stat().st_size
                 plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
-                first = plain.peek(_LONGEST_MAGIC)
-                self._content = _unpack(plain, first)
-                stack.enter_context(self._content)
-                self.head = self._read(HEAD)
+                self._content = stack.enter_context(open_content(plain))
+                self.head = self._read_head()
                 if self.damage and not self.head:
                     raise HeapfitError(self.damage)
             except OSError as error:
@@ -126,7 +104,19 @@ class ByteStream:
         chunk = self.head
         while chunk:
             yield chunk
-            chunk = self._read(CHUNK)
+            chunk = self._decode(self._read(CHUNK))
+
+    def _read_head(self) -> bytes:
+        head = self._read(HEAD)
+        self._decoder = _utf16_decoder(head)
+        if self._decoder is not None:
+            head += self._read(HEAD + 2)  # as much text as others have, and the mark
+        if head.startswith(codecs.BOM_UTF8):
+            return head.removeprefix(codecs.BOM_UTF8) + self._read(len(codecs.BOM_UTF8))
+        return self._decode(head)
+
+    def _decode(self, content: bytes) -> bytes:
+        return content if self._decoder is None else self._decoder.decode(content).encode()
 
     def _read(self, size: int) -> bytes:
         chunk = b"".join(self._pieces(size))
@@ -142,10 +132,10 @@ class ByteStream:
         """The next bytes, `size` of them if there are so many."""
         while size and not self.damage:
             try:
-                piece = self._content.read1(min(size, _PIECE))
-            except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+                piece = self._content.read1(min(size, PIECE))
+            except UNPACK_ERRORS as error:
                 place = f"byte {self._file.count}: "
-                if not _is_cut(error):
+                if not is_cut(error):
                     raise HeapfitError(f"{place}cannot be read on: {error}") from error
                 self.damage = (
                     f"{place}the packed file was cut short, or damaged there (copy it again)"

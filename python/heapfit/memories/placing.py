@@ -247,7 +247,7 @@ def place_requests(
     if not found:
         raise HeapfitError(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
-            "requests beside all that need it (give it more, or ask for a smaller --share)"
+            "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
     chosen = _choose(ground, found, options)
     longer, size = _extend_to_horizon(ground, chosen, alone, options)

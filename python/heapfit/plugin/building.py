@@ -233,7 +233,7 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
     try:
         run([*command, "--target-dir", folder], crate)
     except HeapfitError as error:
-        bits = ", or give --bits 64" if target == _RUST_TARGETS[32] else ""
+        bits = ", or give --pointer-bits 64" if target == _RUST_TARGETS[32] else ""
         raise HeapfitError(
             f"{crate}: cargo cannot build it (the target: `rustup target add {target}`{bits}): "
             f"{error}"

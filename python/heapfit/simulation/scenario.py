@@ -64,12 +64,9 @@ class Scenario:
         return {key: _shortest_end(key, keys) for key in keys}
 
 
-def with_settings(scenario: Scenario, seed: int | None, half_width: float | None) -> Scenario:
-    """The scenario with another seed or stop rule, where one is given."""
-    run = scenario.run
-    seed = run.seed if seed is None else seed
-    half_width = run.half_width if half_width is None else half_width
-    return replace(scenario, run=replace(run, seed=seed, half_width=half_width))
+def with_seed(scenario: Scenario, seed: int | None) -> Scenario:
+    """The scenario with another seed, where one is given."""
+    return scenario if seed is None else replace(scenario, run=replace(scenario.run, seed=seed))
 
 
 def load_scenario(path: Path) -> Scenario:

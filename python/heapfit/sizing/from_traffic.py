@@ -116,7 +116,7 @@ def size_for(
     if not families:
         raise HeapfitError(
             "traffic: no closed form applies (arrivals must be Poisson, holding times drawn for "
-            "each request): omit --exact"
+            "each request): omit --closed-form"
         )
     schemes: list[SizedScheme] = []
     curve: list[SizedScheme] = []

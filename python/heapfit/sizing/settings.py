@@ -201,4 +201,3 @@ class SettingsOptions:
     admission: float = 0.999  # share of the requests
     assume: Mapping[str, int] = field(default_factory=dict)  # instead of the standard values
     named: Mapping[int, str] = field(default_factory=dict)  # sizes that are a setting of their own
-    is_sent: bool = False  # packets are sent, not received

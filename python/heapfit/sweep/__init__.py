@@ -146,7 +146,9 @@ def _cluster_at(address: str) -> _Workers:
     try:
         from heapfit.sweep.cluster import Cluster  # Dask is an extra that need not be installed
     except ModuleNotFoundError as error:
-        raise HeapfitError("--cluster needs Dask: pip install 'heapfit[dask]'") from error
+        raise HeapfitError(
+            f"{address}: a cluster needs Dask: pip install 'heapfit[dask]'"
+        ) from error
     return Cluster(address)
 
 

@@ -6,7 +6,7 @@ docs/workloads.md lists them with their parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.plan.values import expand_names, parse_values
+from heapfit.plan.values import parse_values
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.origin import Maker, Origin
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
@@ -73,14 +73,9 @@ def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:
     return spec
 
 
-def parse_workloads(texts: Sequence[str], seed: int = STANDARD_SEED) -> tuple[WorkloadSpec, ...]:
-    """Parses "NAME,NAME:PARAMETER=VALUE,..."; "all" stands for every workload.
-
-    >>> [spec.label for spec in parse_workloads(["t2_w1:limit=3,events=500,t2_w2"])]
-    ['t2_w1:limit=3,events=500', 't2_w2']
-    """
-    named = expand_names(texts, [info.name for info in _engine.workloads()])
-    return tuple(parse_workload(one, seed) for one in named)
+def is_workload(text: str) -> bool:
+    """True if the text begins with the name of a workload, as in "t2_w1:limit=3"."""
+    return text.partition(":")[0] in {info.name for info in _engine.workloads()}
 
 
 def generate_workload(

@@ -25,10 +25,12 @@ class CsvLines {
 
   private:
     [[nodiscard]] bool has_column(Column column) const;
+    std::size_t split(std::string_view rest, std::uint64_t number);
     void read_columns(std::uint64_t number);
     template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
 
-    std::vector<Column> columns_;                      // of each field; empty until the header line
+    std::vector<Column> columns_; // of each field; empty until the header line
+    char separator_ = ',';
     std::vector<std::string> fields_;                  // of the line at hand
     std::array<std::string_view, column_count> cells_; // the same by column
 };

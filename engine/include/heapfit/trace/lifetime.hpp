@@ -46,6 +46,7 @@ class LifetimeLines {
         std::uint64_t line;
     };
 
+    void split(std::string_view line);
     void read_columns(std::string_view line, std::uint64_t number);
     [[nodiscard]] std::string_view field(Column column) const;
     [[nodiscard]] std::vector<std::string> losses() const;
@@ -55,8 +56,9 @@ class LifetimeLines {
 
     std::vector<std::string_view> fields_;           // of the line at hand
     std::array<std::size_t, column_count> places_{}; // of each column among the fields; or absent
-    std::size_t width_ = 0;                          // fields of each line; 0 until the header line
-    Tick last_ = 0;                                  // 1 where upper is the last time at which live
+    char separator_ = ',';
+    std::size_t width_ = 0; // fields of each line; 0 until the header line
+    Tick last_ = 0;         // 1 where upper is the last time at which live
     std::vector<Buffer> buffers_;
     std::string ids_;                  // texts, one after the other
     std::vector<std::size_t> id_ends_; // in them, of each line

@@ -34,6 +34,15 @@ struct TraceHeader {
 // A word of the input, safe to print: at most 40 characters, others than printable ASCII as '?'.
 [[nodiscard]] std::string quoted(std::string_view word);
 
+// What separates the fields of a table whose first line this is: a comma, a semicolon or a tab.
+[[nodiscard]] char separator_of(std::string_view header);
+
+// Without the blanks around it.
+[[nodiscard]] std::string_view trimmed(std::string_view field);
+
+// With its Latin letters small.
+[[nodiscard]] std::string lowered(std::string_view word);
+
 // Reads `# key value`: name, source, pointer_bits and the format's version; other keys are
 // comments.
 void read_header_line(std::string_view line, std::uint64_t number, TraceHeader &header);
@@ -184,7 +193,7 @@ template <class Lines> class LineTrace {
     }
 
     void finish() {
-        splitter_.finish([this](auto line, auto number) { take(line, number); });
+        splitter_.finish([this](auto line, auto number) { take_last(line, number); });
         if constexpr (requires { lines_.finish(builder_); }) {
             lines_.finish(builder_);
         } else {
@@ -201,15 +210,18 @@ template <class Lines> class LineTrace {
         if constexpr (requires { lines_.notes(); }) {
             std::ranges::copy(lines_.notes(), std::back_inserter(told));
         }
+        if (!cut_.empty()) {
+            told.push_back("The rest is left out, from " + cut_);
+        }
         return told;
     }
 
     // What of the file was not read; "" if all was.
     [[nodiscard]] std::string damage() const {
         if constexpr (requires { lines_.damage(); }) {
-            return lines_.damage();
+            return cut_.empty() ? lines_.damage() : cut_;
         } else {
-            return {};
+            return cut_;
         }
     }
 
@@ -225,10 +237,24 @@ template <class Lines> class LineTrace {
         lines_.take(line, number, builder_);
     }
 
+    // A last line without its newline that cannot be read was cut, if there is anything before it.
+    void take_last(std::string_view line, std::uint64_t number) {
+        try {
+            take(line, number);
+        } catch (const Error &) {
+            if (number == 1) {
+                throw;
+            }
+            cut_ = "line " + std::to_string(number) + ": the file ends inside this line (it was " +
+                   "cut short; copy or record it again)";
+        }
+    }
+
     LineSplitter splitter_;
     Lines lines_;
     TraceBuilder builder_;
     TraceHeader header_;
+    std::string cut_; // where the file ends inside a line; "" if it does not
 };
 
 } // namespace heapfit

@@ -14,8 +14,11 @@ class RepLines {
   public:
     void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
 
-    // Refuses a file with fewer operations than its header says.
     void finish() const;
+
+    // Where the file ends with fewer operations than its header says; "" if it has them all.
+    [[nodiscard]] std::string damage() const;
+    [[nodiscard]] std::vector<std::string> notes() const;
 
   private:
     enum Head { heap_size, ids, operations, weight, head_lines };

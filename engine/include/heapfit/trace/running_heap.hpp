@@ -23,7 +23,8 @@ class RunningHeap {
     // A free at that address; 0: none.
     void release(const Request &request, std::uint64_t position);
 
-    // The block at `old` became request.size bytes long, at request.id.
+    // The block at `old` became request.size bytes long, at request.id. One that is not known was
+    // served before the log began: the request is an allocation, which is counted.
     void resize(std::uint64_t old, const Request &request, std::uint64_t position);
 
     // The block last allocated was freed at some time that the log does not tell: it is taken to
@@ -52,6 +53,7 @@ class RunningHeap {
     std::uint64_t time_ = 0;
     std::uint64_t without_time_ = 0;
     std::uint64_t refused_ = 0;
+    std::uint64_t unknown_resizes_ = 0;
 };
 
 } // namespace heapfit

@@ -10,16 +10,14 @@ import typer
 from heapfit import _engine
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
+    POINTER_BITS_HELP,
     Alignment,
     AlignmentOption,
     Allocators,
     AsJson,
-    ClusterAddress,
-    DropUnknown,
     Exact,
     PlanPaths,
     PointerBits,
-    PointerBitsOption,
     Programs,
     Queue,
     RegionOption,
@@ -31,11 +29,9 @@ from heapfit.cli.arguments import (
     Workers,
     make_option,
     make_output_option,
-    take_size,
 )
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 
-_LARGEST_STEP = 1 << 30  # bytes
 _PLUGIN_GROUP = "Plug-ins"
 _LEAGUE_GROUP = "League"
 _NAMES = ", ".join(info.name for info in list_offered_allocators())
@@ -61,21 +57,14 @@ class CompareCommand:
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TRACE|ALLOCATOR",
-            help="Recordings, captures or traces, and the allocators to rank [all that fit tries]: "
-            f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a system's heap: "
-            f"{_SYSTEMS}. Pools are made from the trace.",
+            metavar="TRACE|WORKLOAD|ALLOCATOR",
+            help="Recordings, captures or traces; synthetic workloads, NAME or "
+            f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; and the allocators to rank "
+            f"[all that fit tries]: NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}, or a "
+            f"system's heap: {_SYSTEMS}. Pools are made from the trace.",
         ),
     ] = None
     allocators: Allocators = None
-    workloads: Annotated[
-        list[str] | None,
-        make_option(
-            "--workloads",
-            "Synthetic workloads to compare, too, separated by commas; all: every one. "
-            f"NAME or NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}.",
-        ),
-    ] = None
     seed: Seed = 1
     plans: PlanPaths = None
     alignments: Annotated[
@@ -90,14 +79,6 @@ class CompareCommand:
         ),
     ] = None
     exact: Exact = False
-    granularity: Annotated[
-        int | None,
-        make_option(
-            "--granularity",
-            "Print R_max also in steps of an underlying allocator, such as sbrk: 64K, 1M.",
-            **take_size(1, _LARGEST_STEP),
-        ),
-    ] = None
     plugins: Annotated[
         list[Path] | None,
         make_option(
@@ -117,8 +98,8 @@ class CompareCommand:
             _PLUGIN_GROUP,
         ),
     ] = None
-    bits: Annotated[
-        PointerBits, make_option("--bits", "Pointer width of --plugin and --crates.", _PLUGIN_GROUP)
+    pointer_bits: Annotated[
+        PointerBits, make_option("--pointer-bits", POINTER_BITS_HELP, _PLUGIN_GROUP)
     ] = PointerBits.BITS_32
     no_build: Annotated[
         bool,
@@ -152,10 +133,7 @@ class CompareCommand:
     report: ReportPage = None
     programs: Programs = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 
@@ -179,8 +157,6 @@ class BoundsCommand:
         ),
     ] = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     as_json: AsJson = False
 
 
@@ -208,10 +184,7 @@ class AdversaryCommand:
     seed: Seed = 1
     alignment: AlignmentOption = Alignment.BYTES_8
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 

@@ -11,14 +11,14 @@ from heapfit.cli.arguments import (
     OUTPUT,
     SEARCH,
     SEARCHING,
+    TIMES_HELP,
     WORKERS,
     Alignment,
     AlignmentOption,
     Allocators,
     AsJson,
+    Bases,
     CallSites,
-    ClusterAddress,
-    DropUnknown,
     EffortOption,
     Everything,
     Exact,
@@ -30,12 +30,11 @@ from heapfit.cli.arguments import (
     Now,
     PlanArgument,
     PlanOption,
-    PointerBitsOption,
     Prefer,
     Programs,
     Queue,
     RegionOption,
-    ReportPage,
+    ReportPages,
     Seconds,
     Seed,
     Sized,
@@ -48,7 +47,7 @@ from heapfit.cli.arguments import (
     take_percent,
     take_size,
 )
-from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
+from heapfit.design.budgets.choice import Method
 from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.targets import Language, Platform
@@ -158,15 +157,6 @@ class FitCommand:
             SEARCHING,
         ),
     ] = None
-    budget_seconds: Annotated[
-        float,
-        make_option(
-            "--budget-seconds",
-            "Time limit of the exact search of pool budgets; past it, the gap is printed.",
-            SEARCHING,
-            min=0.1,
-        ),
-    ] = STANDARD_SECONDS
     search: Annotated[
         int | None, make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0)
     ] = None
@@ -190,12 +180,9 @@ class FitCommand:
         ),
     ] = MOST_FOLDS
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     call_sites: CallSites = False
     sized: Sized = False
     workers: Workers = None
-    cluster: ClusterAddress = None
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -229,12 +216,7 @@ class CheckCommand:
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: Annotated[
-        list[Path] | None,
-        make_option(
-            "--base", "An earlier recording, to show what grew.", **take_file(Kind.RECORDING)
-        ),
-    ] = None
+    base: Bases = None
     growth: Annotated[
         float | None,
         make_option(
@@ -252,11 +234,7 @@ class CheckCommand:
             "--measure", "Search the smallest region of recordings that pass, too.", SEARCHING
         ),
     ] = False
-    markdown: Annotated[
-        Path | None,
-        make_option("--markdown", "Write the result also as Markdown, for a pull request."),
-    ] = None
-    report: ReportPage = None
+    report: ReportPages = None
     programs: Programs = None
     base_programs: Annotated[
         list[Path] | None,
@@ -268,10 +246,7 @@ class CheckCommand:
         ),
     ] = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 
@@ -304,17 +279,8 @@ class VerifyCommand:
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, make_option("--times", "Number of fresh runs that must pass.", min=1)] = (
-        10
-    )
-    recordings: Annotated[
-        list[Path] | None,
-        make_option(
-            "--recording",
-            "A recording that the plan was made from; new plans serve it, too.",
-            **take_file(Kind.RECORDING),
-        ),
-    ] = None
+    times: Annotated[int, make_option("--times", TIMES_HELP, min=1)] = 10
+    base: Bases = None
     now: Now = None
     build_now: Annotated[
         str,

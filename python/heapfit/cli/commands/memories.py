@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from heapfit.cli.arguments import (
+    Admission,
     Allocators,
     AsJson,
     Everything,
@@ -16,7 +17,6 @@ from heapfit.cli.arguments import (
     Sources,
     make_option,
     make_output_option,
-    make_share_parser,
 )
 
 
@@ -30,7 +30,7 @@ class PlaceCommand:
 
     EXAMPLES: ClassVar = (
         "heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500",
-        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=288K:dma --share 0.9",
+        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=1M:dma --admission 0.9",
     )
 
     sources: Sources
@@ -52,20 +52,12 @@ class PlaceCommand:
             metavar="OFFERED=SIZE",
         ),
     ] = None
-    share: Annotated[
-        float,
-        make_option(
-            "--share",
-            "Share of requests to serve in the first memory: 0.8 or 80%.",
-            parser=make_share_parser(),
-            metavar="SHARE",
-        ),
-    ] = 0.8
+    admission: Admission = 0.8
     hot: Annotated[
         list[str] | None,
         make_option(
             "--hot",
-            "Accesses of each request of a call site: --share then counts accesses.",
+            "Accesses of each request of a call site: --admission then counts accesses.",
             metavar="HEX=ACCESSES",
         ),
     ] = None

@@ -10,12 +10,10 @@ import typer
 
 from heapfit.cli.arguments import (
     SEED,
+    TIMES_HELP,
     Admission,
     AsJson,
     ClosedForm,
-    ClusterAddress,
-    DropUnknown,
-    PointerBitsOption,
     Queue,
     ReportPage,
     Seed,
@@ -73,7 +71,11 @@ class SizeCommand:
     admission: Admission = 0.999
     sizes: Annotated[
         str | None,
-        make_option("--pool-sizes", "Sizes of the pools, as 64,512,2K.", metavar="SIZE,..."),
+        make_option(
+            "--pool-sizes",
+            "Sizes of the pools, as 64,512,2K; of traffic the one of the fixed pool's blocks.",
+            metavar="SIZE,...",
+        ),
     ] = None
     overall: Annotated[
         bool,
@@ -90,20 +92,12 @@ class SizeCommand:
             **take_size(0, 4096),
         ),
     ] = 0
-    buffer: Annotated[
-        int | None,
-        make_option(
-            "--buffer",
-            "Of traffic: bytes of each fixed buffer [the largest request].",
-            **take_size(1, 2**30),
-        ),
-    ] = None
     closed_form: ClosedForm = False
-    replications: Annotated[
+    times: Annotated[
         int | None,
         make_option(
-            "--replications",
-            "Of traffic or a workload: number of simulated runs that judge the sizes.",
+            "--times",
+            TIMES_HELP,
             min=2,
             max=10_000,
         ),
@@ -111,10 +105,7 @@ class SizeCommand:
     seed: Seed = 1
     queue: Queue = None
     report: ReportPage = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     as_json: AsJson = False
 
 
@@ -138,10 +129,7 @@ class SettingsCommand:
             "bytes have a pool of that name.",
         ),
     ] = None
-    sent: Annotated[bool, make_option("--sent", "The packets are sent, not received.")] = False
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     as_json: AsJson = False
 
 
@@ -167,14 +155,7 @@ class SimulateCommand:
     ] = None
     report: ReportPage = None
     workers: Workers = None
-    cluster: ClusterAddress = None
     seed: Annotated[int | None, show_in_help(SEED)] = None
-    half_width: Annotated[
-        float | None,
-        make_option(
-            "--half-width", "Simulate until every confidence interval is this narrow.", min=1e-9
-        ),
-    ] = None
     as_json: AsJson = False
 
 

@@ -8,22 +8,18 @@ from typing import Annotated, ClassVar
 import typer
 
 from heapfit.cli.arguments import (
-    DROP_UNKNOWN,
-    FIRMWARE,
     IMPORTING,
     LINE,
-    POINTER_BITS,
+    POINTER_BITS_HELP,
     QUEUE,
     SEED,
     AsJson,
-    DropUnknown,
     ExportOption,
     ImageOption,
     InstructionCount,
     Machine,
     PlanOption,
     PointerBits,
-    PointerBitsOption,
     Programs,
     Queue,
     Seconds,
@@ -83,15 +79,15 @@ class RecordCommand:
         ),
     ] = 1
     serial: Annotated[
-        Path | None,
+        str | None,
         make_option(
             "--serial",
-            "Record from a serial device until Ctrl-C, or read a log of its line.",
+            "Record from a serial device until Ctrl-C, at 115,200 baud or DEVICE:BAUD, or read a "
+            "log of its line.",
             metavar="DEVICE|LOG",
         ),
     ] = None
     qemu: ImageOption = None
-    baud: Annotated[int, make_option("--baud", "Baud rate of --serial.", FIRMWARE)] = 115_200
     seconds: Seconds = None
     machine: Machine = None
     icount: InstructionCount = None
@@ -140,7 +136,9 @@ class ImportCommand:
     ] = None
     workers: Workers = None
     queue: Annotated[str | None, show_in_help(QUEUE)] = None
-    drop_unknown: Annotated[bool, show_in_help(DROP_UNKNOWN)] = False
+    drop_unknown: Annotated[
+        bool, make_option("--drop-unknown", "Skip events of unknown objects, and count them.")
+    ] = False
     line: Annotated[str | None, show_in_help(LINE)] = None
     free: Annotated[
         str,
@@ -176,7 +174,10 @@ class ImportCommand:
             IMPORTING,
         ),
     ] = False
-    pointer_bits: Annotated[PointerBits | None, show_in_help(POINTER_BITS)] = None
+    pointer_bits: Annotated[
+        PointerBits | None,
+        make_option("--pointer-bits", POINTER_BITS_HELP),
+    ] = None
     as_json: AsJson = False
 
 
@@ -215,8 +216,6 @@ class ProfileCommand:
         ),
     ] = None
     queue: Queue = None
-    drop_unknown: DropUnknown = False
-    pointer_bits: PointerBitsOption = None
     export: ExportOption = None
     as_json: AsJson = False
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change, Changes, Name
 from heapfit.checks.margin import peak_of_plan
-from heapfit.checks.prospect import FEWEST_RUNS, Prospect
+from heapfit.checks.prospect import Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
+from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 
@@ -288,5 +289,5 @@ def _note_unchecked(check: Check) -> Iterator[Part]:
         if unknown and plan.pointer_bits:
             yield Note(
                 f"{', '.join(unknown)}: pointer size unknown; the plan is for "
-                f"{plan.pointer_bits} bit (sizes may differ; give --pointer-bits)."
+                f"{plan.pointer_bits} bit (sizes may differ; give import --pointer-bits)."
             )

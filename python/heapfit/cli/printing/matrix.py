@@ -6,9 +6,7 @@ A table that is wider than the page goes on in a second panel, with its rows nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 from heapfit.cli.printing import console
 from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
@@ -19,43 +17,27 @@ from heapfit.cli.printing.ranking import (
     layout_note,
     marks_of,
     ranking,
-    steps_over_u_max,
 )
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
-
-Cell: TypeAlias = Callable[[Row], str]
 
 _GAP = "  "
 _NOT_TRIED = ""  # nothing was said of this candidate on this trace
 _NO_PLAN = "n/a"
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixOptions:
-    """What a matrix shows in addition to the regions."""
-
-    granularity: int | None = None  # bytes of a low-level allocator's step
-    sram: Sram | None = None
-
-
-def matrix_table(matrix: Matrix, options: MatrixOptions) -> Iterator[Part]:
-    """R_safe / U_max and what else was asked for; then what the marks mean."""
-    yield Fields({"traces": [_trace_fields(one, options) for one in matrix.columns]})
+def matrix_table(matrix: Matrix, sram: Sram | None) -> Iterator[Part]:
+    """R_safe / U_max, and what the marks mean."""
+    yield Fields({"traces": [_trace_fields(one, sram) for one in matrix.columns]})
     yield Fields({"mean_over_u_max": {one: matrix.mean_over_u_max(one) for one in matrix.names}})
     yield Line("R_safe / U_max")
     yield from _regions(matrix)
     yield from _explain_marks(matrix)
-    step = options.granularity
-    if step is not None:
-        yield Line("")
-        yield Line(f"R_max / U_max, R_max in steps of {step:,} B")
-        yield from _panels_of(matrix, lambda row: _ratio(steps_over_u_max(row, step)))
 
 
-def _trace_fields(column: TraceColumn, options: MatrixOptions) -> dict[str, object]:
-    ranked = ranking(column.comparison, options.sram, options.granularity)
+def _trace_fields(column: TraceColumn, sram: Sram | None) -> dict[str, object]:
+    ranked = ranking(column.comparison, sram)
     its = {"trace": column.label, "source": column.comparison.trace.source}
     return its | content_of(ranked)
 
@@ -65,7 +47,7 @@ def _regions(matrix: Matrix) -> Iterator[Line]:
         [
             column.label,
             f"{column.comparison.u_max:,}",
-            *(_text(column, name, _format_regions) for name in matrix.names),
+            *(_text(column, name) for name in matrix.names),
         ]
         for column in matrix.columns
     ]
@@ -86,15 +68,6 @@ def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:,.3f}"
 
 
-def _panels_of(matrix: Matrix, cell: Cell) -> Iterator[Line]:
-    """A table in as many panels as its width takes."""
-    columns = [
-        [column.label, *(_text(column, name, cell) for name in matrix.names)]
-        for column in matrix.columns
-    ]
-    yield from _panel_lines(["allocator", *matrix.names], columns)
-
-
 def _panel_lines(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator[Line]:
     for i, panel in enumerate(_panels(names, columns)):
         if i > 0:
@@ -102,10 +75,10 @@ def _panel_lines(names: Sequence[str], columns: Sequence[list[str]]) -> Iterator
         yield from map(Line, _lines([names, *panel]))
 
 
-def _text(column: TraceColumn, name: str, cell: Cell) -> str:
+def _text(column: TraceColumn, name: str) -> str:
     entry = column.cell(name)
     if isinstance(entry, Row):
-        return cell(entry)
+        return _format_regions(entry)
     return _NOT_TRIED if entry is None else _NO_PLAN
 
 

@@ -83,36 +83,21 @@ _ENDS = _adapt_to_row(
 NOT_APPLICABLE: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
 
 
-def _steps_column(granularity: int) -> Column[Row]:
-    return Column(
-        "footprint_in_steps",
-        f"in steps of {granularity:,}",
-        lambda row: row.footprint_in_steps(granularity),
-    )
-
-
-def ranking(
-    comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
-) -> Iterator[Part]:
+def ranking(comparison: Comparison, sram: Sram | None = None) -> Iterator[Part]:
     """The table, what its figures mean, and what was skipped."""
-    yield from ranking_table(comparison, sram, granularity)
+    yield from ranking_table(comparison, sram)
     yield from explain_ranking(comparison)
 
 
-def ranking_table(
-    comparison: Comparison, sram: Sram | None = None, granularity: int | None = None
-) -> Iterator[Part]:
+def ranking_table(comparison: Comparison, sram: Sram | None = None) -> Iterator[Part]:
     """The table of ranked rows, without explanations."""
     rows = _add_energies(comparison, sram)
     further = [one for one in rows if one.row.is_searched_further]
     usual = [one for one in rows if not one.row.is_searched_further]
     free = [one for one in usual if not one.row.is_cut_to_trace]
     cut = [one for one in usual if one.row.is_cut_to_trace]
-    in_steps = (
-        () if granularity is None else _adapt_to_row(_steps_column(granularity).with_heading(""))
-    )
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    columns = (*_COLUMNS, *in_steps, *_alignment_column(comparison), *_ENDS)
+    columns = (*_COLUMNS, *_alignment_column(comparison), *_ENDS)
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
         yield Line(
@@ -158,27 +143,6 @@ def _work(comparison: Comparison, work: Work) -> dict[str, object]:
     """The work of a comparison by its purpose, and relative to the events of the trace."""
     events = max(comparison.trace.events, 1)
     return asdict(work) | {"events": work.events, "over_trace": round(work.events / events, 1)}
-
-
-def low_level_parts(comparison: Comparison, granularity: int) -> Iterator[Part]:
-    """R_max as the papers define it: what a low-level allocator gave, in steps."""
-    yield Line("")
-    yield Table(
-        (
-            Column(heading="candidate", shown=lambda row: row.name),
-            _FOOTPRINT,
-            _steps_column(granularity),
-            Column(heading="over U_max", shown=lambda row: steps_over_u_max(row, granularity)),
-        ),
-        comparison.rows,
-    )
-    yield Line("R_max: bytes requested from a low-level allocator, such as sbrk, at most.")
-
-
-def steps_over_u_max(row: Row, granularity: int) -> float | None:
-    """R_max in steps over U_max."""
-    in_steps = row.footprint_in_steps(granularity)
-    return in_steps / row.u_max if in_steps is not None and row.u_max else None
 
 
 def inapplicable_parts(not_applicable: Sequence[NotApplicable]) -> Iterator[Part]:

@@ -64,7 +64,7 @@ class ForeignAllocators:
         if self.has_crates:
             yield "--crates"
         if self.paths or self.has_crates:
-            yield from ("--bits", str(self.bits))
+            yield from ("--pointer-bits", str(self.bits))
         for flags in self.cflags:
             yield from ("--cflags", flags)
         if self.board is not None:

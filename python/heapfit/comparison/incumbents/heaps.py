@@ -78,6 +78,17 @@ def find_common_heap(name: str, alignment: int) -> SystemHeap:
     return replace(heap, title="TLSF") if name == TLSF else heap
 
 
+def describe_namesakes(heap: SystemHeap) -> tuple[str, ...]:
+    """A sentence on the heaps of others that an allocator of ours shares its name with.
+
+    >>> describe_namesakes(find_heap("tlsf", 4))
+    ("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",)
+    """
+    others = [name for name in SYSTEM_HEAPS if name.endswith(f"-{heap.name}")]
+    told = f"{heap.name} is heapfit's own: those of others are {' and '.join(others)}."
+    return (told,) if others else ()
+
+
 def list_algorithms() -> dict[str, tuple[str, ...]]:
     """The allocators that are only there as the algorithm of systems' heaps, with these.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
+from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.incumbents.regions import choose_region
 from heapfit.comparison.incumbents.requests import (
     Requests,
@@ -41,7 +42,7 @@ class Needs:
     memories: tuple[int | None, ...]  # for each recording
     permanent: Permanent | None
     events: int  # replayed to know it
-    notes: tuple[str, ...] = ()  # what the recordings ask for that the heap refuses
+    notes: tuple[str, ...] = ()  # what it is not, and what is asked for that it refuses
 
     @property
     def most(self) -> int | None:
@@ -62,8 +63,9 @@ def measure_memory_needs(
     kept, more = None, 0
     if len(known) == len(memories):
         kept, more = measure_permanent(heap, recordings, bases, known)
-    notes = [note for one in recordings for note in describe_zero_requests(heap, one)]
-    return Needs(heap, memories, kept, events + more, tuple(dict.fromkeys(notes)))
+    refused = [note for one in recordings for note in describe_zero_requests(heap, one)]
+    notes = dict.fromkeys([*describe_namesakes(heap), *refused])
+    return Needs(heap, memories, kept, events + more, tuple(notes))
 
 
 def measure_memories(

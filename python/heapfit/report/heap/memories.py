@@ -74,8 +74,8 @@ def map_memories(placing: Placing, demand: Demand) -> HeapMap:
         heaps.append(MappedHeap(memory.name, own, (own,), len(events), peak))
     lifetimes, gaps = _engine.Lifetimes(events), find_gaps(demand.loaded)
     sites = sites_of(demand.loaded, lifetimes)
-    note = "Each memory is drawn to its highest byte in use, all to the same scale."
-    return HeapMap(tuple(heaps), lifetimes, sites, gaps, is_divided=True, note=note)
+    note = "Each memory is drawn to its highest byte in use, at a scale of its own."
+    return HeapMap(tuple(heaps), lifetimes, sites, gaps, True, has_own_scales=True, note=note)
 
 
 def _curve_chart(placing: Placing) -> Chart:

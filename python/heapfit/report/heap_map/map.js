@@ -17,7 +17,7 @@
     const columns = {};
     let starts, ends, times; // of each block told; times: ms since the first event, of each event
     const panels = [];
-    const view = {from: 0, until: 0, low: 0, high: 0}; // x in events or ms, y in bytes
+    const view = {from: 0, until: 0, low: 0, high: 1}; // x in events or ms, y in shares of a heap's height
     let byTime = false;
     let chosen = null; // which region of the row; null: each heap in its own
 
@@ -136,6 +136,7 @@
     class Panel {
         constructor(heap) {
             this.heap = heap;
+            this.height = told.heaps[heap].height; // bytes
             this.canvas = byId(`canvas-${heap}`);
             this.pictures = new Map();
             this.cursor = null; // in CSS pixels of the canvas
@@ -151,15 +152,17 @@
 
         y(address) {
             const {top, height} = this.box;
-            return top + height - ((address - view.low) / (view.high - view.low)) * height;
+            return top + height - ((address / this.height - view.low) / (view.high - view.low)) * height;
         }
 
         // The place of the axes under a point of the canvas.
         at({x, y}) {
             const {left, top, width, height} = this.box;
+            const up = view.low + ((top + height - y) / height) * (view.high - view.low);
             return {
                 across: view.from + ((x - left) / width) * (view.until - view.from),
-                address: view.low + ((top + height - y) / height) * (view.high - view.low),
+                up,
+                address: up * this.height,
             };
         }
 
@@ -258,8 +261,8 @@
             const from = across(Math.max(starts[i], first));
             const to = across(Math.min(ends[i], last, until));
             const size = this.sizeOf(i);
-            if (to < view.from || from > view.until || place > view.high || place + size < view.low
-                || to < from) {
+            if (to < view.from || from > view.until || place > view.high * this.height
+                || place + size < view.low * this.height || to < from) {
                 return;
             }
             const [x, y] = [this.x(from), this.y(place + size)];
@@ -274,14 +277,14 @@
 
         isFar() {
             return (view.until - view.from) * 2 > across(told.events)
-                && (view.high - view.low) * 2 > told.height;
+                && (view.high - view.low) * 2 > 1;
         }
 
         drawPicture(last, isWindowIn) {
             const [width, height] = suffix() ? told.rowPicture : told.picture;
             const picture = this.pictureOf(width, height);
             this.pen.imageSmoothingEnabled = false;
-            const [up, down] = [this.y(told.height), this.y(0)];
+            const [up, down] = [this.y(this.height), this.y(0)];
             for (let column = 0; column < width; column++) {
                 const event = Math.floor((column * told.events) / width);
                 const next = Math.floor(((column + 1) * told.events) / width);
@@ -409,7 +412,8 @@
             pen.font = "12px system-ui, sans-serif";
             pen.textAlign = "right";
             pen.textBaseline = "middle";
-            for (const address of ticksOf(view.low, view.high, height / 40, true)) {
+            for (const address of ticksOf(...[view.low, view.high].map((one) => one * this.height),
+                height / 40, true)) {
                 pen.fillText(addressText(address), left - 8, this.y(address));
                 pen.fillRect(left - 4, this.y(address), 4, 1);
             }
@@ -503,7 +507,7 @@
             if (start && Math.abs(end.x - start.x) > 8 && Math.abs(end.y - start.y) > 8) {
                 const [a, b] = [this.at(start), this.at(end)];
                 look(Math.min(a.across, b.across), Math.max(a.across, b.across),
-                    Math.min(a.address, b.address), Math.max(a.address, b.address));
+                    Math.min(a.up, b.up), Math.max(a.up, b.up));
             }
         }
 
@@ -520,8 +524,8 @@
                     y: Math.min(Math.max(cursor.y + y * pace, top), top + height - 1),
                 });
             } else if (event.key === "+" || event.key === "-") {
-                const {across: x, address} = this.at(cursor);
-                zoom(event.key === "+" ? 0.5 : 2, x, address);
+                const {across: x, up} = this.at(cursor);
+                zoom(event.key === "+" ? 0.5 : 2, x, up);
             } else if (event.key === "0" || event.key === "Escape") {
                 whole();
             } else {
@@ -550,20 +554,20 @@
         const most = across(told.events);
         Object.assign(view, {
             from: Math.max(0, from), until: Math.min(most, until),
-            low: Math.max(0, low), high: Math.min(told.height, high),
+            low: Math.max(0, low), high: Math.min(1, high),
         });
         drawAll();
     }
 
-    const whole = () => look(0, across(told.events), 0, told.height);
+    const whole = () => look(0, across(told.events), 0, 1);
 
-    function zoom(factor, x, address) {
+    function zoom(factor, x, up) {
         const width = Math.max((view.until - view.from) * factor, across(told.events) / 1e5);
-        const height = Math.max((view.high - view.low) * factor, 64);
+        const height = Math.max((view.high - view.low) * factor, 64 / told.height);
         const left = (x - view.from) / (view.until - view.from);
-        const below = (address - view.low) / (view.high - view.low);
-        look(x - left * width, x + (1 - left) * width, address - below * height,
-            address + (1 - below) * height);
+        const below = (up - view.low) / (view.high - view.low);
+        look(x - left * width, x + (1 - left) * width, up - below * height,
+            up + (1 - below) * height);
     }
 
     const zoomMiddle = (factor) =>
@@ -574,14 +578,14 @@
         const ends = told.heaps.map(({own}) => (own.refused ? own.refused.event : told.events));
         const last = Math.max(...ends);
         look(0, across(last < told.events ? Math.min(told.events, Math.ceil(last * 1.15))
-            : told.events), 0, told.height);
+            : told.events), 0, 1);
     }
 
     // Around the first request that is refused, or the peak: a hundredth of the run.
     function lookAt(event) {
         const reach = Math.max(told.events / 100, 20);
         look(across(Math.max(0, Math.floor(event - reach))),
-            across(Math.min(told.events, Math.ceil(event + reach))), 0, told.height);
+            across(Math.min(told.events, Math.ceil(event + reach))), 0, 1);
     }
 
     function showLegend() {

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.report.drawing.number_text import printable, size
-from heapfit.report.heap_map.replays import HeapMap, RegionReplay
+from heapfit.report.heap_map.replays import HeapMap, MappedHeap, RegionReplay
 
 MAP_SCRIPT = Path(__file__).with_name("map.js")
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
@@ -188,27 +188,22 @@ def _pack_window(
         "sites": None if by_site is None else asdict(by_site),
         "hasTimes": gaps is not None,
         "isEven": gaps is not None and _is_even(gaps[: _last_shown(heap_map)]),
-        "height": _height(heap_map),
+        "height": max(_heights(heap_map)),
         "isDivided": heap_map.is_divided,
         "note": heap_map.note,
         "heaps": [
-            {
-                "name": heap.name,
-                "events": heap.events,
-                "peak": heap.peak,
-                "own": _region_record(heap.own),
-                "row": [_region_record(one) for one in heap.row],
-            }
-            for heap in heap_map.heaps
+            _heap_record(heap, height)
+            for heap, height in zip(heap_map.heaps, _heights(heap_map), strict=True)
         ],
         "columns": columns.entries,
         "packed": columns.pack(),
     }
 
 
-def _height(heap_map: HeapMap) -> int:
-    """The length of the axis in bytes: the largest region that is shown."""
-    return max(one.region for heap in heap_map.heaps for one in (heap.own, *heap.row))
+def _heights(heap_map: HeapMap) -> list[int]:
+    """The length of each heap's axis in bytes: its largest region, or that of all."""
+    own = [max(one.region for one in (heap.own, *heap.row)) for heap in heap_map.heaps]
+    return own if heap_map.has_own_scales else [max(own)] * len(own)
 
 
 def _last_shown(heap_map: HeapMap) -> int:
@@ -217,6 +212,17 @@ def _last_shown(heap_map: HeapMap) -> int:
         heap.own.refused.event if heap.own.refused else heap_map.events for heap in heap_map.heaps
     )
     return max(ends)
+
+
+def _heap_record(heap: MappedHeap, height: int) -> dict[str, Any]:
+    return {
+        "name": heap.name,
+        "events": heap.events,
+        "peak": heap.peak,
+        "height": height,
+        "own": _region_record(heap.own),
+        "row": [_region_record(one) for one in heap.row],
+    }
 
 
 def _region_record(one: RegionReplay) -> dict[str, Any]:
@@ -281,9 +287,9 @@ def _add_places(columns: _Columns, heap_map: HeapMap, is_listed: NDArray[np.bool
 def _add_pictures(
     columns: _Columns, heap_map: HeapMap, colours: NDArray[np.uint8], cells_of: tuple[int, int]
 ) -> None:
-    events, height = heap_map.events, _height(heap_map)
-    own, of_row = (_engine.Picture(*one, events, height) for one in (cells_of, PICTURE_OF_ROW))
-    for h, heap in enumerate(heap_map.heaps):
+    for h, (heap, height) in enumerate(zip(heap_map.heaps, _heights(heap_map), strict=True)):
+        shape = (heap_map.events, height)
+        own, of_row = (_engine.Picture(*one, *shape) for one in (cells_of, PICTURE_OF_ROW))
         cells = own.paint(heap_map.lifetimes, heap.own.offsets, colours)
         columns.add_bytes(f"picture-{h}", cells)
         for k, one in enumerate(heap.row):

@@ -103,6 +103,7 @@ class HeapMap:
     sites: NDArray[np.uint32]  # call site of each; empty if none is recorded
     gaps: NDArray[np.uint64] | None  # microseconds from each event to the next, where known
     is_divided: bool = False  # each heap has a part of the blocks, in a memory of its own
+    has_own_scales: bool = False  # each heap is drawn to its own height, not to the largest's
     note: str = ""  # a sentence on the scale, where it is divided
 
     @property

@@ -136,7 +136,7 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
         memory=sized.memory,
         choices=sized.choices,
         assumptions=assumptions,
-        remarks=(*workload.repeats, *sized.remarks),
+        remarks=(*workload.warnings(), *sized.remarks),
         source=describe_sources([(one.source, one.trace.info) for one in workload.recordings]),
     )
 

@@ -16,6 +16,7 @@ from heapfit.sizing.settings import Assumption, BufferChoice, Form, Setting, Set
 from heapfit.trace.stored import Trace
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
+SENT = Assumption("sent", 0, "1: the captured packets are sent, not received", "received")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from heapfit.plan.plan import Plan
 from heapfit.sizing.demand import Integers
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
+    SENT,
     Captures,
     ObjectPools,
     PacketSettings,
@@ -55,7 +56,7 @@ def _size_bluetooth(captures: Captures, known: Values) -> SizedSettings:
 
 def _size_tinyusb(captures: Captures, known: Values) -> SizedSettings:
     """Sizes a network's blocks for one packet each, and a serial line's buffer for what waits."""
-    way, cdc = ("IN", "TX") if captures.options.is_sent else ("OUT", "RX")
+    way, cdc = ("IN", "TX") if known["sent"] else ("OUT", "RX")
     block = 12 + 8 + 2 * 4 + known["link_header"] + captures.largest()  # one of NCM with one packet
     block = max(-(-block // 4) * 4, known["least_block"])
     found, waiting = captures.size_packets(), captures.size_cells(lambda sizes: sizes)
@@ -159,6 +160,7 @@ TINYUSB = System(
         (
             Assumption("link_header", 14, "of a packet in its block, in bytes", "Ethernet"),
             Assumption("least_block", 2048, "the least block of NCM", "Linux's (ncm.h)"),
+            SENT,
             Assumption(
                 "endpoint",
                 64,

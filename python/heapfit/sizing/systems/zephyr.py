@@ -14,6 +14,7 @@ from heapfit.comparison.incumbents.families.zephyr import sys_heap
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
+    SENT,
     Captures,
     HeapSetting,
     PacketSettings,
@@ -41,13 +42,14 @@ _ASSUMPTIONS = (
     ),
     Assumption("link_header", 14, "stored with each packet, in bytes", "Ethernet"),
     Assumption("mtu", 1500, "largest IP packet that one buffer is tried for, in bytes", "Ethernet"),
+    SENT,
 )
 _TRIED = (64, 128, 256, 512, 1024)
 _HEAP_NAME = "HEAP_MEM_POOL_SIZE"
 
 
 def _size_from_packets(captures: Captures, known: Values) -> SizedSettings:
-    is_sent = captures.options.is_sent
+    is_sent = known["sent"]
     way, other = ("TX", "RX") if is_sent else ("RX", "TX")
     whole = -(-(known["mtu"] + known["link_header"]) // 4) * 4
     sizes = sorted({*(size for size in _TRIED if size < whole), whole})
@@ -63,7 +65,7 @@ def _size_from_packets(captures: Captures, known: Values) -> SizedSettings:
     remarks = (
         "NET_BUF_DATA_SIZE holds for received and sent packets",
         f"{other} counts: size them from a capture of just these packets"
-        + ("" if is_sent else " with --sent"),
+        + ("" if is_sent else " with --assume sent=1"),
     )
     memory = best.memory + known["net_pkt"] * found.count
     return SizedSettings((*settings, packets), memory, choices, remarks)

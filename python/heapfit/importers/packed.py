@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The content of packed files: gzip, zstd, lz4, xz and bzip2, each told by its first bytes.
+
+Whatever the packer, an error comes after all that was unpacked before it.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, BinaryIO, Protocol
+
+import pyarrow as pa
+
+PIECE = 1 << 16  # bytes unpacked at a time
+LONGEST_MAGIC = 6
+UNPACK_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
+
+# How what is no member of gzip, zstd or lz4 behind one, or a missing end, is told.
+_CUT = (
+    "Not a gzipped file",
+    "Truncated compressed stream",
+    "Unknown frame descriptor",
+    "ERROR_frameType_unknown",
+)
+
+
+def open_content(plain: io.BufferedReader[Any]) -> io.BufferedIOBase:
+    """The content of a file, unpacked if it is packed."""
+    head = plain.peek(LONGEST_MAGIC)
+    for magic, opened in _PACKERS:
+        if head.startswith(magic):
+            return opened(plain)
+    return plain
+
+
+def is_cut(error: Exception) -> bool:
+    """True if what was unpacked before is whole: the rest is missing, or is something else."""
+    return isinstance(error, EOFError) or any(one in str(error) for one in _CUT)
+
+
+class _Unpacker(Protocol):
+    """A decompressor of one member, as bz2 and lzma have it."""
+
+    def decompress(self, data: bytes, size: int, /) -> bytes:
+        """The next bytes of the content, at most `size`."""
+
+    @property
+    def eof(self) -> bool:
+        """True behind the member's end."""
+
+    @property
+    def needs_input(self) -> bool:
+        """True if no more comes of the bytes that were given."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was given beyond the member's end."""
+
+
+class _Members(io.BufferedIOBase):
+    """The content of members one behind the other, as of bzip2 and xz.
+
+    EOFError where one is cut, or where something else than zeros follows.
+    """
+
+    def __init__(self, plain: BinaryIO, magic: bytes, opened: Callable[[], _Unpacker]) -> None:
+        self._plain, self._magic, self._opened = plain, magic, opened
+        self._member, self._rest = opened(), b""
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """The next bytes of the content, at most `size`; b"" at its end."""
+        piece = b""
+        while not piece and not (self._member.eof and not self._begins_another()):
+            packed = b""
+            if self._member.needs_input:
+                packed, self._rest = self._rest or self._plain.read(PIECE), b""
+                if not packed:
+                    raise EOFError
+            piece = self._member.decompress(packed, size)
+        return piece
+
+    def _begins_another(self) -> bool:
+        rest = self._member.unused_data.lstrip(b"\0")
+        while len(rest) < len(self._magic) and (more := self._plain.read(PIECE)):
+            rest = (rest + more).lstrip(b"\0")
+        if rest and not rest.startswith(self._magic):
+            raise EOFError
+        if rest:
+            self._member, self._rest = self._opened(), rest
+        return bool(rest)
+
+
+class _ArrowStream(io.BufferedIOBase):
+    """What pyarrow unpacks. Its errors lose the bytes of their call: these are read once more."""
+
+    def __init__(self, plain: BinaryIO, codec: str) -> None:
+        self._plain, self._codec = plain, codec
+        self._given = 0
+        self._contents = [self._open()]  # the last is read; one that is dropped closes the file
+        self._error: OSError | None = None  # of the next call
+
+    def _open(self) -> pa.CompressedInputStream:
+        return pa.CompressedInputStream(pa.PythonFile(self._plain, "r"), self._codec)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """The next bytes of the content, at most `size`; b"" at its end."""
+        if self._error is not None:
+            raise self._error
+        try:
+            piece: bytes = self._contents[-1].read(size)
+        except OSError as error:
+            if not self._plain.seekable():
+                raise
+            self._error = error
+            piece = self._read_again(size)
+            if not piece:
+                raise
+        self._given += len(piece)
+        return piece
+
+    def _read_again(self, size: int) -> bytes:
+        self._plain.seek(0)
+        content = self._open()
+        self._contents.append(content)
+        rest = self._given
+        while rest and (given := content.read(min(PIECE, rest))):
+            rest -= len(given)
+        piece = bytearray()
+        with suppress(OSError):
+            while len(piece) < size:
+                piece += content.read(1)
+        return bytes(piece)
+
+
+_PACKERS: tuple[tuple[bytes, Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
+    (b"\x1f\x8b", lambda plain: gzip.GzipFile(fileobj=plain)),
+    (b"\x28\xb5\x2f\xfd", lambda plain: _ArrowStream(plain, "zstd")),
+    (b"\x04\x22\x4d\x18", lambda plain: _ArrowStream(plain, "lz4")),
+    (b"\xfd7zXZ\0", lambda plain: _Members(plain, b"\xfd7zXZ\0", lzma.LZMADecompressor)),
+    (b"BZh", lambda plain: _Members(plain, b"BZh", bz2.BZ2Decompressor)),
+)
