@@ -60,7 +60,8 @@ def record(entry: Table, load: Table, output: Path, depth: int = 1) -> Trace:
         ):
             if "client" in entry:
                 serve(entry, load, recorder, port)
-        if recorder.returncode not in entry.get("accepted", [0]):
+        ended = [0, 128 + signal.SIGTERM] if "client" in entry else [0]  # servers are asked to end
+        if recorder.returncode not in entry.get("accepted", ended):
             raise HeapfitError((folder / "output").read_text(errors="replace")[-500:])
         return keep_first(Trace.open(folder / "trace"), output, entry.get("events", MOST_EVENTS))
 

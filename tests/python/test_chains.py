@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from test_record import heapfit
 
+from heapfit.checks.growth import name_sites
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.learned import learn_placement
 from heapfit.design.placement.sites import learn_sites
@@ -72,7 +73,15 @@ def test_a_chain_tells_apart_what_asks_through_one_function(program, recorded):
     assert sorted(above) == [["keep", "main"], ["main"], ["use", "main"]]
     assert {one["place"]["line"] for one in sites} == {"program.c:4"}
     shown = heapfit("sites", path, "--program", program).stdout
-    assert "ask, program.c:4 < keep < main\n" in shown
+    assert "keep, program.c:7 < main\n" in shown
+
+
+def test_a_site_is_named_by_the_caller_that_no_other_has(program, recorded):
+    loaded = load_trace(recorded[4])
+    names = {name_sites(loaded, [program])[one.site] for one in call_sites(loaded)}
+    assert names == {"keep, program.c:7", "use, program.c:8", "main, program.c:16"}
+    functions = name_sites(loaded, [program], by_function=True)
+    assert {functions[one.site] for one in call_sites(loaded)} == {"keep", "use", "main"}
 
 
 def test_direct_callers_are_the_same_at_either_depth(recorded):

@@ -50,7 +50,8 @@ def test_the_function_that_holds_more_is_named_first(
     bench: list[str], folder: Path, mistake: str, function: str
 ) -> None:
     assert bench
-    _, _, sites = (folder / f"{mistake}.md").read_text().rpartition("| call site |")
+    text, _, sites = (folder / f"{mistake}.md").read_text().rpartition("| call site |")
+    assert ("Live bytes grew by " in text) == (mistake == "leak")
     first = sites.splitlines()[2]
     assert first.startswith(f"| {function} |")
 

@@ -80,7 +80,8 @@ def test_a_check_prints_it_under_the_table(tmp_path):
         if isinstance(part, Line)
     ]
     assert any(
-        line.startswith("All 3 that differ run. So few allow a chance of up to 63") for line in text
+        line.startswith("All 3 that differ run. Their number alone allows a chance of up to 63")
+        for line in text
     )
 
 

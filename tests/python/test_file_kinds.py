@@ -140,3 +140,23 @@ def test_a_name_with_a_dot_is_no_allocators(folder):
     assert done.stderr == "heapfit: typo.trace: no such file (check the path)\n"
     done = heapfit("compare", "run.heap", "tlfs", folder=folder)
     assert "tlfs: no such file, and no such allocator (did you mean 'tlsf'?)" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "forecast"])
+def test_c_source_is_neither_a_recording_nor_a_log(command, tmp_path):
+    (tmp_path / "dev.c").write_text(
+        '#include <stdio.h>\nint main(void) { printf("free 1000\\n"); }\n'
+    )
+    done = heapfit(command, "dev.c", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("heapfit: dev.c: is C source (compile it; heapfit record -- ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", ["heap: {} bytes free", "free heap {}, largest 4000"])
+def test_a_log_of_free_bytes_is_told_the_command_that_reads_it(line, tmp_path):
+    lines = [f"[{second:08}] {line.format(50_000 - second)}\n" for second in range(3)]
+    (tmp_path / "dev.log").write_text("".join(lines))
+    done = heapfit("fit", "dev.log", folder=tmp_path)
+    assert done.returncode == 1
+    assert "is a log of free bytes, without requests (heapfit forecast dev.log " in done.stderr

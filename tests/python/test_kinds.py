@@ -149,7 +149,7 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     growth, filling = found.growth
     assert "held by 48 B blocks of gather, wrapped.c:8; no size lasts if that goes on." in growth
     assert " a day" not in growth  # it ran for some milliseconds
-    assert filling.startswith(f"{size.region:,} B are full after some 12,")
+    assert filling.startswith(f"{size.region:,} B are full some 12,")
 
 
 def test_a_clock_turns_growth_into_days(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_clock_turns_growth_into_days(tmp_path: Path) -> None:
     assert found.growth == (
         "Live bytes grew by 3,333 B per 1,000 events (275 MiB a day) while recorded, held by 10 B "
         "blocks; no size lasts if that goes on.",
-        "22,000 B are full after some 4.9 s.",
+        "22,000 B are full some 4.9 s from the start.",
     )
 
 
@@ -177,4 +177,6 @@ def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsy
     assert fitted.paths.report is not None
     page = fitted.paths.report.read_text()
     assert "Kind of recording: growing" in page
+    assert '<span class="badge">Growing</span>' in page
+    assert "too few" not in page
     assert '"chart-kind"' in page

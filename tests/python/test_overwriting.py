@@ -92,7 +92,10 @@ def test_a_foreign_file_is_kept_and_its_own_replaced(line, folder):
     assert "result: was edited, or not written by this command" in done.stderr
     assert contents(folder) == before
     assert heapfit(words[0], "--force", *words[1:], folder=folder).returncode == 0
-    assert heapfit(*words, folder=folder).returncode == 0
+    again = heapfit(*words, folder=folder)
+    assert again.returncode == 0
+    said = "replaces what an earlier `heapfit" if words[0] != "record" else "kept (--force"
+    assert said in again.stderr
     (folder / "result").write_bytes((folder / "result").read_bytes() + b"\n")
     assert heapfit(*words, folder=folder).returncode == 1
 

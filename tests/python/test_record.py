@@ -306,7 +306,7 @@ def test_a_program_that_its_filter_kills_keeps_its_recording_and_the_cause(
 ):
     out = tmp_path / "out.parquet"
     done = heapfit("record", "-o", out, "--", build("confined"), str(EVENTS), "0", way)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 128 + signal.Signals[by], done.stderr
     assert f"{EVENTS:,} events of confined, which was killed by {by}" in done.stdout
     assert "probably by its own seccomp filter" in done.stderr
 
@@ -423,7 +423,7 @@ def test_the_command_tells_what_it_recorded_and_how_the_program_ended(build, tmp
     command = ["record", "-o", "out.parquet", "--", build("deaths"), "10", "segv"]
     ended = heapfit(*command, cwd=tmp_path)
     assert ended.stdout == "out.parquet: 10 events of deaths, which was killed by SIGSEGV\n"
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGSEGV, "")
 
 
 def test_the_programs_input_and_output_are_its_own(tmp_path):
@@ -436,8 +436,10 @@ def test_other_processes_are_counted_and_kept_on_request(build, tmp_path):
     program = [build("deaths"), "10", "fork"]
     counted = heapfit("record", "-o", "out.parquet", "--", *program, cwd=tmp_path)
     assert counted.stderr == "1 other process was recorded too; --children keeps the traces.\n"
+    earlier = (tmp_path / "out.parquet").read_bytes()
     kept = heapfit("record", "-o", "out.parquet", "--children", "--", *program, cwd=tmp_path)
-    assert kept.stderr == ""
+    assert kept.stderr.startswith("out.parquet.~1~: the earlier recording of that name, kept")
+    assert (tmp_path / "out.parquet.~1~").read_bytes() == earlier
     assert len(kept.stdout.splitlines()) == len(list(tmp_path.glob("*.parquet"))) == 2
 
 
@@ -453,7 +455,7 @@ def test_ctrl_c_ends_the_program_and_keeps_its_recording(tmp_path):
     assert recorder.stdout.readline() == "ready\n"
     os.killpg(recorder.pid, signal.SIGINT)
     told, _ = recorder.communicate(timeout=300)
-    assert recorder.returncode == 0
+    assert recorder.returncode == 3
     assert told.endswith("which ended with status 3\n")
 
 
@@ -468,7 +470,7 @@ def test_a_sigterm_is_passed_on_and_what_was_recorded_is_kept(tmp_path):
     assert recorder.stdout.readline() == "ready\n"
     recorder.terminate()
     told, _ = recorder.communicate(timeout=300)
-    assert recorder.returncode == 0
+    assert recorder.returncode == 4
     assert told.startswith("out.parquet: ")
     assert told.endswith("which ended with status 4\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet"]

@@ -32,6 +32,8 @@ from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
+from heapfit.forecast.filling import describe_growth, name_growing_sites
+from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
@@ -106,6 +108,13 @@ class CheckedRecording:
     notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
     content: str = ""  # the hash of its requests; "" of a single recording
+    grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
+
+    @property
+    def verdict(self) -> str:
+        """The findings in words."""
+        words = ", ".join(self.findings).replace("_", " ") or "passed"
+        return words.replace("margin eaten", "uses margin")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -345,7 +354,8 @@ class _CheckRequest:
         if self.highest is None or not self.highest[0].fits_in_memory:
             return None
         programs = self.options.base_programs or self.options.programs
-        return holdings_of(load_trace(self.highest[0]), programs)
+        loaded = load_trace(self.highest[0])
+        return holdings_of(loaded, programs, by_function=bool(self.options.base_programs))
 
 
 def _highest(traces: Sequence[Trace], work: _CheckProgress) -> tuple[Trace, int] | None:
@@ -377,7 +387,15 @@ def _check_recording(
         if loaded and run.refusal and not plan.plan.sites
         else None,
         content=content_hash(trace) if request.is_one_of_several else "",
+        grows=_describe_growing(loaded, options.programs) if loaded and failures else "",
     )
+
+
+def _describe_growing(loaded: LoadedTrace, programs: Sequence[Path]) -> str:
+    kind = find_kind(loaded.trace, loaded.profile)
+    if not kind.is_growing:
+        return ""
+    return describe_growth(kind, name_growing_sites(kind, loaded.trace.chains, programs))
 
 
 def _failures(
@@ -414,4 +432,6 @@ def _search_needs(
 
 
 def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:
-    return changes(holdings_of(loaded, request.options.programs), request.holdings)
+    options = request.options
+    held = holdings_of(loaded, options.programs, by_function=bool(options.base_programs))
+    return changes(held, request.holdings)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.importers.source_lines import SourcePlace, places_in
+from heapfit.importers.site_names import site_places
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 
@@ -77,8 +77,13 @@ class Changes:
 NOTHING = LiveBytes(0, 0.0)
 
 
-def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
-    """The holdings of a recording; call sites by function where a program knows them."""
+def holdings_of(
+    loaded: LoadedTrace, programs: Sequence[Path] = (), *, by_function: bool = False
+) -> Holdings:
+    """The holdings of a recording; call sites by function and line where a program knows them.
+
+    `by_function`: without lines, which move from one build to another.
+    """
     blocks = blocks_of(loaded)
     is_there = blocks.are_live_at(blocks.peak)
     at_peak = blocks.sizes * is_there
@@ -91,8 +96,9 @@ def holdings_of(loaded: LoadedTrace, programs: Sequence[Path] = ()) -> Holdings:
     tasks: dict[Name, LiveBytes] = dict(by_task.items()) if len(by_task) > 1 else {}
     if len(loaded.sites) == 0:
         return Holdings(sizes, {}, tasks)
-    by_site = _sum_by_key(loaded.reduce_to_callers().sites[blocks.starts], at_peak, mean)
-    return Holdings(sizes, _merge_by_name(by_site, places_in(programs, by_site)), tasks)
+    by_site = _sum_by_key(loaded.sites[blocks.starts], at_peak, mean)
+    names = name_sites(loaded, programs, by_function=by_function)
+    return Holdings(sizes, _merge_by_name(by_site, names), tasks)
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
@@ -129,20 +135,29 @@ def _sum_by_key(
 
 
 def _merge_by_name(
-    held: Mapping[int, LiveBytes], places: Mapping[int, SourcePlace]
+    held: Mapping[int, LiveBytes], names: Mapping[int, str]
 ) -> dict[Name, LiveBytes]:
-    """Merges the sites of each function: it may have several, and a build moves them."""
+    """Merges the sites of each name: a function may have several, and a build moves them."""
     named: dict[Name, LiveBytes] = {}
     for site, one in held.items():
-        name = name_site(site, places)
-        named[name] = named.get(name, NOTHING) + one
+        named[names[site]] = named.get(names[site], NOTHING) + one
     return named
 
 
-def name_site(site: int, places: Mapping[int, SourcePlace]) -> Name:
-    """The function of a call site, or its hash where no program knows it."""
-    place = places.get(site)
-    return f"{site:08x}" if place is None else place.function or place.file
+def name_sites(
+    loaded: LoadedTrace, programs: Sequence[Path], *, by_function: bool = False
+) -> dict[int, str]:
+    """Each call site by function and line; unknown ones by their direct caller's hash."""
+    chains, places = loaded.trace.chains, site_places(loaded, programs)
+    names = {}
+    for site in np.unique(loaded.sites).tolist():
+        place = places.get(site)
+        if place is None:
+            names[site] = f"{chains.get(site, (site,))[0]:08x}"
+        else:
+            is_short = by_function or place.line is None
+            names[site] = (is_short and place.function) or place.description
+    return names
 
 
 def _find_growth(

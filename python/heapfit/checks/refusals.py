@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.checks.growth import MOST, Name, name_site, size_classes
+from heapfit.checks.growth import MOST, Name, name_sites, size_classes
 from heapfit.checks.system_run import place_requests
-from heapfit.importers.source_lines import places_in
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import LoadedTrace
 
@@ -54,9 +53,8 @@ def count_refusals(loaded: LoadedTrace, plan: PlanFile, programs: Sequence[Path]
     sizes = size_classes(placed.requests.size[placed.asked_at]).tolist()
     sites: list[Name] = []
     if len(loaded.sites):
-        asked = loaded.reduce_to_callers().sites[placed.asked_at].tolist()
-        places = places_in(programs, set(asked))
-        sites = [name_site(site, places) for site in asked]
+        names = name_sites(loaded, programs)
+        sites = [names[site] for site in loaded.sites[placed.asked_at].tolist()]
     groups = _group(sizes, refused), _group(sites, refused)
     first = sites[int(np.argmax(refused))] if sites and refused.any() else None
     return Refusals(int(refused.sum()), len(refused), *groups, first)

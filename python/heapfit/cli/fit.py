@@ -216,7 +216,7 @@ def _reasons(outcome: Fit) -> Iterator[Part]:
 
 
 def _answer(outcome: Fit) -> Iterator[Part]:
-    answer, size = outcome.answer, outcome.answer.size
+    answer, size, growth = outcome.answer, outcome.answer.size, outcome.kinds.growth
     yield Fields(
         {
             "answer": {
@@ -227,7 +227,7 @@ def _answer(outcome: Fit) -> Iterator[Part]:
                 "margin_percent": size.margin,
                 "recordings": answer.known.runs,
                 "is_enough": answer.is_enough,
-                "sentences": [*outcome.kinds.growth, *answer.sentences()],
+                "sentences": [*growth, *answer.sentences(is_growing=bool(growth))],
                 "firmer": outcome.suggestions,
             }
         }

@@ -14,8 +14,9 @@ from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Decline, Finding, Outlook, RunOut, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import HeapState, TelemetryLog
-from heapfit.importers.file_kind import require_kind
+from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.plan.quantities import format_share
+from heapfit.trace.kinds import Kind
 
 _DAY = 86_400
 _UNITS = ((_DAY * 2, _DAY, "days"), (7200, 3600, "h"), (120, 60, "min"), (0, 1, "s"))
@@ -25,6 +26,8 @@ _OTHER_HEAPS = 3  # named
 
 
 def run(command: ForecastCommand) -> None:
+    if classify_file(command.log) is Kind.SOURCE:
+        require_kind(command.log)
     try:
         log = read_log(command.log, command.line)
     except HeapfitError:
@@ -139,17 +142,18 @@ def _describe_decline(outlook: Outlook, decline: Decline, run_out: RunOut) -> st
     log = outlook.log
     if run_out.after <= 0:
         return f"{what} by {_rate(decline, log)}: at its lows {end} already."
-    latest = f" to {_length(run_out.latest, log)}" if run_out.latest is not None else " or later"
-    text = (
-        f"{what} by {_rate(decline, log)}: {end} some {_length(run_out.after, log)} "
-        f"({_length(run_out.earliest, log)}{latest}) after the last state"
-    )
+    some = f"some {_length(run_out.after, log)}"
     dates = _dates(outlook, run_out)
+    if dates[0] is None:
+        latest = (
+            f" to {_length(run_out.latest, log)}" if run_out.latest is not None else " or later"
+        )
+        some += f" ({_length(run_out.earliest, log)}{latest})"
+        return f"{what} by {_rate(decline, log)}: {end} {some} after the last state."
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]
-    if dates[0] is not None:
-        text += f", about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
-    return f"{text}."
+    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
+    return f"{what} by {_rate(decline, log)}: {end} {when}, {some} after the last state."
 
 
 def _describe_fragmentation(outlook: Outlook) -> str:

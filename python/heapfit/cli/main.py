@@ -63,6 +63,7 @@ _STYLE: dict[str, Any] = {
 }
 # Parameters that name files and folders to write.
 _OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report"}
+_SIMILAR = 0.7  # at least, of a suggestion: `fast` is not `flash`
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -185,11 +186,15 @@ def _check_outputs_before(name: str, callback: Callable[..., Any]) -> Callable[.
     def check_and_call(**values: Any) -> Any:
         given = [values[one] for one in _OUTPUT_PARAMETERS & values.keys() if values[one]]
         paths = [Path(path) for one in given for path in (one if isinstance(one, list) else [one])]
-        with ours.mark_outputs_of(name):
+        with ours.mark_outputs_of(name) as replaced:
             for path in paths:
                 if path.is_symlink() or path.is_file():
                     ours.require_replaceable(path)
-            return callback(**values)
+            try:
+                return callback(**values)
+            finally:
+                for path in replaced:
+                    console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
 
     return check_and_call
 
@@ -205,7 +210,7 @@ def _force(
             "--force",
             callback=_replace_all,
             expose_value=False,
-            help="Replace files that heapfit did not write, or that were edited since.",
+            help="Replace also recordings, edited files and files that heapfit did not write.",
         ),
     ] = False,
 ) -> None:
@@ -252,7 +257,7 @@ def _add_suggestion(message: str) -> str:
     """
     match = _CHOICE.search(message)
     known = re.findall(r"'([^']*)'", match[2]) if match else []
-    similar = get_close_matches(match[1], known, 1) if match else []
+    similar = get_close_matches(match[1], known, 1, _SIMILAR) if match else []
     return f"{message.rstrip('.')}; did you mean '{similar[0]}'?" if similar else message
 
 

@@ -36,7 +36,6 @@ from heapfit.memories.placing import (
     PlacingOptions,
     place_recordings,
 )
-from heapfit.memories.settings import list_system_lines
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
@@ -162,7 +161,7 @@ def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
 def _outlook(placing: Placing) -> Iterator[str]:
     """What the next build and longer runs need, in sentences."""
     yield placing.changes.sentence(placing.size.margin)
-    yield describe_longer_runs(placing.longer)
+    yield describe_longer_runs(placing.longer, placing.size.region)
     yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
 
 
@@ -174,13 +173,15 @@ def _describe_share(placing: Placing, command: PlaceCommand) -> str:
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:
-    """Lines to copy, and the table of the rule by call site."""
+    """Lines to copy, and the call sites inside where the rule goes by them."""
     yield from _settings_parts(placing, is_whole)
     if placing.by_site is None:
         return
     sites = placing.by_site.rule.sites
     named = [names.get(site, f"{site:08x}") for site in sites]
     yield Fields({"sites": [{"site": f"{one:08x}", "where": names.get(one)} for one in sites]})
+    if placing.by_site != placing.chosen and not is_whole:
+        return
     few = named if is_whole else named[:_MOST_SITES]
     rest = f", {len(named) - len(few)} more: --all" if len(named) > len(few) else ""
     yield from paragraph(f"Call sites inside: {', '.join(few)}{rest}")
@@ -188,9 +189,7 @@ def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> It
 
 def _settings_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
     """The lines of the systems that have such memories; without `is_whole` those of the first."""
-    rule = None if placing.by_size is None else placing.with_margin(placing.by_size.rule)
-    lines = list_system_lines(placing.sized_memories, rule)
-    for number, (system, texts) in enumerate(lines.items()):
+    for number, (system, texts) in enumerate(placing.system_lines.items()):
         yield Fields({system: texts})
         if is_whole or number == 0:
             yield from (Line(text, is_copied=True) for text in texts)

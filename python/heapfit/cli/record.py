@@ -29,7 +29,7 @@ from heapfit.importers.target_log import (
     record_emulated,
     record_serial,
 )
-from heapfit.outputs.ours import require_replaceable
+from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan_file import load_plan
 from heapfit.report.heap.live import serve_live
 from heapfit.trace.chains import DEPTH
@@ -49,31 +49,40 @@ def run(command: RecordCommand) -> None:
         )
         return
     words = _require_runnable(command.program or (), command.qemu)
-    serial, rate = _split_rate(command.serial)
+    serial, _ = _split_rate(command.serial)
     source = _select_source(words, serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
-    recorded: TargetRecording | ProgramRecording
-    with _watch(command) as listener, step_bar() as progress:
-        if serial is not None and serial.is_file():
-            recorded = TargetRecording(import_frames(serial, target, progress), "whole")
-        elif serial is not None:
-            with listener(FollowedFrames(log_of_line(target))):
-                recorded = record_serial(serial, rate, command.seconds, target, progress)
-        elif command.qemu is not None:
-            emulation = Emulation(
-                command.qemu, words, command.machine, command.seconds, command.icount
-            )
-            recorded = record_emulated(emulation, target, progress, listener=listener)
-        else:
-            options = RecordOptions(command.children, command.site_depth, listener)
-            recorded = record(words, target, options, progress)
+    with keep_earlier(target) as kept:
+        recorded = _record(command, words, target)
     if isinstance(recorded, TargetRecording):
         print_result(_target_parts(recorded), command.as_json)
     else:
         print_result(_parts(recorded), command.as_json)
-    if _is_interrupted(recorded):
-        raise KeyboardInterrupt  # what was recorded until then is stored
+    if kept is not None and target.exists():
+        note(f"{kept}: the earlier recording of that name, kept (--force replaces it)")
+    _end_as(recorded)
+
+
+def _record(
+    command: RecordCommand, words: tuple[str, ...], target: Path
+) -> TargetRecording | ProgramRecording:
+    """Records the serial line, the image or the program that the command names."""
+    serial, rate = _split_rate(command.serial)
+    with _watch(command) as listener, step_bar() as progress:
+        if serial is not None and serial.is_file():
+            return TargetRecording(import_frames(serial, target, progress), "whole")
+        if serial is not None:
+            log = log_of_line(target)
+            with keep_earlier(log), listener(FollowedFrames(log)):
+                return record_serial(serial, rate, command.seconds, target, progress)
+        if command.qemu is not None:
+            emulation = Emulation(
+                command.qemu, words, command.machine, command.seconds, command.icount
+            )
+            return record_emulated(emulation, target, progress, listener=listener)
+        options = RecordOptions(command.children, command.site_depth, listener)
+        return record(words, target, options, progress)
 
 
 @contextmanager
@@ -92,11 +101,18 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
         yield listener
 
 
-def _is_interrupted(recorded: TargetRecording | ProgramRecording) -> bool:
-    """True if the run was interrupted; a serial line's recording always ends so, and is not."""
+def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
+    """Ends as a recorded program did, by the shell's rule: its status, or 128 and its signal.
+
+    A serial line's recording always ends by Ctrl-C, which is no failure.
+    """
     if isinstance(recorded, TargetRecording):
-        return recorded.is_interrupted
-    return recorded.status == -signal.SIGINT
+        if recorded.is_interrupted:
+            raise KeyboardInterrupt  # what was recorded until then is stored
+    elif recorded.status == -signal.SIGINT:
+        raise KeyboardInterrupt
+    elif recorded.status:
+        raise typer.Exit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 
 def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
@@ -112,10 +128,12 @@ def _split_rate(serial: str | None) -> tuple[Path | None, int]:
     >>> _split_rate("/dev/ttyUSB0:921600")
     (PosixPath('/dev/ttyUSB0'), 921600)
     """
-    device, _, rate = (serial or "").rpartition(":")
-    if device and rate.isdecimal():
+    if serial is None:
+        return None, _STANDARD_RATE
+    device, _, rate = serial.rpartition(":")
+    if device and rate.isdecimal() and not Path(serial).exists():
         return Path(device), int(rate)
-    return None if serial is None else Path(serial), _STANDARD_RATE
+    return Path(serial), _STANDARD_RATE
 
 
 def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:

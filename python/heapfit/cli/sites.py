@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -17,16 +17,18 @@ from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
+from heapfit.importers.site_names import PlaceChain, known_chains, own_places
 from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.trace.chains import Chains, sites_with_tags
+from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
+from heapfit.trace.stored import Trace
 from heapfit.trace.views import Holder, find_holders, view_blocks
 
 
@@ -38,62 +40,75 @@ def run(command: SitesCommand) -> None:
         open_trace(command.source, progress=progress) as trace,
     ):
         loaded = load_trace(trace, progress=progress)
+        programs = command.programs or []
         view = command.view or View.PEAK
         if view in _GROUPED and command.export is None:
-            print_result(chain(_GROUPED[view](loaded), note_parts(trace.info)), command.as_json)
-            return
-        callers = _find_callers(loaded, command.programs or [])
-        holdings = holdings_by_site(loaded, view, callers.frames())
-    if command.export is not None:
-        print_export(holdings, command.export)
-    elif command.view is not None:
-        parts = _view_parts(holdings, callers)
-        print_result(chain(parts, note_parts(trace.info)), command.as_json)
-    else:
-        if plan is not None:
-            plan = replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
-        parts = _parts(call_sites(loaded), callers, plan)
+            parts = _GROUPED[view](loaded)
+        else:
+            frames = {} if command.export is None else _find_frames(loaded, programs)
+            holdings = holdings_by_site(loaded, view, frames)
+            if command.export is not None:
+                print_export(holdings, command.export)
+                return
+            callers = _Callers(known_chains(loaded, programs))
+            if command.view is not None:
+                parts = _view_parts(holdings, callers)
+            else:
+                parts = _parts(call_sites(loaded), callers, _with_tags(plan, trace))
         print_result(chain(parts, note_parts(trace.info)), command.as_json)
 
 
-def _find_callers(loaded: LoadedTrace, programs: Sequence[Path]) -> _Callers:
+def _with_tags(plan: Plan | None, trace: Trace) -> Plan | None:
+    """The plan with the tags of a trace's sites."""
+    if plan is None:
+        return None
+    return replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
+
+
+def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
+    """The frame of each recorded caller whose function is known."""
     sites = np.unique(loaded.sites).tolist()
-    callers = {site: loaded.trace.chains.get(site, (site,)) for site in sites}
-    known = {caller for chain in callers.values() for caller in chain}
-    return _Callers(callers, places_in(programs, known))
+    known = {caller for site in sites for caller in loaded.trace.chains.get(site, (site,))}
+    frames = {}
+    for caller, place in places_in(programs, known).items():
+        file, _, line = (place.line or place.file).rpartition(":")
+        number = int(line) if file and line.isdecimal() else 0
+        name = place.function or f"{place.file}+{place.address:#x}"
+        frames[caller] = Frame(name, file if number else place.file, number)
+    return frames
 
 
-@dataclass(frozen=True, slots=True)
 class _Callers:
-    """The callers of each site, innermost first, and where these are."""
+    """The callers of each site, innermost first, and the one that no other site has."""
 
-    chains: Chains
-    places: Mapping[int, SourcePlace]
+    def __init__(self, chains: Mapping[int, PlaceChain]) -> None:
+        self._chains = chains
+        self._own = own_places(chains)
+        self.are_known = bool(self._own)
 
     def place(self, site: int) -> SourcePlace | None:
         """The source place of the direct caller."""
-        return self.places.get(self.chains[site][0])
+        return self._chains.get(site, (None,))[0]
 
-    def frames(self) -> dict[int, Frame]:
-        """The frame of each caller whose function is known."""
-        frames = {}
-        for caller, place in self.places.items():
-            file, _, line = (place.line or place.file).rpartition(":")
-            number = int(line) if file and line.isdecimal() else 0
-            name = place.function or f"{place.file}+{place.address:#x}"
-            frames[caller] = Frame(name, file if number else place.file, number)
-        return frames
-
-    def outer_places(self, site: int) -> list[SourcePlace | None]:
+    def outer_places(self, site: int) -> PlaceChain:
         """The source places of the callers above the direct one; None where unknown."""
-        return [self.places.get(caller) for caller in self.chains[site][1:]]
+        return self._chains.get(site, ())[1:]
+
+    def describe(self, site: int) -> str | None:
+        """The site's own caller with its line, and the functions above it."""
+        own, chain = self._own.get(site), self._chains.get(site, ())
+        if own is None:
+            return None
+        above = (place for place in chain[chain.index(own) + 1 :] if place)
+        names = (place.function or f"{place.address:#x}" for place in above)
+        return " < ".join([own.description, *names])
 
 
 def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
     yield Table(_columns(callers, plan), sites, "sites")
     yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
     others = sum(callers.place(one.site) is None for one in sites)
-    if callers.places and others:
+    if callers.are_known and others:
         yield Line(f"{others} in other files: give these with --program, too.")
 
 
@@ -120,9 +135,9 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
         Column("requests", "of requests"),
         Column(
             "place",
-            "where" if callers.places else "",
+            "where" if callers.are_known else "",
             lambda one: callers.place(one.key),
-            lambda one: _chain(callers, one.key),
+            lambda one: callers.describe(one.key),
         ),
         Column("callers", value=lambda one: callers.outer_places(one.key)),
     ]
@@ -204,9 +219,9 @@ def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
         Column("end", heading_if_planned("end"), lambda call_site: _end(call_site.site, plan)),
         Column(
             "place",
-            "where" if callers.places else "",
+            "where" if callers.are_known else "",
             lambda call_site: callers.place(call_site.site),
-            lambda call_site: _chain(callers, call_site.site),
+            lambda call_site: callers.describe(call_site.site),
         ),
         Column("callers", value=lambda call_site: callers.outer_places(call_site.site)),
     ]
@@ -222,13 +237,3 @@ def _end(site: int, plan: Plan | None) -> str | None:
     if plan is None or tag is None:
         return None
     return "high" if plan.scalars.get("tag_high", 0) >> tag & 1 else "low"
-
-
-def _chain(callers: _Callers, site: int) -> str | None:
-    """The place of the call, and the functions above it."""
-    above = [
-        place.function or f"{place.address:#x}" for place in callers.outer_places(site) if place
-    ]
-    place = callers.place(site)
-    where = None if place is None else place.description
-    return " < ".join([where or "?", *above]) if above else where

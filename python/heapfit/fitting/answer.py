@@ -29,12 +29,17 @@ class Answer:
         """Percent of the peak that goes to the allocator: metadata, rounding and holes."""
         return 100 * (self.size.r_safe / max(self.size.u_max, 1) - 1)
 
-    def sentences(self) -> list[str]:
-        """Sentences for the user: the answer, then what limits it."""
+    def sentences(self, *, is_growing: bool = False) -> list[str]:
+        """Sentences for the user: the answer, then what limits it.
+
+        `is_growing`: no number of recordings makes it the size for longer runs.
+        """
         size, runs = self.size, self.known.runs
         recordings = "1 recording" if runs == 1 else f"{runs} recordings"
         setting = self._describe_setting()
-        if self.is_enough:
+        if is_growing:
+            answers = [f"For a run no longer than this: {setting}."]
+        elif self.is_enough:
             answers = [f"{setting[0].upper()}{setting[1:]}; from {recordings}."]
         else:
             answers = [

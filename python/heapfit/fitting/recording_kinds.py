@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.comparison.margin import HeapSize
-from heapfit.forecast.filling import describe_filling, describe_growth, find_filling
-from heapfit.forecast.growth import own_frames
+from heapfit.forecast.filling import (
+    describe_filling,
+    describe_growth,
+    find_filling,
+    name_growing_sites,
+)
 from heapfit.forecast.kind import RecordingKind, find_kind
-from heapfit.importers.source_lines import SourcePlace, frames_of
-from heapfit.trace.chains import Chains
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -38,26 +40,8 @@ def find_kinds(
         place = paths.index(shown.path) if shown.path in paths else 0
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
-    names = _name_sites(kind, read[grown][0].chains, programs)
+    names = name_growing_sites(kind, read[grown][0].chains, programs)
     return FitKinds(tuple(kinds), kind, _describe(kind, size, names), names)
-
-
-def _name_sites(kind: RecordingKind, chains: Chains, programs: Sequence[Path]) -> dict[int, str]:
-    """Names each growing site by its first caller that the others do not share, inlined or not."""
-    growing = {part.name for part in kind.growth if part.family == "site"}
-    if not growing or not programs:
-        return {}
-    callers = {site: chains.get(site, (site,)) for site in kind.sites}
-    wanted = {one for chain in callers.values() for one in chain}
-    known: dict[int, tuple[SourcePlace, ...]] = {}
-    for program in programs:
-        known = {**frames_of(program, wanted), **known}
-    texts = {site: tuple(place.description for place in places) for site, places in known.items()}
-    frames = {
-        site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))
-        for site, chain in callers.items()
-    }
-    return own_frames(growing, frames)
 
 
 def _describe(kind: RecordingKind, size: HeapSize, names: Mapping[int, str]) -> tuple[str, ...]:

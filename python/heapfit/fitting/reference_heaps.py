@@ -22,7 +22,6 @@ from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
-FITTED = "the fitted heap"
 COUNTED = "trace-specific pools"
 
 
@@ -89,7 +88,8 @@ def measure_reference_heaps(
         changes = None if selection.today is None else selection.today.changes
         needed = 0.0 if changes is None else changes.needed
         references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
-    fitted = _refer_to_row(choice, choice.winner, FITTED, ReferenceKind.FITTED)
+    title = f"fitted: {choice.winner.plan.allocator}"
+    fitted = _refer_to_row(choice, choice.winner, title, ReferenceKind.FITTED)
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
         references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))

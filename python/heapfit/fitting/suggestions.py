@@ -25,7 +25,7 @@ def suggest_next_recordings(
     Then the events replayed to know it.
     """
     ways = []
-    if choice.answer.known.runs == 1:
+    if choice.answer.known.runs == 1 and choice.answer.is_enough:  # else the answer asks for more
         ways.append("a second recording (`heapfit fit FIRST SECOND`)")
     info = choice.shown.trace.info
     if info.kind == "heap" and info.pointer_bits != 32:

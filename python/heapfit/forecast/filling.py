@@ -6,11 +6,14 @@ It says "grew while recorded": a cache that still fills grows as what is never f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from heapfit.forecast.growth import Family, GrowingPart
+from heapfit.forecast.growth import Family, GrowingPart, own_frames
 from heapfit.forecast.kind import RecordingKind
+from heapfit.importers.source_lines import SourcePlace, frames_of
+from heapfit.trace.chains import Chains
 
 _DAY = 86_400_000_000  # microseconds
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
@@ -48,6 +51,26 @@ def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     return f"Live bytes grew by {rate} while recorded{held}; no size lasts if that goes on."
 
 
+def name_growing_sites(
+    kind: RecordingKind, chains: Chains, programs: Sequence[Path]
+) -> dict[int, str]:
+    """Names each growing site by its first caller that the others do not share, inlined or not."""
+    growing = {part.name for part in kind.growth if part.family == "site"}
+    if not growing or not programs:
+        return {}
+    callers = {site: chains.get(site, (site,)) for site in kind.sites}
+    wanted = {one for chain in callers.values() for one in chain}
+    known: dict[int, tuple[SourcePlace, ...]] = {}
+    for program in programs:
+        known = {**frames_of(program, wanted), **known}
+    texts = {site: tuple(place.description for place in places) for site, places in known.items()}
+    frames = {
+        site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))
+        for site, chain in callers.items()
+    }
+    return own_frames(growing, frames)
+
+
 def describe_filling(filling: Filling, microseconds: float) -> str:
     """When the region is full, in time where the recording has a clock, else in events."""
     scale, unit = _unit_of(filling.events, microseconds)
@@ -55,7 +78,7 @@ def describe_filling(filling: Filling, microseconds: float) -> str:
     latest = "more" if filling.latest is None else _format(filling.latest / scale, unit)
     joint = "or" if filling.latest is None else "to"
     span = "" if at == soonest == latest else f" ({soonest} {joint} {latest})"
-    return f"{filling.region:,} B are full after some {at} {unit}{span}."
+    return f"{filling.region:,} B are full some {at} {unit}{span} from the start."
 
 
 def _describe_rate(kind: RecordingKind) -> str:

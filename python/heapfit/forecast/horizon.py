@@ -82,7 +82,9 @@ class Refusal:
         return f"Longer runs: unknown, as {self.reason}.{further}"
 
 
-GROWS: Final = Refusal("the recording grows", "find what grows")
+GROWS: Final = Refusal(
+    "the recording grows", "find what grows: heapfit sites RUN --view later --program PROGRAM"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,9 @@ class Expectation:
         rows = [replace(first, needed=None), *longer]
         if horizon is not None:
             times = horizon.times(kind.profile.events, kind.microseconds)
-            rows.append(_make_row(horizon.text, times, self.runs, region, is_asked=True))
+            asked = _make_row(horizon.text, times, self.runs, region, is_asked=True)
+            rows = [asked if row.times == times else row for row in rows]
+            rows += [] if asked in rows else [asked]
         return LongerRunTable(tuple(rows), None, self.basis, events)
 
 
@@ -278,7 +282,7 @@ def expect_further_runs(needs: Sequence[float]) -> LongerRuns | Refusal:
         runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
         return Refusal(
             f"the unit of a job is a run, and {runs} recorded",
-            f"record {FEWEST_RUNS} runs and fit them together",
+            f"a chance takes {FEWEST_RUNS} runs",
         )
     maxima = np.array(needs, np.int64)
     return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True)

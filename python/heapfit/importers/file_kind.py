@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Mapping
@@ -36,9 +37,11 @@ _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
         "heapfit size {path} sizes pools for it",
         Kind.PROGRAM: "heapfit record -- {program} makes a recording of it",
         Kind.IMAGE: "heapfit record --qemu {path} makes a recording of it",
+        Kind.SOURCE: "compile it; heapfit record -- PROGRAM makes a recording of the program",
     }
 )
 _TOML: Final = FileKind("plan", "docs/plan-schema.md")
+_INCLUDE: Final = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]", re.MULTILINE)
 _ELF, _SCRIPT = b"\x7fELF", b"#!"
 _HOSTS: Final = (3, 62)  # e_machine of programs for i386 and x86-64
 _LOADER: Final = b"/ld-"  # in the name of what loads a Linux program
@@ -63,7 +66,7 @@ def classify_file(path: Path) -> Kind:
         return Kind.RECORDING
     known = next((one for one in FORMATS if one.matches(head)), None)
     if known is None:
-        return _classify_document(path)
+        return Kind.SOURCE if _INCLUDE.search(head) else _classify_document(path)
     return Kind.CAPTURE if known.name == "packets" else Kind.RECORDING
 
 

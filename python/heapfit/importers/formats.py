@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,6 +29,11 @@ _FOREIGN = (
     (b"desc: --", "a file of valgrind's massif, which has snapshots"),
     (b'{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums"),
 )
+# Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
+_FREE_BYTES = re.compile(
+    rb"\bfree\b[^\n]{0,40}?\b[0-9][0-9,]{2,}|[0-9,]{3,}[^\n]{0,20}\bfree\b", re.IGNORECASE
+)
+_MOST = 2 / 3
 _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
 
 
@@ -174,6 +180,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     _reject_foreign(stream)
     if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
+    _reject_free_bytes(stream)
     names = ", ".join(known.name for known in FORMATS)
     raise HeapfitError(
         f"{stream.path}: its format is unknown (known: {names})",
@@ -188,3 +195,12 @@ def _reject_foreign(stream: ByteStream) -> None:
                 f"{stream.path}: is {foreign}, not events: no heap can be replayed from it (record "
                 "the program: heapfit record -- PROGRAM)"
             )
+
+
+def _reject_free_bytes(stream: ByteStream) -> None:
+    lines = [line for line in stream.head.splitlines() if line.strip()]
+    if sum(bool(_FREE_BYTES.search(line)) for line in lines) > _MOST * len(lines):
+        raise HeapfitError(
+            f"{stream.path}: is a log of free bytes, without requests (heapfit forecast "
+            f"{shlex.quote(str(stream.path))} says whether memory falls)"
+        )

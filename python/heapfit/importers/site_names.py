@@ -1,30 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The call sites of a recording by function and line, from the programs that made it."""
+"""The call sites of a recording by function and line, from the programs that made it.
+
+A wrapper that all call would name every site alike. So a site has the innermost of its callers,
+inlined or not, up to which no other site has the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from heapfit.importers.source_lines import places_in
+from heapfit.importers.source_lines import SourcePlace, frames_of
 from heapfit.trace.loaded import LoadedTrace
+
+PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
 
 
 def site_names(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, str]:
-    """A text for each site that one of the programs knows; a chain has its direct caller's.
+    """A text for each site that one of the programs knows: function and line.
 
     HeapfitError if a program cannot be read.
     """
+    return {site: place.description for site, place in site_places(loaded, programs).items()}
+
+
+def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, SourcePlace]:
+    """The place of each site that one of the programs knows; others are left out.
+
+    HeapfitError if a program cannot be read.
+    """
+    return own_places(known_chains(loaded, programs))
+
+
+def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
+    """Of each site's callers the innermost up to which no other site has the same."""
+    texts = {
+        site: tuple("" if one is None else one.description for one in chain)
+        for site, chain in chains.items()
+    }
+    counts = Counter(text[:end] for text in texts.values() for end in range(1, len(text) + 1))
+    places = {}
+    for site, chain in chains.items():
+        own = [place for end, place in enumerate(chain, 1) if counts[texts[site][:end]] == 1]
+        place = next(filter(None, [*own[:1], *reversed(chain)]), None)
+        if place is not None:
+            places[site] = place
+    return places
+
+
+def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
+    """The callers of each site, inlined ones too; empty without programs."""
     if not programs:
         return {}
-    chains = loaded.trace.chains
-    callers = {
-        site: chains[site][0] if site in chains else site
-        for site in np.unique(loaded.sites).tolist()
-    }
-    places = places_in(programs, set(callers.values()))
+    recorded = loaded.trace.chains
+    chains = {site: recorded.get(site, (site,)) for site in np.unique(loaded.sites).tolist()}
+    wanted = {caller for chain in chains.values() for caller in chain}
+    known: dict[int, tuple[SourcePlace, ...]] = {}
+    for program in programs:
+        known = {**frames_of(program, wanted), **known}
+    unknown: PlaceChain = (None,)
     return {
-        site: places[caller].description for site, caller in callers.items() if caller in places
+        site: tuple(place for one in chain for place in known.get(one, unknown))
+        for site, chain in chains.items()
     }

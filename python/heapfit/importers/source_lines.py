@@ -193,5 +193,5 @@ def _addr2line(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
 def _read_frame(function: str, line: str) -> _Frame:
     return (
         None if function == _UNKNOWN else function,
-        None if line.startswith(_UNKNOWN) else line.partition(" (")[0],
+        None if line.startswith(_UNKNOWN) or line.endswith(":?") else line.partition(" (")[0],
     )

@@ -42,9 +42,8 @@ class PlacedChanges:
         """What was tried, what it needs, and what becomes of the share."""
         if not self.worst:
             return self.test.sentence(margin)
-        return (
-            f"{self.test.sentence(margin)} With {self.worst} {100 * self.share:.0f} % are inside."
-        )
+        least = f"{100 * self.share:.0f} %"
+        return f"{self.test.sentence(margin)} The least share inside is {least}: {self.worst}."
 
 
 def try_changed_programs(ground: Ground, point: Point, size: HeapSize) -> PlacedChanges:

@@ -74,13 +74,15 @@ def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> Expectation:
     return expect_of_services([len(one.loaded.events) for one in ground.demands], 0, expect)
 
 
-def describe_longer_runs(longer: LongerRunTable) -> str:
-    """What runs of 10 and 100 times the length need, in a sentence."""
+def describe_longer_runs(longer: LongerRunTable, region: int) -> str:
+    """What runs of 10 and 100 times the length need beside the region that is set."""
     if longer.refusal is not None:
         return longer.refusal.sentence()
-    needed = [(one.name, one.needed) for one in longer.rows[1:3] if one.needed is not None]
-    texts = [f"{name} {forecast.region:,} B" for name, forecast in needed]
-    return f"Longer runs, 1 % run out: {', '.join(texts)}."
+    needed = [(one.name, one.needed.region) for one in longer.rows[1:3] if one.needed is not None]
+    texts = [f"{name} {size:,} B" for name, size in needed]
+    more = any(size > region for _, size in needed)
+    further = "need more, which --horizon sets" if more else "fit, too"
+    return f"Longer runs {further}: {', '.join(texts)} (a chance of 1 % to run out)."
 
 
 @dataclass(frozen=True, slots=True)

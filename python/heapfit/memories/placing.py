@@ -22,7 +22,7 @@ from heapfit.memories.changes import PlacedChanges, try_changed_programs
 from heapfit.memories.demand import Demand, NeedRule, demand_of, parse_need, require_known_sites
 from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
-from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf
+from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
 from heapfit.plan.values import expand_names
@@ -43,6 +43,10 @@ class CurvePoint:
     share: float
     by_size: Point | None
     by_site: Point | None
+
+
+def _count_sites(count: int) -> str:
+    return "1 call site" if count == 1 else f"{count} call sites"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,15 @@ class Placing(Tabular):
     def rules(self) -> tuple[PlacedRule, ...]:
         """The rules to compare: what needs it, the choice, the best of either kind, today's."""
         by_size, by_site, is_esp = self.by_size, self.by_site, is_of_esp_idf(self.memories)
+        kinds = [
+            (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
+            (_count_sites(len(by_site.rule.sites)) if by_site else "", by_site),
+        ]
+        kind = next((f": {name}" for name, point in kinds if point == self.chosen), "")
         rows = (
             ("what needs it", self.alone),
-            ("chosen", self.chosen),
-            (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
-            (f"{len(by_site.rule.sites)} call sites" if by_site else "", by_site),
+            (f"chosen{kind}", self.chosen),
+            *(one for one in kinds if one[1] != self.chosen),
             ("up to 16,384 B", self.today if is_esp else None),
             ("the same, ESP-IDF's reserve", self.standard if is_esp else None),
             ("what was there when recorded", self.recorded),
@@ -101,6 +109,12 @@ class Placing(Tabular):
         """The memories, the first one with its margin and its reserve."""
         first, *others = self.memories
         return (replace(first, size=self.size.region), *others)
+
+    @property
+    def system_lines(self) -> dict[str, tuple[str, ...]]:
+        """The lines to copy of each system that has such memories, the likely one first."""
+        rule = None if self.by_size is None else self.with_margin(self.by_size.rule)
+        return list_system_lines(self.sized_memories, rule)
 
     def with_margin(self, rule: InsideRule) -> InsideRule:
         """A rule whose reserve has the margin."""

@@ -33,6 +33,8 @@ def stage_file(
             staging.chmod(0o666 & ~_umask())
             ours.mark_ours(staging)
             require(path)
+            if path.exists():
+                ours.add_replaced(path)
             staging.replace(path)
             ours.move_mark(staging, path)
             ours.add_output(path)

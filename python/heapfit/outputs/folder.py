@@ -46,6 +46,8 @@ def stage_folder(
         if names:
             with _explain_write_errors(folder):
                 _move_staged(new, folder, old, goes)
+            if any(old.iterdir()):
+                ours.add_replaced(folder)
             ours.add_output(folder)
     finally:
         drop(scratch, lock)

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import count
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
@@ -22,6 +23,7 @@ _ATTRIBUTE = "user.heapfit.sha256"
 _forced: ContextVar[bool] = ContextVar("forced", default=False)
 _command: ContextVar[str] = ContextVar("command", default="")
 _outputs: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
+_replaced: ContextVar[list[Path] | None] = ContextVar("replaced", default=None)
 
 
 @contextmanager
@@ -35,13 +37,49 @@ def allow_replacing(is_asked: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def mark_outputs_of(command: str) -> Iterator[None]:
-    """Marks files written inside as this command's, and lets only its own be replaced."""
-    before = _command.set(command)
+def mark_outputs_of(command: str) -> Iterator[list[Path]]:
+    """Marks files written inside as this command's, and lets only its own be replaced.
+
+    Yields the files and folders that are replaced so, in order.
+    """
+    replaced: list[Path] = []
+    before = _command.set(command), _replaced.set(replaced)
     try:
-        yield
+        yield replaced
     finally:
-        _command.reset(before)
+        _command.reset(before[0])
+        _replaced.reset(before[1])
+
+
+def add_replaced(path: Path) -> None:
+    """Adds an output that took the place of an earlier one, unless that was asked for."""
+    replaced = _replaced.get()
+    if replaced is not None and not is_forced():
+        replaced.append(path)
+
+
+@contextmanager
+def keep_earlier(path: Path) -> Iterator[Path | None]:
+    """Renames a file at `path` to `path.~1~`, or the next free number, which it yields.
+
+    It comes back if nothing takes its place. Yields None if there is none or it may be replaced.
+    """
+    if is_forced() or not path.exists():
+        yield None
+        return
+    numbers = (path.with_name(f"{path.name}.~{number}~") for number in count(1))
+    kept = next(one for one in numbers if not one.exists())
+    _rename(path, kept)
+    try:
+        yield kept
+    finally:
+        if not path.exists():
+            _rename(kept, path)
+
+
+def _rename(source: Path, target: Path) -> None:
+    source.rename(target)
+    move_mark(source, target)
 
 
 def is_forced() -> bool:

@@ -16,6 +16,7 @@ class Kind(StrEnum):
     SCENARIO = "a scenario"
     PROGRAM = "a program"
     IMAGE = "a program for another processor"
+    SOURCE = "C source"
     UNKNOWN = "unknown"  # which its reader tells more of
 
 

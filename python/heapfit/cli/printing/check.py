@@ -16,7 +16,7 @@ from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 
-_HELD = "passed"
+_OTHER_CHANCE = "`fit` prints that of runs like these: of a service by windows within them."
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
@@ -80,10 +80,6 @@ def _compare_peaks(peak: int, planned: int, plan: PlanFile) -> str:
     return f"Its peak of {peak:,} live bytes is {side} the planned {planned:,}."
 
 
-def _verdict(one: CheckedRecording) -> str:
-    return ", ".join(one.findings).replace("_", " ") or _HELD
-
-
 def _r_safe(one: CheckedRecording) -> int | None:
     return None if one.needed is None else one.needed.r_safe
 
@@ -95,7 +91,7 @@ def _percent(value: float | None) -> str | None:
 
 _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("name", "recording", lambda one: one.run.name),
-    Column("verdict", "verdict", _verdict),
+    Column("verdict", "verdict"),
     Column("findings", value=lambda one: list(one.findings)),
     Column("events", "events", lambda one: one.run.trace.events),
     Column("replayed", value=lambda one: one.run.replayed),
@@ -109,6 +105,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("sites", value=lambda one: one.changes and one.changes.sites),
     Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
+    Column("grows", value=lambda one: one.grows or None),
 )
 
 
@@ -147,14 +144,14 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
     elif chance is not None:
         low, high = map(format_share, chance)
         yield (
-            f"By these {prospect.runs} recordings the next one runs out with a chance of {low} to "
-            f"{high} (that holds 9 times of 10)."
+            f"By the needs of these {prospect.runs} recordings the next one runs out with a chance "
+            f"of {low} to {high} (that holds 9 times of 10). {_OTHER_CHANCE}"
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
         yield (
-            f"All {prospect.runs} that differ run. So few allow a chance of up to "
-            f"{format_share(prospect.highest_chance)} that the next one does not; {FEWEST_RUNS} "
-            "give an estimate."
+            f"All {prospect.runs} that differ run. Their number alone allows a chance of up to "
+            f"{format_share(prospect.highest_chance)} that the next one, whatever it does, runs "
+            f"out; {FEWEST_RUNS} recordings give an estimate. {_OTHER_CHANCE}"
         )
 
 
@@ -194,23 +191,27 @@ def _change_tables(changes: Changes) -> Iterator[Part]:
 
 def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
     """Sentences on the findings of a recording."""
+    if one.grows:
+        yield one.grows
     if one.run.refusal is not None:
         site = None if one.refusals is None else one.refusals.first
-        yield from describe_refusal(one.run.refusal, plan, site)
+        yield from describe_refusal(one.run.refusal, plan, site, is_growing=bool(one.grows))
     if CheckFinding.MISALIGNED in one.findings:
         yield (
             f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
             f"the heap is aligned to {plan.base_alignment:,}."
         )
     if CheckFinding.MARGIN in one.findings:
-        yield f"It uses {min(one.margin_eaten or 0, 100):.0f} % of the margin."
+        yield f"It uses {format_share(min(one.margin_eaten or 0, 100) / 100)} of the margin."
     if one.needed is not None:
         yield _describe_need(one.needed.r_safe, plan)
         if one.needed.regions:
             yield f"heap_5: {one.needed.regions}."
 
 
-def describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Iterator[str]:
+def describe_refusal(
+    refusal: Refusal, plan: PlanFile, site: Name | None, *, is_growing: bool = False
+) -> Iterator[str]:
     """Why a request ran out of memory: more than was planned, or a fragmented heap."""
     by = "" if site is None else f" by {site}"
     asked = f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live"
@@ -221,6 +222,8 @@ def describe_refusal(refusal: Refusal, plan: PlanFile, site: Name | None) -> Ite
         yield f"{asked}: above the planned peak."
     elif plan.plan.filled_pools:
         yield f"{asked}, within the planned peak: the pools do not fit these sizes."
+    elif is_growing:
+        yield f"{asked}, within the planned peak."
     else:
         yield f"{asked}, within the planned peak: the heap is fragmented."
     yield f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B."

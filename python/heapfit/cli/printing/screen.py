@@ -68,7 +68,6 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
     yield from _hold_parts(fit)
     yield from _change_parts(fit)
     yield from _excerpt_parts(fit)
-    yield from _record_more(fit)
     yield from effort_parts(fit.options.effort, _INDENT)
     yield Line("")
     yield from _warnings(fit, is_whole)
@@ -250,18 +249,13 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
 
 
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
-    Column(heading="a run", shown=lambda row: row.name),
+    Column(heading="a run (--horizon)", shown=lambda row: row.name),
     Column(heading="runs out", shown=describe_chance),
     Column(heading="90 % interval", shown=describe_chances),
     Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
     Column(heading="from", shown=lambda row: row.needed and row.needed.low),
     Column(heading="to", shown=lambda row: row.needed and row.needed.high),
 )
-
-
-def _record_more(fit: Fit) -> Iterator[Part]:
-    if fit.answer.known.runs < ENOUGH_OF_SMALL and fit.longer.refusal is not None:
-        yield Line(f"{_INDENT}Record more runs:  heapfit fit RUN1 RUN2 RUN3   (one heap for all)")
 
 
 def _warnings(fit: Fit, is_whole: bool) -> Iterator[Part]:

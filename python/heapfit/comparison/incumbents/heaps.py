@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
@@ -156,7 +158,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     text = find_heap_name(text)
     name, _, values = text.partition(":")
     if not is_heap(name):
-        raise HeapfitError(f"{name}: no such heap ({did_you_mean(name, list_heap_names())})")
+        raise HeapfitError(f"{name}: no such heap ({_suggest_heap(name)})")
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if name == "heap_5":
@@ -164,6 +166,22 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     if values:
         raise HeapfitError(f"{text}: only heap_5 takes sizes, of its regions")
     return SYSTEM_HEAPS[name](alignment)
+
+
+def _suggest_heap(name: str) -> str:
+    """The heaps of the system that a word names, else the most similar name.
+
+    >>> _suggest_heap("freertos"), _suggest_heap("tlfs")
+    ('of FreeRTOS: heap_1, heap_2, heap_4, heap_5', "did you mean 'tlsf'?")
+    """
+    word = re.sub(r"\W|_", "", name.lower())
+    system = next((one for one in _HEAP_OF_SYSTEM if re.sub(r"\W", "", one.lower()) == word), None)
+    if system is not None:
+        heaps = next(one.HEAPS for one in _FAMILIES if _HEAP_OF_SYSTEM[system] in one.HEAPS)
+        return f"of {system}: {', '.join(heaps)}"
+    if get_close_matches(name, list_heap_names(), 1):
+        return did_you_mean(name, list_heap_names())
+    return f"of systems: {', '.join(SYSTEM_HEAPS)}; `heapfit allocators` lists others"
 
 
 def _name(info: _engine.AllocatorInfo) -> str:

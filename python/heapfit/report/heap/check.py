@@ -252,7 +252,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
             PageFigure(
                 "planned peak", size(peak_of_plan(plan) or None), "which the region is sized for"
             ),
-            PageFigure("margin", margin, "of the region, above that peak"),
+            PageFigure("margin", margin, "of the region, for other runs"),
             content.pointer_figure(infos),
         ),
         badge="Holds" if check.holds else "Does not hold",
@@ -267,9 +267,8 @@ def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
         return f"{opening} in the plan's {region}."
     refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
     if not refused:
-        failed = [one for one in check.recordings if one.findings]
-        found = ", ".join(failed[0].findings).replace("_", " ")
-        return f"{failed[0].run.name} fails: {found}."
+        failed = next(one for one in check.recordings if one.findings)
+        return f"{failed.run.name} fails: {failed.verdict}."
     first = refused[0]
     refusal, need = check.recordings[first].run.refusal, needed[first].region
     assert refusal is not None, "it is among those that were refused"
@@ -278,7 +277,8 @@ def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
     name = check.recordings[first].run.name
     one = f"{name} runs out of memory in the plan's {region}, "
     opening = one if runs == 1 else f"{many}{name} "
-    return f"{opening}first at event {count(refusal.event)}{more}."
+    grows = f" {check.recordings[first].grows}".rstrip()
+    return f"{opening}first at event {count(refusal.event)}{more}.{grows}"
 
 
 def _peak(

@@ -124,7 +124,10 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=(*fit.kinds.growth, *fit.answer.sentences()),
+        sentences=(
+            *fit.kinds.growth,
+            *fit.answer.sentences(is_growing=bool(fit.kinds.growth)),
+        ),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
@@ -141,10 +144,10 @@ def _judge(fit: Fit) -> tuple[str, str]:
     held = fit.holdout
     if held.seen_refused:
         return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if fit.kinds.growth:
+        return UNSURE, "Growing"
     if not fit.answer.is_enough:
         return UNSURE, "Too few recordings"
-    if fit.kinds.growth:
-        return UNSURE, "Live bytes grow"
     return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
 
 

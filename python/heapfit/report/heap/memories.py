@@ -50,6 +50,7 @@ def write_memories_page(
         chart_shown=chart,
         placing=placing,
         outlook=outlook,
+        settings=placing.system_lines,
         subject=", ".join(one.name for one in placing.demands),
         percent=lambda share: format_share(round(share, 4)).replace(" ", NO_BREAK),
         heap_map_record=record,
