@@ -287,11 +287,11 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert placing.plan_file == load_plan(plan, takes_memories=True)
     page = unescape((tmp_path / "page.html").read_text())
     assert [one.name for one in placing.rules if one.name not in page] == []
+    record = json.loads(re.search(r'id="map-data">(.*?)</script>', page, re.DOTALL)[1])
+    assert len({one["height"] for one in record["heaps"]}) > 1, "each memory has its own scale"
     assert [
         one for lines in placing.system_lines.values() for one in lines if one not in page
     ] == []
-    record = json.loads(re.search(r'id="map-data">(.*?)</script>', page, re.DOTALL)[1])
-    assert len({one["height"] for one in record["heaps"]}) > 1, "each memory has its own scale"
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)

@@ -49,12 +49,12 @@ def run(command: RecordCommand) -> None:
         )
         return
     words = _require_runnable(command.program or (), command.qemu)
-    serial, rate = _split_rate(command.serial)
+    serial, _ = _split_rate(command.serial)
     source = _select_source(words, serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     with keep_earlier(target) as kept:
-        recorded = _record(command, words, target, (serial, rate))
+        recorded = _record(command, words, target)
     if isinstance(recorded, TargetRecording):
         print_result(_target_parts(recorded), command.as_json)
     else:
@@ -65,10 +65,10 @@ def run(command: RecordCommand) -> None:
 
 
 def _record(
-    command: RecordCommand, words: tuple[str, ...], target: Path, line: tuple[Path | None, int]
+    command: RecordCommand, words: tuple[str, ...], target: Path
 ) -> TargetRecording | ProgramRecording:
-    """Records the image or the program of the command, or a serial line at its rate."""
-    serial, rate = line
+    """Records the serial line, the image or the program that the command names."""
+    serial, rate = _split_rate(command.serial)
     with _watch(command) as listener, step_bar() as progress:
         if serial is not None and serial.is_file():
             return TargetRecording(import_frames(serial, target, progress), "whole")
@@ -128,10 +128,12 @@ def _split_rate(serial: str | None) -> tuple[Path | None, int]:
     >>> _split_rate("/dev/ttyUSB0:921600")
     (PosixPath('/dev/ttyUSB0'), 921600)
     """
-    device, _, rate = (serial or "").rpartition(":")
-    if device and rate.isdecimal():
+    if serial is None:
+        return None, _STANDARD_RATE
+    device, _, rate = serial.rpartition(":")
+    if device and rate.isdecimal() and not Path(serial).exists():
         return Path(device), int(rate)
-    return None if serial is None else Path(serial), _STANDARD_RATE
+    return Path(serial), _STANDARD_RATE
 
 
 def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:

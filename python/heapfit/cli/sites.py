@@ -28,6 +28,7 @@ from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
+from heapfit.trace.stored import Trace
 from heapfit.trace.views import Holder, find_holders, view_blocks
 
 
@@ -39,25 +40,29 @@ def run(command: SitesCommand) -> None:
         open_trace(command.source, progress=progress) as trace,
     ):
         loaded = load_trace(trace, progress=progress)
+        programs = command.programs or []
         view = command.view or View.PEAK
         if view in _GROUPED and command.export is None:
-            print_result(chain(_GROUPED[view](loaded), note_parts(trace.info)), command.as_json)
-            return
-        programs = command.programs or []
-        frames = {} if command.export is None else _find_frames(loaded, programs)
-        holdings = holdings_by_site(loaded, view, frames)
-        if command.export is not None:
-            print_export(holdings, command.export)
-            return
-        callers = _Callers(known_chains(loaded, programs))
-        if command.view is not None:
-            parts = _view_parts(holdings, callers)
-            print_result(chain(parts, note_parts(trace.info)), command.as_json)
-            return
-        if plan is not None:
-            plan = replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
-        parts = _parts(call_sites(loaded), callers, plan)
+            parts = _GROUPED[view](loaded)
+        else:
+            frames = {} if command.export is None else _find_frames(loaded, programs)
+            holdings = holdings_by_site(loaded, view, frames)
+            if command.export is not None:
+                print_export(holdings, command.export)
+                return
+            callers = _Callers(known_chains(loaded, programs))
+            if command.view is not None:
+                parts = _view_parts(holdings, callers)
+            else:
+                parts = _parts(call_sites(loaded), callers, _with_tags(plan, trace))
         print_result(chain(parts, note_parts(trace.info)), command.as_json)
+
+
+def _with_tags(plan: Plan | None, trace: Trace) -> Plan | None:
+    """The plan with the tags of a trace's sites."""
+    if plan is None:
+        return None
+    return replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
 
 
 def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
@@ -91,10 +96,10 @@ class _Callers:
 
     def describe(self, site: int) -> str | None:
         """The site's own caller with its line, and the functions above it."""
-        own, callers = self._own.get(site), self._chains.get(site, ())
+        own, chain = self._own.get(site), self._chains.get(site, ())
         if own is None:
             return None
-        above = (place for place in callers[callers.index(own) + 1 :] if place)
+        above = (place for place in chain[chain.index(own) + 1 :] if place)
         names = (place.function or f"{place.address:#x}" for place in above)
         return " < ".join([own.description, *names])
 
