@@ -247,10 +247,11 @@ def _compare_with_base(
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
             growth = 100 * (run.peak - base.peak) / base.peak if base.peak else None
             needed = RecordingNeeds(need, need, events)
-            found, grown = _failures(run, growth, request), _changes(one, request)
-            checked.append(
-                CheckedRecording(run, growth, needed, None, found, grown, one.trace.info.notes)
+            compared = CheckedRecording(
+                run, growth, needed, None, _failures(run, growth, request), _changes(one, request)
             )
+            grows = _describe_growing(one, options.programs)
+            checked.append(replace(compared, notes=one.trace.info.notes, grows=grows))
         return Check(plan, base, tuple(checked), options, is_comparison=True)
 
 

@@ -155,8 +155,7 @@ def name_sites(
         if place is None:
             names[site] = f"{chains.get(site, (site,))[0]:08x}"
         else:
-            is_short = by_function or place.line is None
-            names[site] = (is_short and place.function) or place.description
+            names[site] = (by_function and place.function) or place.description
     return names
 
 

@@ -16,7 +16,6 @@ from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 
-_OTHER_CHANCE = "`fit` prints that of runs like these: of a service by windows within them."
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
@@ -145,13 +144,14 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
         low, high = map(format_share, chance)
         yield (
             f"By the needs of these {prospect.runs} recordings the next one runs out with a chance "
-            f"of {low} to {high} (that holds 9 times of 10). {_OTHER_CHANCE}"
+            f"of {low} to {high} (that holds 9 times of 10)."
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
         yield (
             f"All {prospect.runs} that differ run. Their number alone allows a chance of up to "
             f"{format_share(prospect.highest_chance)} that the next one, whatever it does, runs "
-            f"out; {FEWEST_RUNS} recordings give an estimate. {_OTHER_CHANCE}"
+            f"out; {FEWEST_RUNS} recordings give an estimate. `fit` prints the chance of a run "
+            "like these, by windows within them."
         )
 
 
@@ -175,7 +175,7 @@ def _growth_parts(one: CheckedRecording) -> Iterator[Part]:
         yield Line(f"{one.run.name}: no size, call site or task holds more than in the base.")
         return
     yield Line("")
-    yield Line(f"{one.run.name}:")
+    yield Line(" ".join(filter(None, [f"{one.run.name}:", one.grows])))
     yield from _change_tables(changes)
 
 

@@ -211,6 +211,7 @@ def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:
         sentences=(
             f"The peak went from {size(base.peak)} to {size(recording.run.peak)}; "
             f"{check.plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
+            *filter(None, [recording.grows]),
         ),
         lead=(
             PageFigure("peak", growth),
