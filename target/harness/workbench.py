@@ -20,6 +20,7 @@ _C_FLAGS = (
     *("-fno-tree-loop-distribute-patterns", "-fno-asynchronous-unwind-tables"),
     *("-ffunction-sections", "-fdata-sections"),
 )
+_PATIENCE = 3000  # seconds; a compile takes two, on a busy machine at low priority 200
 _LINK_FLAGS = ("-nostdlib", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments")
 
 
@@ -88,6 +89,7 @@ class Workbench:
                 *("-c", here / source, "-o", made.name),
             ],
             made.parent,
+            _PATIENCE,
         )
 
     def link(

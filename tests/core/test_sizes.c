@@ -97,10 +97,26 @@ static void sizes_around_each_power_of_two_are_rounded_up_or_refused(void) {
     }
 }
 
+/* Where pointers have 32 bits and a region more than 1 GiB, other offsets may be taken for words.
+ */
+static void what_is_below_the_end_and_a_multiple_of_4_is_a_word(void) {
+    static const uint32_t ends[] = {4, 4096, 1u << 30, (1u << 30) + 4, 3u << 30, 0u - 4};
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        const uint32_t places[] = {0, 1u << 30, ends[e] / 2, ends[e]};
+        const bool is_exact = UINTPTR_MAX > UINT32_MAX || ends[e] <= 1u << 30;
+        for (uint32_t i = 0; i < 64; i++) {
+            const uint32_t offset = places[i / 16] - 8 + i % 16;
+            const bool is_word = offset % 4 == 0 && offset < ends[e];
+            CHECK(is_word_below(offset, ends[e]) == is_word || (!is_exact && offset % 4 != 0));
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     step = argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : STRIDE;
     RUN(sizes_of_32_bits_are_rounded_up_or_refused);
     RUN(an_odd_number_times_its_inverse_is_1);
     RUN(sizes_around_each_power_of_two_are_rounded_up_or_refused);
+    RUN(what_is_below_the_end_and_a_multiple_of_4_is_a_word);
     return report_passed();
 }

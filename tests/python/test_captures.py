@@ -310,6 +310,7 @@ OTHER_FORMS = {
     "snoop": (snoop(FRAMES), SECOND),
     "snoop, padded": (snoop([frame + b"x" for frame in FRAMES]), SECOND),
     "ERF": (erf(FRAMES), SECOND // 2),
+    "ERF, broadcast": (erf([b"\xff" * 6 + frame[6:] for frame in FRAMES]), SECOND // 2),
     "ERF with extensions": (erf(FRAMES, extensions=2), SECOND // 2),
     "ERF of IPv4": (erf([frame[14:] for frame in FRAMES], 22), SECOND // 2),
     "ERF of Cisco HDLC": (erf([b"\x0f\0\x08\0" + f[14:] for f in FRAMES], 1), SECOND // 2),

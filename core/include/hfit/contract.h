@@ -13,7 +13,8 @@
  * is passed beside the heap in every call and must be the one it was initialised with.
  *
  * Rules for all allocators:
- * - A function that cannot serve a request returns NULL and leaves the heap as it was.
+ * - A function that cannot serve a request returns NULL and leaves the heap as it was; at safety
+ *   level 3 freed blocks that waited in quarantine have become free.
  * - A request of 0 bytes is served as 1 byte, so live blocks always have different addresses.
  * - Sizes that would overflow, or that no region below 4 GiB can hold, are refused like any other
  * too large one.
