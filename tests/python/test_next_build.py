@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +19,8 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
+from heapfit.comparison.measuring import STANDARD_PRECISION
+from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import rank_rows
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
@@ -97,6 +101,22 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
     sentence = tested.sentence(choice.answer.size.margin)
     assert f"with {tested.broken[0].name} it needs {tested.needed:g} % more" in sentence
     assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
+
+
+def test_a_plan_loses_to_a_rival_in_bytes_only_where_bytes_decide() -> None:
+    loaded, choice = chosen(BROKEN[0])
+    rivals: list[int | None] = []
+
+    def test(*asked: Any) -> ChangeTest:
+        rivals.append(asked[3])
+        return ChangeTest()
+
+    programs, rows = cast(ChangedPrograms, SimpleNamespace(test=test)), choice.comparison.rows
+    for is_by_memory in (True, False):
+        trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, is_by_memory)
+        for name in (choice.winner.name, "tailored"):
+            trials.try_row(choice.comparison, next(row for row in rows if row.name == name))
+    assert rivals == [choice.answer.size.region, None, None, None]
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
+from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.measuring import (
     Ground,
@@ -35,6 +36,7 @@ class ChangeTrials:
     programs: ChangedPrograms
     precision: Precision
     pools: bool  # rows whose blocks were counted on the recording may be named
+    is_by_memory: bool  # a row that another beats in bytes is not named, but for RUNGS
     progress: Progress = ignore_progress
 
     def try_row(self, comparison: Comparison, row: Row) -> Comparison:
@@ -45,7 +47,8 @@ class ChangeTrials:
             for one in comparison.rows
             if one.changes is not None and one.heap_size and not one.known.is_trace_specific
         ]
-        rival = min(rivals, default=None)
+        may_lose = self.is_by_memory and row.name not in RUNGS
+        rival = min(rivals, default=None) if may_lose else None
         tested = self.programs.test(row.plan, row.r_safe, row.known, rival)
         work = Work(changed=tested.events)
         tried = replace(row, changes=tested, work=row.work + work)

@@ -123,7 +123,8 @@ def choose_for_one(
 
 def _make_trials(loaded: LoadedTrace, options: FitOptions, progress: Progress) -> ChangeTrials:
     programs = ChangedPrograms.from_recordings([loaded], progress)
-    return ChangeTrials(loaded, programs, options.plans.precision, options.pools)
+    precision, is_by_memory = options.plans.precision, options.is_by_memory
+    return ChangeTrials(loaded, programs, precision, options.pools, is_by_memory)
 
 
 def _compare_candidates(
