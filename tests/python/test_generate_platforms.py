@@ -183,6 +183,14 @@ def test_a_build_file_names_every_source_and_no_other(tmp_path: Path, platform: 
     assert named == set(code.rglob("*.c"))
 
 
+def test_a_build_file_names_the_task_that_sends_a_recording(tmp_path: Path) -> None:
+    options = GenerateOptions(platforms=("freertos", "cmake"), records=True)
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
+    text = (tmp_path / "code/CMakeLists.txt").read_text()
+    sent_by = {"record.c", "sinks/characters.c", "sinks/freertos_task.c"}
+    assert sent_by < set(re.findall(r"[\w./]+\.c\b", text))
+
+
 def test_cmake_builds_the_heap_with_its_platform(tmp_path: Path) -> None:
     options = GenerateOptions(platforms=("cmake", "malloc"))
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)

@@ -63,14 +63,16 @@ def language_texts(design: HeapDesign, language: Language) -> dict[str, str]:
 def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
     """The files of platforms, and a recorder's sinks, by file name."""
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
-    recorder = [Text("record.c"), Text("sinks/characters.c")] if design.records else []
+    is_freertos = "heap_hfit.c" in templates
+    task = [Text("sinks/freertos_task.c")] if is_freertos else []
+    recorder = [Text("record.c"), Text("sinks/characters.c"), *task] if design.records else []
     sources = [*_heap_sources(design), *own, *recorder]
     filled = {
         name: _fill(template, design, sources=sources) for name, template in templates.items()
     }
     if not design.records:
         return filled
-    settings = ("adapters/freertos_config.h",) if "heap_hfit.c" in templates else ()
+    settings = ("adapters/freertos_config.h",) if is_freertos else ()
     return filled | sink_texts() | recorder_texts(settings)
 
 
