@@ -43,7 +43,9 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def gdb(program: Path, code: Path, *commands: str) -> str:
     scripts = [f"source {code / name / 'heap_gdb.py'}" for name in HEAPS]
-    words = [word for one in (*scripts, *commands) for word in ("-ex", one)]
+    # A busy machine may take longer to start the emulator than the two seconds that gdb waits.
+    given = ("set remotetimeout 60", *scripts, *commands)
+    words = [word for one in given for word in ("-ex", one)]
     started = ["gdb-multiarch", "-nx", "-batch", *words, str(program)]
     done = subprocess.run(started, capture_output=True, check=False, text=True, timeout=100)
     return done.stdout + done.stderr

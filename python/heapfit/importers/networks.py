@@ -227,7 +227,7 @@ class _ArenaSource:
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
             if size > LARGEST_REGION:
                 raise HeapfitError(
-                    f"tensor {one.name!r:.60} takes {size:,} B: no arena holds 4 GiB"
+                    f"tensor {one.name!r:.60} takes 4 GiB or more, which no arena holds"
                 )
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
