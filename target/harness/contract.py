@@ -57,12 +57,16 @@ def contract_image(
     return link_image(workbench, board, build, folder, [*registries, *shared])
 
 
-def run_contract(image: Image, steps: int) -> list[str]:
-    """What the suite prints, in as many runs as its plans need; HeapfitError if one fails."""
+def run_contract(image: Image, steps: int, share: int = 1, number: int = 0) -> list[str]:
+    """What the suite prints, in as many runs as its plans need; HeapfitError if one fails.
+
+    Of these runs the first, and of the others every `share`-th from run `number` on.
+    """
     parts = 1
     while (first := _largest_part(image, steps, parts)) is None:
         parts *= 2
-    return [first, *(run_part(image, steps, part, parts) for part in range(1, parts))]
+    others = range(number or share, parts, share)
+    return [first, *(run_part(image, steps, part, parts) for part in others)]
 
 
 def _largest_part(image: Image, steps: int, parts: int) -> str | None:

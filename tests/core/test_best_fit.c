@@ -69,7 +69,7 @@ static void compare_steps(uint32_t alignment, uint32_t region_size, uint32_t mos
     model_start(&m, alignment, (uint32_t)hfit_best_fit_footprint(heap, &plan) - HEADER,
                 region_size - HEADER);
     random_state = alignment;
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; i < steps / STEPS_SHARE; i++) {
         uint32_t *start = &starts[random_below(BLOCKS)];
         const step s = random_step(most);
         const uint32_t expected = model_step(&m, s, *start);

@@ -371,7 +371,7 @@ static void compare_steps(hfit_tailored_plan own, uint32_t region_size, uint32_t
     uint32_t starts[BLOCKS] = {0};
     model_start(&m, load_word(heap, CHUNKS_FIRST) * plan->alignment, region_size);
     random_state = plan->alignment;
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; i < steps / STEPS_SHARE; i++) {
         uint32_t *start = &starts[random_below(BLOCKS)];
         const step s = random_step(most);
         const uint32_t expected = model_step(&m, s, *start);

@@ -4,7 +4,7 @@
 The recordings lie in the folder HEAPFIT_CORPUS names, in its folders heap, net, pcap, synthetic and
 dist. Where it is not set, those of the repository's own examples/ stand in, and a made-up one.
 
-A run fits a twentieth of them, another each day; HEAPFIT_ALL_RECORDINGS=1 fits all. Of a long
+A run fits a thirtieth of them, another each day; HEAPFIT_ALL_RECORDINGS=1 fits all. Of a long
 recording in lines the beginning is fitted: that all of it can be read is the business of
 test_trace_corpus, and a fit looks at events beyond these in no other way.
 """
@@ -58,7 +58,7 @@ def recordings() -> list[Path]:
 
 ALL = os.environ.get("HEAPFIT_ALL_RECORDINGS") == "1"
 CAN_BE_FITTED = [path for path in recordings() if path.name not in REFUSED]
-FITTED = CAN_BE_FITTED if ALL or not CORPUS else CAN_BE_FITTED[date.today().toordinal() % 20 :: 20]
+FITTED = CAN_BE_FITTED if ALL or not CORPUS else CAN_BE_FITTED[date.today().toordinal() % 30 :: 30]
 
 
 def named(path: Path) -> str:
