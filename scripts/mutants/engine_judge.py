@@ -29,7 +29,7 @@ PYTHON_TESTS = {
     "simulate": ("test_engine_simulation", "test_simulation_exact"),
     "trace": (
         *("test_wire", "test_frames", "test_trace_rules", "test_engine_crossing", "test_importers"),
-        *("test_heap_logs", "test_heaptrack", "test_bounds"),
+        *("test_heap_logs", "test_heaptrack", "test_bounds", "test_watch", "test_memories"),
     ),
     "workload": ("test_workloads",),
 }

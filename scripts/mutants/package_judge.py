@@ -23,7 +23,7 @@ NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
 SLOW = ("_bench", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
-NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core", "proofs")
+NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core", "proofs", "recorder")
 
 
 class PackageJudge:
