@@ -94,7 +94,7 @@ def read_by_tshark(paths: Sequence[Path]) -> list[list[int]]:
 
 def _count_frames(paths: Sequence[Path]) -> dict[Path, int]:
     """The frames of captures that are whole."""
-    words = ["capinfos", "-c", "-M", "-T", "-r", *paths]
+    words = ["capinfos", "-c", "-M", "-T", "-r", *map(str, paths)]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     rows = (line.rpartition("\t") for line in ran.stdout.splitlines())
     counts = {Path(name): int(count) for name, _, count in rows if count.isdecimal()}
@@ -106,7 +106,7 @@ def _read_frames(path: Path) -> list[list[int]]:
     words = [part for field in FIELDS for part in ("-e", field)]
     options = ["-n", "-T", "fields", "-E", "occurrence=f", "-E", "separator=/t"]
     options += ["-o", "ip.defragment:FALSE", "-o", "ipv6.defragment:FALSE"]
-    command = ["tshark", "-r", path, *options, *words]
+    command = ["tshark", "-r", str(path), *options, *words]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     return [list(_outermost_size(line)) for line in ran.stdout.splitlines()]
 

@@ -35,6 +35,12 @@ Op to_op(std::string_view word, std::uint64_t number) {
     refuse_line(number, "op " + quoted(word) + " is none of alloc, zeroed, aligned, resize, free");
 }
 
+void skip_blanks(std::string_view &rest) {
+    while (!rest.empty() && rest.front() == ' ') {
+        rest.remove_prefix(1);
+    }
+}
+
 // Takes a quoted field off the front of `rest`; "" inside stands for one quote.
 void take_quoted(std::string_view &rest, std::string &field, std::uint64_t number) {
     rest.remove_prefix(1);
@@ -64,10 +70,10 @@ std::size_t CsvLines::split(std::string_view rest, std::uint64_t number) {
         }
         std::string &field = fields_[count++];
         field.clear();
-        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+        skip_blanks(rest);
         if (!rest.empty() && rest.front() == '"') {
             take_quoted(rest, field, number);
-            rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+            skip_blanks(rest);
             if (!rest.empty() && rest.front() != separator_) {
                 refuse_line(number, "text after a quoted field");
             }

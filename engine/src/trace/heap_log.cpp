@@ -82,12 +82,13 @@ constexpr auto mtrace = std::to_array<LogPattern>({
     {"] > %A %H", Op::resize},
 });
 constexpr auto calls = std::to_array<LogPattern>({
+    {"free(%A)", Op::free}, // as half of the lines are
     {"malloc(%S) = %A", Op::alloc},
     {"malloc(%S) @ %I returned %A", Op::alloc},
     {"pvPortMalloc(%S) = %A", Op::alloc},
     {"_Znw%F(size %S, al %L) = %A", Op::aligned},
-    {"_Zna%F(size %S, al %L) = %A", Op::aligned},
     {"_Znw%F(%S) = %A", Op::alloc},
+    {"_Zna%F(size %S, al %L) = %A", Op::aligned},
     {"_Zna%F(%S) = %A", Op::alloc},
     {"calloc(%N,%S) = %A", Op::zeroed},
     {"calloc(%N, %S) = %A", Op::zeroed},
@@ -97,10 +98,9 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"realloc(%O, %S) @ %I returned %A", Op::resize},
     {"memalign(al %L, size %S) = %A", Op::aligned},
     {"memalign(%L, %S) = %A", Op::aligned},
+    {"memalign(%L, %S, %I, %I) = %A", Op::aligned}, // ltrace guesses four arguments
     {"aligned_alloc(%L, %S) = %A", Op::aligned},
-    {"aligned_alloc(%L, %S, %I, %I) = %A", Op::aligned}, // ltrace guesses four arguments
-    {"memalign(%L, %S, %I, %I) = %A", Op::aligned},
-    {"free(%A)", Op::free},
+    {"aligned_alloc(%L, %S, %I, %I) = %A", Op::aligned},
     {"vPortFree(%A)", Op::free},
     {"_Zdl%F(%A)", Op::free},
     {"_Zda%F(%A)", Op::free},

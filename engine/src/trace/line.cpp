@@ -44,9 +44,13 @@ char separator_of(std::string_view header) {
 }
 
 std::string_view trimmed(std::string_view field) {
-    const std::size_t start = field.find_first_not_of(' ');
-    return start == field.npos ? std::string_view{}
-                               : field.substr(start, field.find_last_not_of(' ') + 1 - start);
+    while (!field.empty() && field.front() == ' ') {
+        field.remove_prefix(1);
+    }
+    while (!field.empty() && field.back() == ' ') {
+        field.remove_suffix(1);
+    }
+    return field;
 }
 
 std::string lowered(std::string_view word) {

@@ -188,7 +188,8 @@ struct Found {
     std::size_t end = 0;
 };
 
-// Looks for a pattern in a line; false if it is not there.
+// Looks for a pattern in a line; false if it is not there, with a `begin` of npos if its words are
+// not.
 bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found, HeapCall &call) {
     const bool begins_with_field = pattern.text.front() == '%';
     const std::string_view words = begins_with_field ? "" : pattern.words;
@@ -198,6 +199,7 @@ bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found
     };
     std::size_t at = start(0);
     if (at == line.npos) { // as most patterns are of most lines
+        found.begin = line.npos;
         return false;
     }
     for (HeapCall tried; at != line.npos; at = start(at + 1)) {
@@ -216,9 +218,19 @@ bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found
 // The call of the first pattern that a line has; false if it has none.
 bool find_call(std::string_view line, std::span<const LogPattern> patterns, Found &found,
                HeapCall &call) {
-    return std::ranges::any_of(patterns, [&](const LogPattern &pattern) {
-        return find_pattern(line, pattern, found, call);
-    });
+    std::string_view missing; // words, with which several patterns begin
+    for (const LogPattern &pattern : patterns) {
+        if (!missing.empty() && pattern.words == missing) {
+            continue;
+        }
+        Found here;
+        if (find_pattern(line, pattern, here, call)) {
+            found = here;
+            return true;
+        }
+        missing = here.begin == line.npos ? pattern.words : "";
+    }
+    return false;
 }
 
 bool has_digit(std::string_view text) {
