@@ -94,6 +94,7 @@ def count_same(entry: Mapping[str, Any], load: Mapping[str, Any], number: int) -
 
 def compare_runs(command: list[str], folder: Path, number: int) -> tuple[Any, ...]:
     trace = record(command, folder / "run.parquet").trace
+    os.lseek(0, 0, os.SEEK_SET)  # the second recording reads the same input
     again = record(command, folder / "again.parquet").trace
     assert trace is not None and again is not None, "the program asks for memory itself"
     if load_trace(trace).content != load_trace(again).content:
