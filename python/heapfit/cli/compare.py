@@ -57,7 +57,7 @@ _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
 # Parameters that only one of the two has a use for.
-_RANKING_PARAMETERS = (*("seed", "plans", "exact", "sram", "report", "programs"),)
+_RANKING_PARAMETERS = ("seed", "plans", "exact", "sram", "report", "programs")
 _LEAGUE_PARAMETERS = ("events", "has_designs")
 _MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
 _OFFERED = [info.name for info in list_offered_allocators()]
