@@ -5,6 +5,8 @@ The lines are written by hand after what is posted in public threads: the words 
 names, addresses and most numbers are not. Each sample names its thread or the source that prints.
 """
 
+import codecs
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -191,6 +193,17 @@ def test_hostile_input_is_one_clear_line(tmp_path, text, why):
     assert result.exit_code != 0
     assert why in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_log_may_be_packed_or_of_a_windows_terminal(tmp_path):
+    text = "".join(f"free {number}\r\n" for number in range(10_000))
+    packed = gzip.compress(text.encode())
+    for content in (codecs.BOM_UTF16_LE + text.encode("utf-16-le"), packed):
+        assert len(read(tmp_path, content).states) == 10_000
+    cut = read(tmp_path, packed[: len(packed) // 2])
+    assert 0 < len(cut.states) < 10_000
+    shown = CliRunner().invoke(make_app(), ["forecast", str(tmp_path / "device.log")]).output
+    assert "left out" in shown and "cut" in shown
 
 
 def test_numbers_that_are_none_are_counted_and_left_out(tmp_path):

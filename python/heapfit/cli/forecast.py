@@ -226,6 +226,8 @@ def _interval(value: float, low: float, high: float) -> str:
 
 
 def _describe_skipped(log: TelemetryLog) -> Iterator[str]:
+    if log.damage:
+        yield f"the rest is left out, from {log.damage}"
     if log.invalid:
         yield f"left out as negative, too large or no number: {log.invalid:,}"
     if log.other_states:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
 from pathlib import Path
 
-from heapfit.errors import HeapfitError, read_error_reason
+from heapfit.errors import HeapfitError
 from heapfit.forecast.log.clock import Clock, Moment, Timeline
 from heapfit.forecast.log.dump import read_dump
 from heapfit.forecast.log.states import Field, HeapState, Sample, TelemetryLog
@@ -29,6 +29,7 @@ from heapfit.forecast.log.text import (
     read_printed,
     read_prometheus,
 )
+from heapfit.importers.stream import ByteStream
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 MOST_STATES = 2_000_000
@@ -55,7 +56,11 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
     firmware, CSV, JSON lines and Prometheus text look like.
     """
     name = "standard input" if str(path) == _STDIN else str(path)
-    content = _read_content(path, name)
+    content, damage = _read_content(path, name)
+    return replace(_parse(name, content, pattern), damage=damage)
+
+
+def _parse(name: str, content: bytes, pattern: str | None) -> TelemetryLog:
     lines = [*_short_lines(content)]
     is_long = len(content) > LONGEST_LINE
     if not any(line.strip() for _, line in lines):
@@ -77,17 +82,29 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
     return _make_log(name, form, found)
 
 
-def _read_content(path: Path, name: str) -> bytes:
-    try:
-        with sys.stdin.buffer if str(path) == _STDIN else path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise HeapfitError(f"{name}: {read_error_reason(error)}") from error
+def _read_content(path: Path, name: str) -> tuple[bytes, str]:
+    """The text, unpacked and in UTF-8, and where its file is cut; HeapfitError if it is no text."""
+    damage = ""
+    if str(path) == _STDIN:
+        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    else:
+        with ByteStream(path) as stream:
+            content = b"".join(_until(_MOST_BYTES, stream.chunks()))
+            damage = stream.damage
     if len(content) > _MOST_BYTES:
         raise HeapfitError(f"{name}: is larger than 1 GiB (give the lines with free bytes alone)")
     if b"\0" in content[: 1 << 16]:
         raise HeapfitError(f"{name}: is a binary file (give a log as text)")
-    return content
+    return content, damage
+
+
+def _until(most: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Chunks until they have more than `most` bytes."""
+    for chunk in chunks:
+        yield chunk
+        most -= len(chunk)
+        if most < 0:
+            return
 
 
 def _short_lines(content: bytes) -> Iterator[tuple[int, str]]:

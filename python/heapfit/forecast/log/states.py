@@ -69,6 +69,7 @@ class TelemetryLog:
     other_heaps: Sequence[str]  # names under which free bytes of others are printed
     other_states: int  # of these
     region: int | None = None  # bytes of the heap; None: not printed
+    damage: str = ""  # where a packed file is cut; what follows is left out
 
     @property
     def boots(self) -> int:
