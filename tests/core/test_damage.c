@@ -21,11 +21,11 @@ enum {
     VALUES = 8
 };
 
-/* Under sanitizers every other word: those that 64 bits leave out are damaged on 32. */
+/* Under sanitizers on 64 bits every other word: all are damaged on 32, and without sanitizers. */
 #ifdef __SANITIZE_ADDRESS__
-enum { FIRST_WORD = sizeof(void *) == 8 ? 0 : 4, WORD_STEP = 8 };
+enum { WORD_STEP = sizeof(void *) == 8 ? 8 : 4 };
 #else
-enum { FIRST_WORD = 0, WORD_STEP = 4 };
+enum { WORD_STEP = 4 };
 #endif
 
 typedef struct subject {
@@ -158,7 +158,7 @@ static void damage_word(const subject *made, size_t offset, uint32_t value, tall
 }
 
 static void damage_every_word(const subject *made, tally *t) {
-    for (size_t offset = FIRST_WORD; offset < made->bytes; offset += WORD_STEP) {
+    for (size_t offset = 0; offset < made->bytes; offset += WORD_STEP) {
         uint32_t word;
         memcpy(&word, sound + offset, sizeof word);
         for (uint32_t number = 0; number < VALUES && !is_in_block(made, offset); number++) {

@@ -33,7 +33,8 @@ void a_renamed_object_answers_to_its_new_id_only() {
 void renaming_an_unknown_object_is_refused_or_dropped() {
     TraceBuilder refusing(OnUnknown::refuse, "record");
     CHECK(error_of([&] { (void)refusing.rename(1, 2, 5); }) ==
-          "record 5: resize of unknown id 1 (heapfit import --drop-unknown drops such events and counts them)");
+          "record 5: resize of unknown id 1 (heapfit import --drop-unknown drops such events and "
+          "counts them)");
     TraceBuilder dropping(OnUnknown::drop);
     CHECK(!dropping.rename(1, 2, 5));
     CHECK(dropping.notes() == std::vector<std::string>{"1 resize of an unknown id dropped."});
