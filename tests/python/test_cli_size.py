@@ -190,7 +190,10 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
         (("settings", "openthread", "t.txt"), "OpenThread's messages are packets"),
         (("size", "none.toml"), "none.toml: no such file"),
         (("size", "wrong.toml"), "traffic.arrivals.interval: must be a number"),
-        (("size", "traffic.toml", "--buffer", "64"), "buffer: 64 bytes are below the largest"),
+        (
+            ("size", "traffic.toml", "--pool-sizes", "64"),
+            "pool size: 64 bytes are below the largest",
+        ),
     ],
 )
 def test_bad_input_gets_one_line(tmp_path, arguments, message):

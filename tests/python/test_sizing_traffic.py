@@ -193,7 +193,7 @@ def test_the_curve_falls_with_the_share_refused():
 
 
 def test_traffic_that_cannot_be_sized_is_refused():
-    with pytest.raises(HeapfitError, match="buffer: 1,024 bytes are below the largest request"):
+    with pytest.raises(HeapfitError, match="pool size: 1,024 bytes are below the largest request"):
         exact(ARTICLE, buffer_size=1024)
     with pytest.raises(HeapfitError, match="admission: 1 must be"):
         exact(ARTICLE, admission=1.0)

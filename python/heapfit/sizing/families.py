@@ -81,7 +81,7 @@ def families_for(
     """All families that suit the load; `overhead` is in bytes a buffer or partition."""
     if buffer_size is not None and buffer_size < load.largest:
         raise HeapfitError(
-            f"buffer: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
+            f"pool size: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
         )
     below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
     families = [_family_of_fixed_pools(buffer_size or load.largest, overhead)]
