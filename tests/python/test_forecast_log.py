@@ -177,11 +177,11 @@ def test_a_line_that_says_nothing_is_rejected(tmp_path, line, why):
         (b"\n \n", "is empty"),
         (b"free 7\0", "is a binary file"),
         (b"x" * (LONGEST_LINE + 1), "has no line of at most 4,096 B"),
-        (b"hello\n", "1 lines show no free bytes"),
+        (b"hello\n", "none of its lines, 1 in all, shows free bytes"),
         (b"free: -5\nfree: nan\n", "line 1: free bytes are negative"),
         (b"free: 4294937228\n", "too large"),  # -30,068 as an unsigned number of 32 bits
         (b'{"free": NaN}\n', "no number"),
-        (b"free 1e999999\n" + b"{" * 3000, "show no free bytes"),
+        (b"free 1e999999\n" + b"{" * 3000, "shows free bytes"),
     ],
 )
 def test_hostile_input_is_one_clear_line(tmp_path, text, why):

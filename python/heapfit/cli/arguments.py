@@ -157,7 +157,7 @@ Bases: TypeAlias = Annotated[
     list[Path] | None,
     make_option(
         "--base",
-        "An earlier recording: check shows what grew since, verify's new plans serve it, too.",
+        "An earlier recording: if one fails check shows what grew, verify's new plans serve it.",
         **take_file(Kind.RECORDING),
     ),
 ]

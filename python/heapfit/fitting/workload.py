@@ -106,10 +106,8 @@ class Workload:
         infos = [one.trace.info for one in self.recordings]
         for info in infos:
             yield from info.notes
-        for info in infos:
-            warning = pointer_size_warning(info.kind, info.pointer_bits)
-            if warning is not None:
-                yield warning
+        pointers = (pointer_size_warning(info.kind, info.pointer_bits) for info in infos)
+        yield from dict.fromkeys(filter(None, pointers))
 
 
 def read_workload(

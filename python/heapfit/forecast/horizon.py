@@ -272,7 +272,8 @@ def expect_of_services(
             elif number == shown:
                 return Expectation(one)
     longer = join_runs(found)
-    runs = "" if len(found) == 1 else f" of {len(found)} runs"
+    left_out = f" of {len(events)}" if len(found) < len(events) else ""
+    runs = "" if len(events) == 1 else f" of {len(found)}{left_out} runs"
     return Expectation(longer, basis=f"{len(longer.maxima)} windows{runs}")
 
 

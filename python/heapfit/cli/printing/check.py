@@ -202,7 +202,8 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
             f"the heap is aligned to {plan.base_alignment:,}."
         )
     if CheckFinding.MARGIN in one.findings:
-        yield f"It uses {format_share(min(one.margin_eaten or 0, 100) / 100)} of the margin."
+        least = "at least " if one.needed is None else ""  # only the peak's growth is known
+        yield f"It uses {least}{format_share(min(one.margin_eaten or 0, 100) / 100)} of the margin."
     if one.needed is not None:
         yield _describe_need(one.needed.r_safe, plan)
         if one.needed.regions:

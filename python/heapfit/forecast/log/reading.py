@@ -76,7 +76,7 @@ def _parse(name: str, content: bytes, pattern: str | None) -> TelemetryLog:
     found = [*_join(samples)]
     if not any(Field.FREE in one.values for one in found):
         raise HeapfitError(
-            f"{name}: {len(lines):,} lines show no free bytes "
+            f"{name}: none of its lines, {len(lines):,} in all, shows free bytes "
             "(say what they look like: --line 'free {free} largest {largest}')"
         )
     return _make_log(name, form, found)

@@ -49,6 +49,7 @@ class RegionNeed:
 
     region: int | None  # bytes; None: more than was tried
     is_seen: bool  # the plan was made from it
+    is_bound: bool = False  # it was not searched: the least of some sizes up to the plan's
 
 
 def write_check_page(path: Path, check: Check, sources: Sequence[Source], command: str) -> None:
@@ -100,7 +101,8 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
     low = min(checked.run.peak, region)
     unit = _engine.REGION_UNIT
     sizes = sorted({(low + (region - low) * i // _SIZES) // unit * unit for i in range(_SIZES)})
-    return RegionNeed(least_region(trial, trial.run(region), [*sizes, region]), is_seen)
+    least = least_region(trial, trial.run(region), [*sizes, region])
+    return RegionNeed(least, is_seen, is_bound=True)
 
 
 def _subject(shown: LoadedTrace, plan: PlanFile) -> ReplaySubject:
@@ -300,8 +302,9 @@ def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
         RunGroup("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
     )
     caption = (
-        "Each dot is a recording, at the bytes that it needs; left of the line, the plan's region, "
-        "it is served. Recorded: the plan was made from them. Hold-out: it was not."
+        "Each dot is a recording, at the least bytes that were tried and serve it; left of the "
+        "line, the plan's region, it is served. Recorded: the plan was made from them. Hold-out: "
+        "it was not."
     )
     return risk_of(groups, plan.region, caption)
 
