@@ -30,7 +30,7 @@ MISSPELT = [
     ("settings freertoss echo.heap", "freertos"),
     ("settings open-thread echo.heap", "openthread"),
     ("settings freertos echo.heap --assume alignmnt=4", "alignment"),
-    ("fit echo.heap --prefer rom", "ram"),
+    ("fit echo.heap --prefer tme", "time"),
     ("fit echo.heap --poolz", "--pools"),
     ("fit echo.heap --effort quik", "quick"),
     ("fit echo.heap --now heap4", "heap_4"),

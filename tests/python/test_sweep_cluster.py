@@ -100,7 +100,7 @@ def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
     compare = ("compare", bimodal(tmp_path / "b.heap"), "t2_w1:events=500",
                "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
     runs = (table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2))
-    fit = ("fit", *runs, "--plans", "plans", "--json")
+    fit = ("fit", *runs, "--plans", "plans", "--json", "--force")
     for words in (compare, fit, ("simulate", small(tmp_path))):
         here, there = (
             heapfit(*words, *where, folder=tmp_path)

@@ -19,7 +19,6 @@ from heapfit.simulation.scenario import RunSettings
 from heapfit.sweep import MOST_DEATHS
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("no", "one", "two", "three", "four", "five")
@@ -104,11 +103,6 @@ def test_the_gates_hold_what_contributing_says() -> None:
 
 def test_a_job_may_kill_as_many_workers_as_the_page_says() -> None:
     assert f"A job that kills {WORDS[MOST_DEATHS]} workers is named" in page("docs/sweeps.md")
-
-
-def test_the_blocks_of_workload_2_are_as_large_as_the_page_says(tmp_path: Path) -> None:
-    trace = generate_workload(parse_workload("t2_w2"), tmp_path / "w.parquet")
-    assert f"whose blocks are {profile_trace(trace).u_max:,} B at most" in page("docs/compare.md")
 
 
 def test_the_small_board_tries_what_its_page_says() -> None:

@@ -117,6 +117,8 @@ def record(
         images = [one for one in _images(raw.folder) if one.process not in living]
         own = [image for image in images if image.process == watch.process]
         if not own and not (options.keep_children and images):
+            if status == -signal.SIGINT:
+                raise KeyboardInterrupt
             raise HeapfitError(_explain_missing_recording(program, watch, status, images, living))
         others = [image for image in images if image not in own[-1:]]
         trace = import_file(own[-1].path, output, None, progress) if own else None
