@@ -196,6 +196,12 @@ def test_the_command_tells_tag_end_and_line(program, recording, sites):
     assert (second["tag"], second["end"], second["place"]["function"]) == (2, "high", "note")
 
 
+def test_a_program_that_names_no_site_is_told(recording, program):
+    done = heapfit("sites", recording.path, "--program", "/bin/ls")
+    assert done.stderr.startswith("/bin/ls: names none of these call sites")
+    assert "names none" not in heapfit("sites", recording.path, "--program", program).stderr
+
+
 def test_a_recording_without_call_sites_is_told(tmp_path):
     (tmp_path / "plain.heap").write_text("# heap-events 1\n# pointer_bits 64\na 0 10\nf 0\n")
     done = heapfit("sites", tmp_path / "plain.heap")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from heapfit.cli.commands.recordings import SitesCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
+from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
@@ -30,6 +30,8 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.trace.views import Holder, find_holders, view_blocks
+
+_NAMES_NONE = "names none of these call sites (is it the recorded program, with its symbols?)"
 
 
 def run(command: SitesCommand) -> None:
@@ -55,6 +57,8 @@ def run(command: SitesCommand) -> None:
                 parts = _view_parts(holdings, callers)
             else:
                 parts = _parts(call_sites(loaded), callers, _with_tags(plan, trace))
+            if programs and not callers.are_known:
+                parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
         print_result(chain(parts, note_parts(trace.info)), command.as_json)
 
 
