@@ -58,7 +58,7 @@ def recordings() -> list[Path]:
 
 ALL = os.environ.get("HEAPFIT_ALL_RECORDINGS") == "1"
 CAN_BE_FITTED = [path for path in recordings() if path.name not in REFUSED]
-FITTED = CAN_BE_FITTED if ALL or not CORPUS else CAN_BE_FITTED[date.today().toordinal() % 30 :: 30]
+FITTED = CAN_BE_FITTED if ALL or not CORPUS else CAN_BE_FITTED[date.today().toordinal() % 60 :: 60]
 
 
 def named(path: Path) -> str:

@@ -172,7 +172,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
     write_check_page(folder / "e.html", check, traces[:2], "heapfit check")
     page = read(folder / "e.html")
     for trace, row in zip(traces, rows_of(page, "recordings")[1:], strict=False):
-        need = int(row[4].removesuffix(" B").replace(",", ""))
+        need = int(row[4].removeprefix("at most ").removesuffix(" B").replace(",", ""))
         trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
         assert trial.run(need).runs
         assert need <= loose.region

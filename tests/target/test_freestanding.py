@@ -24,7 +24,7 @@ OPTIONS = ((), ("-DHFIT_ANY_PLAN",))
 
 
 @pytest.mark.parametrize(
-    ("allocator", "optimisation", "options"), thin(2, list_shipped(), OPTIMISATIONS, OPTIONS)
+    ("allocator", "optimisation", "options"), thin(4, list_shipped(), OPTIMISATIONS, OPTIONS)
 )
 def test_every_function_links_without_a_library(
     workbench: Workbench, allocator: str, optimisation: str, options: tuple[str, ...]

@@ -69,7 +69,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     ("allocator", "name"),
     [
         pair
-        for pair in thin(5, list_shipped(), recordings.names())
+        for pair in thin(8, list_shipped(), recordings.names())
         # "mixed" asks for blocks at 32 B, which equal blocks at 8 B refuse in a region of any size
         if pair != ("fixed_pool", "mixed")
     ],
