@@ -105,10 +105,20 @@ def tree(root: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory
         (copy / "core" / part.format(NAME)).write_text(bare(text) if part.endswith("c") else text)
     with (copy / "core/allocators.def").open("a") as registry:
         registry.write(f"HFIT_ALLOCATOR({NAME})\n")
-    (copy / ".venv").symlink_to(
-        sys.prefix
-    )  # so that headers in it have the paths that ccache knows
+    lay_environment(copy / ".venv")
     return copy
+
+
+def lay_environment(there: Path) -> None:
+    """This environment, linked, but for the headers that the extension is compiled with: CMake
+    follows links, and ccache knows what was compiled by the paths in the tree."""
+    [here] = [Path(entry) for entry in sys.path if Path(entry, "nanobind").is_dir()]
+    site = there / here.relative_to(sys.prefix)
+    shutil.copytree(here / "nanobind", site / "nanobind")
+    for inside, outside in ((there, Path(sys.prefix)), (site, here)):
+        for entry in outside.iterdir():
+            if not (inside / entry.name).exists():
+                (inside / entry.name).symlink_to(entry)
 
 
 @pytest.fixture(scope="module")
