@@ -42,6 +42,9 @@ _PROVER = "cvc4"  # proves all but the lemmas and what rests on them
 _PROVERS = "cvc4,z3"
 _SECONDS = 20  # that a prover may take for a goal; the longest takes about 1
 _MUTANT_SECONDS = 8  # the same where a goal is to stay open
+# What WP says of a goal left open: of one prover that it timed out or knows no answer, of several
+# that all failed.
+_LEFT = re.compile(r"^\[wp\] \[[^]]+\] Goal (\S+)(?! : Valid)(?: |$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +122,13 @@ def _prove_part(
 ) -> Proof:
     """The result of one run of WP."""
     text = "".join(_run_wp(proofs, includes, what, _SECONDS, prover))
-    found = re.search(r"Proved goals:\s*\d+ / (\d+)", text)
+    found = re.search(r"Proved goals:\s*(\d+) / (\d+)", text)
     if found is None:
         raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
-    return Proof(int(found[1]), tuple(re.findall(r"\[Failed\] Goal (\S+)", text)))
+    proof = Proof(int(found[2]), tuple(_LEFT.findall(text)))
+    if proof.proven != int(found[1]):
+        raise HeapfitError(f"{includes[0]}: frama-c names not all goals that are left: {found[0]}")
+    return proof
 
 
 def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SECONDS) -> bool:
@@ -133,7 +139,7 @@ def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SEC
     said = False
     for line in _run_wp(proofs, includes, _OF_FUNCTIONS, seconds, _PROVER):
         said = said or "Proved goals" in line
-        if "[Failed]" in line:
+        if _LEFT.match(line):
             return False
     return said
 
