@@ -125,11 +125,10 @@ def _missing_functions(
 
 
 def _names(tools: str, which: str, objects: Sequence[Path]) -> set[str]:
-    return {
-        name
-        for one in objects
-        for name in run([f"{tools}nm", "-j", which, one], one.parent).split()
-    }
+    """Without weak ones that an object leaves undefined: its code asks whether they are there."""
+    listing = (run([f"{tools}nm", "--format=posix", which, one], one.parent) for one in objects)
+    rows = (line.split() for text in listing for line in text.splitlines())
+    return {row[0] for row in rows if len(row) > 1 and row[1] not in ("v", "w")}
 
 
 def plugin_image(

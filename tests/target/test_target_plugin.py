@@ -41,8 +41,10 @@ NOISY = f"""#include <assert.h>
 #define plugin_alloc bump_alloc
 #include "{ROOT / "examples/plugins/bump.c"}"
 #undef plugin_alloc
+__attribute__((weak)) void hook_that_nobody_defines(void);
 void *plugin_alloc(void *heap, size_t size) {{
     assert(heap != NULL);
+    if (hook_that_nobody_defines != NULL) hook_that_nobody_defines();
     if (size == 7654321) printf("%u", (unsigned)size);
     char *block = bump_alloc(heap, size > OVERFLOWS ? 8 : size);
     if (block != NULL) memmove(block, block + 1, size & 1);
