@@ -8,6 +8,10 @@ HEAPFIT := $(VENV)/bin/heapfit
 environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 
+# Tests start Python some thousand times: what it compiles is kept, and not in the tree.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
+unexport PYTHONDONTWRITEBYTECODE
+
 # Folders are listed beside their files, so that a removed file counts as a change.
 c_folders := $(wildcard core baselines papers/include papers/src recorder engine python/bindings)
 native := CMakeLists.txt $(wildcard papers/*.*) $(shell find $(c_folders) proofs)

@@ -232,7 +232,7 @@ bool leaves_no_hole(const std::vector<PlacedBlock> &blocks, const std::vector<bo
 
 void no_choice_keeps_fewer_bytes() {
     std::mt19937_64 random(5);
-    for (int turn = 0; turn < 200; turn++) {
+    for (int turn = 0; turn < 60; turn++) {
         std::vector<PlacedBlock> blocks;
         std::uint64_t place = 8;
         for (ObjectId i = 0; i < 9; i++) {

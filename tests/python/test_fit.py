@@ -23,6 +23,8 @@ from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 WITH_PAGE = Resources(write_page=write_report)
 
 

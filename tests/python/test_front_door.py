@@ -21,6 +21,8 @@ from heapfit.fitting.options import FitOptions
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.tabular import html_table
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs/python.md"
 PACKAGE = Path(heapfit.__file__).parent

@@ -17,6 +17,8 @@ from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, heap_texts, language_texts, readme_text
 from heapfit.plan.targets import Language
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 PAYLOAD = "int injected;"
 BREAKERS = [
     "*/", "/*", "//", "\\", "\\\n", "\n", "\r", "\r\n", "\v", "\f", "\0", "\x1a", "\x7f", "\x85",

@@ -28,6 +28,8 @@ from heapfit.report.heap_map.replays import (
 from heapfit.report.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 def growing(path: Path) -> Path:
     """Blocks that grow, shrink and are asked for with 0 bytes, recorded with times."""

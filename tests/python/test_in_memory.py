@@ -9,6 +9,8 @@ import pytest
 import heapfit
 from heapfit.fitting.options import FitChoices
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 EVENTS = [("alloc", 4096, 100), ("zeroed", "b", 24), ("resize", 4096, 200), ("free", "b"),
           ("alloc", "b", 8), ("aligned", 7, 64, 32), (heapfit.Op.FREE, 4096)]  # fmt: skip
 

@@ -20,6 +20,8 @@ from heapfit.report.heap_map.replays import subjects_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -15,6 +15,8 @@ from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 COLUMNS = ("op", "object", "size", "alignment", "site")
 
 

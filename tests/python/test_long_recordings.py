@@ -28,6 +28,8 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 OPTIONS = FitOptions(most_events=4_000)
 
 

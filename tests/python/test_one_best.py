@@ -30,6 +30,8 @@ SHORT_EVENTS = 600
 sys.path.insert(0, str(ROOT / "bench"))
 from events import cut  # noqa: E402 (a bench is no package)
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 def short(source, folder):
     whole = Trace.open(ROOT / f"examples/{source}.parquet")

@@ -34,6 +34,8 @@ from heapfit.report.sections.size_charts import (
 )
 from heapfit.trace.loaded import load_trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
     '"><svg onload=alert(1)>',

@@ -16,6 +16,8 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.sizing.systems import SettingsOptions, settings_for
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).parents[2]
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
 HEAPS = {"freertos": "heap_4", "lwip": "lwip-mem", "zephyr": "sys_heap"}

@@ -34,6 +34,8 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 STAYS, GOES, LATE = 0xA11CE, 0xB0B, 0xCAB  # call sites
 ROUNDS = 200
 
@@ -178,7 +180,6 @@ def test_without_call_sites_nothing_is_learned_of_them(tmp_path: Path, loaded: L
     assert learn_sites(load_trace(trace, 4), plain, 1000) == (None, 0)
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
     tmp_path: Path, loaded: LoadedTrace
 ) -> None:

@@ -39,6 +39,8 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.report.heap.fit import write_report
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @dataclass
 class Rule:
@@ -332,7 +334,6 @@ def told(source: Path, capsys, **options) -> tuple[str, dict]:
     return capsys.readouterr().out, content_of(_parts(outcome))
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(tmp_path, capsys):
     source = table2(tmp_path / "small.heap", events=60)
     source.write_text(f"# source recorder/target, Zephyr\n{source.read_text()}")
@@ -342,7 +343,6 @@ def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(
     assert found["now"]["is_foretold"] is True
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
     source = table2(tmp_path / "few.heap", events=400)
     text, found = told(source, capsys)
@@ -359,7 +359,6 @@ def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
     assert found["paths"].code.is_dir()
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     source = table2(tmp_path / "small.heap", events=60)
     text, found = told(source, capsys)
@@ -385,7 +384,6 @@ def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     assert found["now"]["set_to"] == found["now"]["heaps"][0]["memory"]
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
     packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
     source = tmp_path / "c.pcap"
