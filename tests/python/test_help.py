@@ -85,6 +85,7 @@ def test_help_keeps_to_80_columns_and_shows_its_examples(name, folder):
         ("fit run.heap --workers 0", "'--workers': must be at least 1"),
         ("fit run.heap --workers 9999", "'--workers': must be at most 1,024"),
         ("fit run.heap --peak many", "'--peak': many is not a size in bytes, such as 65536"),
+        ("size a.pcap --admission 99.9", "is not a share from 0 to 1, such as 0.999 or 99.9%"),
         ("fit run.heap --margin much", "'--margin': much is not a percentage from 0 to 9999"),
     ],
 )

@@ -101,7 +101,7 @@ def _parse_workers(text: object) -> str:
 
 def make_share_parser() -> Callable[[object], float]:
     """A parser of shares of one: 0.8 or 80%."""
-    return _make_parser(parse_share, 0.0, 1.0)
+    return _make_parser(parse_share, 0, 1)
 
 
 def show_in_help(option: OptionInfo) -> OptionInfo:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from contextlib import suppress
 from enum import StrEnum
@@ -53,16 +54,17 @@ def parse_percent(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """The share of one, from such a number or a percentage with its sign.
+    """The share from 0 to 1, from such a number or a percentage with its sign.
 
     >>> parse_share("0.999"), parse_share("99.9%")
     (0.999, 0.999)
     """
     percent = _PERCENT.fullmatch(text) if text.endswith("%") else None
     share = _SHARE.fullmatch(text)
-    if percent is None and share is None:
+    value = float(f"{percent[1]}e-2") if percent else float(text) if share else math.nan
+    if not 0 <= value <= 1:
         raise HeapfitError(f"{text[:40]} is not a share from 0 to 1, such as 0.999 or 99.9%")
-    return float(text) if percent is None else float(f"{percent[1]}e-2")
+    return value
 
 
 def format_share(share: float) -> str:
