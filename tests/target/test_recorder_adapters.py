@@ -79,6 +79,7 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
         ("zephyr_listener", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
         ("zephyr_attributes", "arm-none-eabi-gcc", ()),
         ("esp_idf", "arm-none-eabi-gcc", ()),
+        ("esp_idf", "arm-none-eabi-gcc", ("-DCONFIG_HEAP_HAS_EXEC_HEAP",)),
     ],
 )
 def test_an_adapter_fits_its_platforms_declarations(

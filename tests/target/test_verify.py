@@ -146,9 +146,10 @@ def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, m
     assert done.looks == 1  # the first round had no last runs
 
 
-def test_a_build_that_fails_is_told_by_its_last_line(tmp_path):
-    told = verify(tmp_path, 40_000, build="sh -c 'echo no compiler >&2; exit 7'", status=1)
-    assert told == "heapfit: the build ended with 7: no compiler\n"
+def test_a_build_that_fails_is_told_by_its_first_error(tmp_path):
+    script = "printf '%s\\n' 'main.c:1: error: no heap' 'make: *** [image] Error 1' >&2; exit 7"
+    told = verify(tmp_path, 40_000, build=f"sh -c {shlex.quote(script)}", status=1)
+    assert told == "heapfit: the build ended with 7: main.c:1: error: no heap\n"
 
 
 def test_an_image_that_was_not_made_is_told(tmp_path):

@@ -39,8 +39,12 @@ def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE)
     except subprocess.TimeoutExpired as error:
         raise HeapfitError(f"{words[0]}: not done after {patience:g} seconds") from error
     if done.returncode != 0:
-        said = done.stderr.strip() or done.stdout.strip()
-        cause = _CAUSE.search(said)
-        why = cause[0] if cause else " | ".join(said.splitlines()[-4:])
-        raise HeapfitError(f"{words[0]}: ended with {done.returncode}: {why}")
+        raise HeapfitError(f"{words[0]}: ended with {done.returncode}: {find_cause(done)}")
     return done.stdout
+
+
+def find_cause(done: subprocess.CompletedProcess[str]) -> str:
+    """The first error that a command named, or else its last lines."""
+    said = done.stderr.strip() or done.stdout.strip() or "nothing"
+    cause = _CAUSE.search(said)
+    return cause[0] if cause else " | ".join(said.splitlines()[-4:])

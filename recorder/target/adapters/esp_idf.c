@@ -14,6 +14,10 @@
 #include <esp_attr.h>
 #include <esp_heap_caps.h>
 
+#ifndef MALLOC_CAP_EXEC /* ESP-IDF has none where memory protection leaves no executable heap */
+#define MALLOC_CAP_EXEC 0
+#endif
+
 void *__real_heap_caps_malloc_base(size_t size, uint32_t capabilities);
 void *__real_heap_caps_calloc_base(size_t count, size_t size, uint32_t capabilities);
 void *__real_heap_caps_realloc_base(void *old, size_t size, uint32_t capabilities);

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
+from heapfit.importers.external_tool import find_cause
 from heapfit.importers.target_log import (
     Emulation,
     TargetRecording,
@@ -69,8 +70,7 @@ class Firmware:
         except OSError as error:
             raise HeapfitError(f"{words[0]}: cannot be run: {error.strerror}") from error
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip().splitlines() or ["nothing"]
-            raise HeapfitError(f"the build ended with {done.returncode}: {said[-1]}")
+            raise HeapfitError(f"the build ended with {done.returncode}: {find_cause(done)}")
         if not self.emulation.image.is_file():
             raise HeapfitError(f"{self.emulation.image}: the build did not make it")
 
