@@ -274,6 +274,16 @@ void a_seed_gives_the_same_placement_everywhere() {
     CHECK(hash.value() == 0x39ce1c364777c0b5);
 }
 
+// Depends on the order of sections and lifetimes, and on how soon a contradiction is seen.
+void a_seed_tries_as_many_placements_everywhere() {
+    const auto tried = [](std::uint64_t seed, std::size_t count) {
+        return pack(cut_in_two(seed, count), {1, 0, 20'000}, watch_nothing).placements;
+    };
+    CHECK(tried(13, 100) == 6291);
+    CHECK(tried(27, 100) == 2311);
+    CHECK(tried(14, 140) == 2151);
+}
+
 void a_stop_keeps_the_best_so_far() {
     const auto lifetimes =
         lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 6'000, .live_limit = 400}));
@@ -345,6 +355,7 @@ int main() {
     RUN(lifetimes_of_one_size_lie_no_higher_than_their_peak);
     RUN(a_seed_gives_the_same_placement_again);
     RUN(a_seed_gives_the_same_placement_everywhere);
+    RUN(a_seed_tries_as_many_placements_everywhere);
     RUN(a_stop_keeps_the_best_so_far);
     RUN(each_cell_of_a_picture_has_the_colour_that_covers_its_middle);
     RUN(a_picture_without_a_side_is_refused);
