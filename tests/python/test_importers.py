@@ -176,7 +176,10 @@ def test_a_pipe_can_be_imported(tmp_path):
 def test_content_of_no_known_format_is_refused_and_the_known_ones_named(tmp_path, content):
     told = refusal(put(tmp_path, content), tmp_path)
     known = ", ".join(known.name for known in FORMATS)
-    assert told.endswith((": is empty", f": its format is unknown (known: {known})"))
+    other = (
+        f": its format is unknown (known: {known}; other logs are read by `heapfit import --line`"
+    )
+    assert told.endswith(": is empty") or other in told
 
 
 def test_an_empty_file_is_refused(tmp_path):
@@ -291,6 +294,11 @@ def test_a_long_log_with_a_byte_order_mark_is_read_to_its_end(tmp_path, coding):
     info = import_file(put(tmp_path, text.encode(coding)), tmp_path / "t.parquet").info
     assert info.events == 3
     assert f"{stream.HEAD // 8} lines of other text passed over." in info.notes
+
+
+def test_a_file_that_is_packed_twice_is_refused_with_what_to_do(tmp_path):
+    path = put(tmp_path, gzip.compress(gzip.compress(MANY)))
+    assert refusal(path, tmp_path).endswith("is packed twice (unpack it once)")
 
 
 def test_gzip_members_join(tmp_path):

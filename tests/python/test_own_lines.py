@@ -14,7 +14,7 @@ from heapfit.importers import ImportOptions, OwnLines, import_file
 from heapfit.importers.own_lines import guess_own_lines
 from heapfit.trace.stored import Trace
 
-# An allocation of 124 bytes and its free, as people print them.
+# An allocation of 124 bytes, or 1,024, and its free, as people print them.
 HOME_MADE = {
     "words": ("alloc: 0x20001000 allocated 124 bytes", "free: 0x20001000 released"),
     "letters": ("M 0x3ffb1234 124", "F 0x3ffb1234"),
@@ -36,6 +36,7 @@ HOME_MADE = {
     "JSON": ('{"op":"alloc","size":124,"ptr":"0x20001234"}', '{"op":"free","ptr":"0x20001234"}'),
     "tabs": ("ALLOC\t0x20001234\t124", "FREE\t0x20001234"),
     "units": ("malloc 124B->20001f30 ok", "free 20001f30 ok"),
+    "groups of digits": ("got 1,024 bytes at 0x20001234", "gave 0x20001234"),
     "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
 }
 
@@ -64,7 +65,22 @@ def test_a_form_of_ones_own_is_found_and_then_read(tmp_path, served, freed):
     assert guess.shown == (served.replace("\t", " "), freed.replace("\t", " "))
     alloc, free = 0, 4
     rows = read(path, guess.own)
-    assert [row[:3] for row in rows] == [(alloc, 0, 124), (free, 0, 0)]
+    size = 1024 if "1,024" in served else 124
+    assert [row[:3] for row in rows] == [(alloc, 0, size), (free, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "size"),
+    [
+        ("got 12,345,678 bytes @0x20001000", "got {size} bytes @{address}", 12_345_678),
+        ("got 0x20001000: 1,024", "got {address}: {size}", 1024),
+        ("got 16,200,0x20001000", "got {size},200,{address}", 16),
+        ("got 0x20001000,16,200 free", "got {address},{size}", 16),
+        ("got 16,2000 @0x20001000", "got {size},2000 @{address}", 16),
+    ],
+)
+def test_groups_of_three_digits_are_one_number_where_no_other_may_follow(tmp_path, line, own, size):
+    assert [row[2] for row in read(put(tmp_path, line), OwnLines(own))] == [size]
 
 
 def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(tmp_path):

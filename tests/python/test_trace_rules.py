@@ -271,6 +271,21 @@ def test_of_a_rep_file_with_fewer_operations_than_announced_these_are_read():
 
 
 @pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (
+            "a 1 12",
+            "operation 3 of 4: the file was cut short (so may be the last number of line 6)",
+        ),
+        ("a", "line 6: the file ends inside this line (it was cut short; copy or record it again)"),
+    ],
+)
+def test_of_a_rep_file_that_is_cut_inside_a_line_one_note_tells_where(end, told):
+    _, notes = read(f"{REP}a 0 512\n{end}", _engine.RepTrace)
+    assert notes == [f"The rest is left out, from {told}"]
+
+
+@pytest.mark.parametrize(
     ("text", "reader"),
     [
         ("a 0 8\na 1 9\nr 0", _engine.TextTrace),

@@ -104,7 +104,10 @@ void PacketCollector::end_early(const std::string &damage) {
 }
 
 PacketColumns PacketCollector::take() {
-    return std::exchange(columns_, {});
+    PacketColumns taken = std::exchange(columns_, {});
+    columns_.time_us.reserve(taken.time_us.size()); // the next chunk has about as many
+    columns_.size.reserve(taken.size.size());
+    return taken;
 }
 
 } // namespace heapfit

@@ -79,6 +79,13 @@ void QueueEvents::alloc(ObjectId id, Bytes bytes, Tick at_us) {
     time_us.push_back(at_us);
 }
 
+void QueueEvents::reserve(std::size_t events) {
+    op.reserve(events);
+    object.reserve(events);
+    size.reserve(events);
+    time_us.reserve(events);
+}
+
 void QueueEvents::free(ObjectId id, Tick at_us) {
     op.push_back(static_cast<std::uint8_t>(Op::free));
     object.push_back(id);
@@ -169,6 +176,7 @@ QueueModel::QueueModel(std::string_view text) : model_(parsed(text)) {}
 
 QueueEvents QueueModel::feed(std::span<const Tick> time_us, std::span<const std::uint32_t> size) {
     QueueEvents out;
+    out.reserve(2 * size.size()); // most are freed before the next chunk
     const auto arrive_all = [&](auto &model) {
         for (std::size_t i = 0; i < time_us.size(); ++i) {
             if (time_us[i] < last_us_ || time_us[i] >= time_end_us || arrivals_ == UINT32_MAX) {

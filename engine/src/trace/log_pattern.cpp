@@ -22,10 +22,12 @@ bool take(std::string_view &line, std::string_view text) {
 // A number at the line's start, which loses it. 0x may stand twice before hexadecimal ones, or not
 // at all, and no address may be a word.
 std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
-    if (base == 16 && (take(line, "(nil)") || take(line, "NULL"))) {
+    if (base == 16 && !line.empty() && line[0] != '0' &&
+        (take(line, "(nil)") || take(line, "NULL"))) {
         return 0;
     }
-    while (base == 16 && (take(line, "0x") || take(line, "0X"))) {
+    while (base == 16 && line.size() > 1 && line[0] == '0' && (line[1] == 'x' || line[1] == 'X')) {
+        line.remove_prefix(2);
     }
     std::uint64_t value = 0;
     const std::from_chars_result result =
@@ -35,6 +37,34 @@ std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
     }
     line.remove_prefix(static_cast<std::size_t>(result.ptr - line.data()));
     return value;
+}
+
+bool begins_with_digit(std::string_view text) {
+    return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
+// Takes the groups behind a number's first digits, as of 1,024, and adds them to it; `behind` is
+// what the pattern has there. Behind commas and in brackets are other numbers, and at a pattern's
+// end unless the line ends, too.
+void take_thousands(std::string_view &line, std::string_view behind, std::uint64_t &value) {
+    std::string_view rest = line;
+    std::uint64_t sum = value;
+    while (take(rest, ",")) {
+        std::uint64_t group = 0;
+        const char *const end = rest.data() + std::min<std::size_t>(rest.size(), 3);
+        const auto result = std::from_chars(rest.data(), end, group);
+        if (result.ptr != rest.data() + 3 || sum > UINT64_MAX / 1000 - 1) {
+            return;
+        }
+        sum = sum * 1000 + group;
+        rest.remove_prefix(3);
+    }
+    const bool is_told =
+        behind.empty() ? rest.empty() : behind.front() != ',' && behind.front() != ')';
+    if (is_told && !begins_with_digit(rest)) {
+        value = sum;
+        line = rest;
+    }
 }
 
 // Puts a number where its letter says.
@@ -112,16 +142,18 @@ void take_heap(std::string_view &line) {
 // there.
 bool take_words(std::string_view &line, std::string_view &text) {
     std::size_t at = 0;
+    std::size_t taken = 0; // of the line
     while (at < text.size() && (text[at] != '%' || text[at + 1] == '%')) {
-        if (line.empty() || line.front() != text[at]) {
+        if (taken == line.size() || line[taken] != text[at]) {
             return false;
         }
-        line.remove_prefix(1);
-        if (text[at] == ' ') {
-            line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        taken++;
+        while (text[at] == ' ' && taken < line.size() && line[taken] == ' ') {
+            taken++;
         }
         at += text[at] == '%' ? 2 : 1;
     }
+    line.remove_prefix(taken);
     text.remove_prefix(at);
     return true;
 }
@@ -135,8 +167,12 @@ bool take_field(std::string_view &line, std::string_view text, HeapCall &call) {
         take_heap(line);
         return true;
     }
-    const std::optional<std::uint64_t> value = take_number(line, base_of(text[1], line));
+    const int base = base_of(text[1], line);
+    std::optional<std::uint64_t> value = take_number(line, base);
     if (value) {
+        if (base == 10 && *value < 1000 && line.starts_with(',')) {
+            take_thousands(line, text.substr(2), *value);
+        }
         put(call, text[1], *value);
     }
     return value.has_value();

@@ -72,9 +72,4 @@ std::string RepLines::damage() const {
                      std::to_string(head_[operations]) + ": the file was cut short";
 }
 
-std::vector<std::string> RepLines::notes() const {
-    return damage().empty() ? std::vector<std::string>{}
-                            : std::vector{"The rest is left out, from " + damage()};
-}
-
 } // namespace heapfit

@@ -183,7 +183,8 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     _reject_free_bytes(stream)
     names = ", ".join(known.name for known in FORMATS)
     raise HeapfitError(
-        f"{stream.path}: its format is unknown (known: {names})",
+        f"{stream.path}: its format is unknown (known: {names}; other logs are read by `heapfit "
+        "import --line`, and `heapfit record` records a program)",
         suggest_own_lines(stream.path, stream.head),
     )
 

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -267,13 +268,22 @@ def _refuse_damaged() -> Iterator[None]:
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)
+    reader = _import_if_installed(package)
+    if reader is None:
+        raise HeapfitError(
+            "the model needs packages that are not installed: pip install 'heapfit[networks]'"
+        )
+    return reader
+
+
+@cache
+def _import_if_installed(package: str) -> Any:  # noqa: ANN401 (a package without types)
+    """A package of the extra; None, searched for once, if it is not installed."""
     try:
         # Few read models: their packages are an extra.
         return importlib.import_module(package)
     except ImportError:
-        raise HeapfitError(
-            "the model needs packages that are not installed: pip install 'heapfit[networks]'"
-        ) from None
+        return None
 
 
 def _spans(

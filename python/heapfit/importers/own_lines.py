@@ -18,7 +18,8 @@ from pathlib import Path
 from heapfit.importers.source import OwnLines
 
 _NUMBER = re.compile(
-    r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
+    r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
+    r"|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
 )
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
 _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have

@@ -30,6 +30,11 @@ _CUT = (
 )
 
 
+def is_packed(head: bytes) -> bool:
+    """True if a file that begins so is packed."""
+    return head.startswith(tuple(magic for magic, _ in _PACKERS))
+
+
 def open_content(plain: io.BufferedReader[Any]) -> io.BufferedIOBase:
     """The content of a file, unpacked if it is packed."""
     head = plain.peek(LONGEST_MAGIC)

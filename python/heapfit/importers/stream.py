@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from heapfit.errors import HeapfitError, read_error_reason
-from heapfit.importers.packed import PIECE, UNPACK_ERRORS, is_cut, open_content
+from heapfit.importers.packed import PIECE, UNPACK_ERRORS, is_cut, is_packed, open_content
 
 CHUNK = 1 << 20  # bytes passed on at a time
 HEAD = 1 << 16  # bytes by which a format is detected
@@ -70,6 +70,8 @@ class ByteStream:
                 self.head = self._read_head()
                 if self.damage and not self.head:
                     raise HeapfitError(self.damage)
+                if is_packed(self.head):
+                    raise HeapfitError("is packed twice (unpack it once)")
             except OSError as error:
                 raise HeapfitError(f"{self.path}: {read_error_reason(error)}") from error
             except HeapfitError as error:

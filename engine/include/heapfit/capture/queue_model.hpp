@@ -37,6 +37,7 @@ struct QueueEvents {
 
     void alloc(ObjectId object, Bytes size, Tick time_us);
     void free(ObjectId object, Tick time_us);
+    void reserve(std::size_t events);
 };
 
 struct Arrival {

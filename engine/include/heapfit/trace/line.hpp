@@ -210,8 +210,8 @@ template <class Lines> class LineTrace {
         if constexpr (requires { lines_.notes(); }) {
             std::ranges::copy(lines_.notes(), std::back_inserter(told));
         }
-        if (!cut_.empty()) {
-            told.push_back("The rest is left out, from " + cut_);
+        if (!damage().empty()) {
+            told.push_back("The rest is left out, from " + damage());
         }
         return told;
     }
@@ -241,6 +241,10 @@ template <class Lines> class LineTrace {
     void take_last(std::string_view line, std::uint64_t number) {
         try {
             take(line, number);
+            if (!damage().empty()) {
+                cut_ = damage() + " (so may be the last number of line " + std::to_string(number) +
+                       ")";
+            }
         } catch (const Error &) {
             if (number == 1) {
                 throw;

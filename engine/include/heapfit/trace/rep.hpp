@@ -18,7 +18,6 @@ class RepLines {
 
     // Where the file ends with fewer operations than its header says; "" if it has them all.
     [[nodiscard]] std::string damage() const;
-    [[nodiscard]] std::vector<std::string> notes() const;
 
   private:
     enum Head { heap_size, ids, operations, weight, head_lines };

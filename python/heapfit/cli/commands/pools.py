@@ -118,7 +118,7 @@ class SettingsCommand:
         "heapfit settings freertos run.heap --assume alignment=4",
     )
 
-    system: Annotated[System, typer.Argument(help="The system whose settings are printed.")]
+    system: Annotated[System, typer.Argument(help=f"Whose settings: {', '.join(System)}.")]
     sources: Sources
     admission: Admission = 0.999
     assume: Annotated[
