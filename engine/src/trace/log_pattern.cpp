@@ -251,12 +251,34 @@ bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found
     return false;
 }
 
+// A letter's bit in a set of letters, where some share one.
+std::uint64_t letter_bit(char letter) {
+    return std::uint64_t{1} << (static_cast<unsigned char>(letter) % 64);
+}
+
+// The letters of a line: words that begin with another are not in it.
+std::uint64_t letters_of(std::string_view line) {
+    std::uint64_t letters = 0;
+    for (const char letter : line) {
+        letters |= letter_bit(letter);
+    }
+    return letters;
+}
+
 // The call of the first pattern that a line has; false if it has none.
 bool find_call(std::string_view line, std::span<const LogPattern> patterns, Found &found,
                HeapCall &call) {
-    std::string_view missing; // words, with which several patterns begin
+    constexpr std::size_t most_frequent = 2; // patterns, that stand first
+    std::string_view missing;                // words, with which several patterns begin
+    std::uint64_t letters = ~std::uint64_t{0};
     for (const LogPattern &pattern : patterns) {
-        if (!missing.empty() && pattern.words == missing) {
+        if (&pattern == patterns.data() + most_frequent) {
+            letters = letters_of(line);
+        }
+        const bool is_missing =
+            !pattern.words.empty() &&
+            ((letters & letter_bit(pattern.words.front())) == 0 || pattern.words == missing);
+        if (is_missing) {
             continue;
         }
         Found here;
