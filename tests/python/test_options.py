@@ -158,7 +158,7 @@ def test_an_option_takes_every_form(region, tmp_path):
         ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
         ("check run.heap --plan plan.toml --growth much", "'--growth': much is not a percentage"),
         ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
-        ("size run.heap --admission 101%", "'--admission': must be at most 1"),
+        ("size run.heap --admission 101%", "'--admission': 101% is not a share from 0 to 1"),
         ("import run.heap --workers many", "'--workers': many is neither a number nor an address"),
         (
             "compare run.heap tlsf -o x --workers tcp://host:1",

@@ -194,7 +194,7 @@ std::vector<std::string> LifetimeLines::losses() const {
     return told;
 }
 
-std::string LifetimeLines::damage() const {
+std::string LifetimeLines::passed_over() const {
     const std::vector<std::string> told = losses();
     return told.empty() ? "" : told.front();
 }

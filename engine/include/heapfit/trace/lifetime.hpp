@@ -32,7 +32,7 @@ class LifetimeLines {
     void finish(TraceBuilder &builder);
 
     // The first thing that was passed over: a column, or gaps of parts; "" if nothing was.
-    [[nodiscard]] std::string damage() const;
+    [[nodiscard]] std::string passed_over() const;
 
     // What was passed over or taken otherwise, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;

@@ -210,14 +210,24 @@ template <class Lines> class LineTrace {
         if constexpr (requires { lines_.notes(); }) {
             std::ranges::copy(lines_.notes(), std::back_inserter(told));
         }
-        if (!damage().empty()) {
-            told.push_back("The rest is left out, from " + damage());
+        if (!end().empty()) {
+            told.push_back("The rest is left out, from " + end());
         }
         return told;
     }
 
-    // What of the file was not read; "" if all was.
+    // What of the file was not read: its end or what its format passed over; "" if all was.
     [[nodiscard]] std::string damage() const {
+        if constexpr (requires { lines_.passed_over(); }) {
+            return end().empty() ? lines_.passed_over() : end();
+        } else {
+            return end();
+        }
+    }
+
+  private:
+    // Where the file ends too early; "" if it does not.
+    [[nodiscard]] std::string end() const {
         if constexpr (requires { lines_.damage(); }) {
             return cut_.empty() ? lines_.damage() : cut_;
         } else {
@@ -225,7 +235,6 @@ template <class Lines> class LineTrace {
         }
     }
 
-  private:
     void take(std::string_view line, std::uint64_t number) {
         if (line.empty()) {
             return;
@@ -241,8 +250,8 @@ template <class Lines> class LineTrace {
     void take_last(std::string_view line, std::uint64_t number) {
         try {
             take(line, number);
-            if (!damage().empty()) {
-                cut_ = damage() + " (so may be the last number of line " + std::to_string(number) +
+            if (!end().empty()) {
+                cut_ = end() + " (so may be the last number of line " + std::to_string(number) +
                        ")";
             }
         } catch (const Error &) {
