@@ -15,15 +15,24 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from contextlib import redirect_stdout, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import cache
 from importlib import import_module
 from io import StringIO
 from multiprocessing import get_context
 from pathlib import Path
+from unittest import mock
 
 MOST_SECONDS = 300
+measures = True  # whether generated code is linked and weighed in what is run
+
+
+def leave_unmeasured(replace: Callable[[str, object], object]) -> None:
+    """Leaves out what takes most of the time of a small fit: linking its code to weigh it."""
+    replace("heapfit.generate.link_images", lambda *_: nullcontext(()))
+    replace("heapfit.generate.measure_code_sizes", lambda *_: [])
+    replace("heapfit.generate.call_bounds", lambda *_: None)
 
 
 def run_heapfit(
@@ -34,6 +43,7 @@ def run_heapfit(
     with tempfile.TemporaryDirectory() as beside:
         paths = [os.devnull, f"{beside}/out", f"{beside}/err"]
         run = {"words": words, "folder": str(folder), "environment": dict(environment)}
+        run["measures"] = measures
         status = _ask({**run, "paths": paths})
         out, err = (Path(path).read_text() for path in paths[1:])
     return subprocess.CompletedProcess(["heapfit", *words], status, out, err)
@@ -73,6 +83,8 @@ def _run(run: dict) -> None:
     for number, path in enumerate(run["paths"]):
         os.dup2(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), number)
     sys.argv = ["heapfit", *run["words"]]
+    if not run["measures"]:
+        leave_unmeasured(lambda name, left_out: mock.patch(name, left_out).start())
     main.run()
 
 

@@ -25,6 +25,8 @@ from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 Take = Callable[[int, object], object]
 POOLS = (Pool(24, 10, True), Pool(100, 4, True))
 PROVEN = [

@@ -8,6 +8,8 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import find_heap_name, list_algorithms
 from heapfit.plan.plan_file import file_name
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

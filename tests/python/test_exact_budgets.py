@@ -17,6 +17,8 @@ from heapfit.design.budgets.program import BudgetLimits
 from heapfit.errors import HeapfitError
 from heapfit.progress import ignore_progress
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ALLOC, FREE = 0, 4
 
 

@@ -32,6 +32,8 @@ from heapfit.plan.plan_file import TrainingRecord, file_name, load_plan
 from heapfit.report.front.page import render
 from heapfit.trace.loaded import load_trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -38,7 +38,7 @@ def names_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-BUILDS = thin(3, ["gcc", "clang"], ["-m64", "-m32"], ["-O0", "-Os", "-O3"])
+BUILDS = thin(5, ["gcc", "clang"], ["-m64", "-m32"], ["-O0", "-Os", "-O3"])
 
 
 @pytest.mark.parametrize(("compiler", "bits", "optimise"), BUILDS)

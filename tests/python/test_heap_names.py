@@ -20,6 +20,8 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 SYSTEMS = [
     *("heap_2", "heap_4", "heap_5:2K,1K", "lwip-mem", "newlib-nano", "sys_heap"),
     *("threadx", "nuttx", "umm_malloc", "mattconte-tlsf"),

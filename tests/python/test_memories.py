@@ -45,6 +45,8 @@ from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 DMA = 2
 PLAN = """
 memories = [

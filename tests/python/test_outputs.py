@@ -17,6 +17,8 @@ from grid import thin
 from heapfit.cli import main
 from program import run_heapfit
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).parents[2]
 
 # Of each command the shortest run that has a result.

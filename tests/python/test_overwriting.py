@@ -16,6 +16,8 @@ from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.outputs.folder import stage_folder
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 TRACE = "# pointer_bits 32\n" + "".join(f"a {i} {16 + i % 3 * 40} 1 1 a\n" for i in range(30))
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
 # A command with {} for what it writes, and of a folder the file in it that is somebody else's.

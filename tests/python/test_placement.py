@@ -43,6 +43,8 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 EVENTS = 2_000_000
 PLAIN = Plan("tailored", {"alignment": 8})
 

@@ -23,6 +23,8 @@ from heapfit.plan.plan_file import (
 )
 from heapfit.report.sections.plan_layers import plan_layers
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 BUDGETED = Plan(
     "budgeted",
     {"alignment": 8},

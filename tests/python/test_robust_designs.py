@@ -35,6 +35,8 @@ from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 EVENTS = 600
 
 

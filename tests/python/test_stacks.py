@@ -20,6 +20,8 @@ from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 PLAIN = Plan("tailored", {"alignment": 8})
 EVENTS = 5_000_000
 

@@ -16,6 +16,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.sweep import Job, Sweep, cluster
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.fixture(scope="module")
 def address():

@@ -9,6 +9,8 @@ from small_traces import diverse, heapfit
 
 from heapfit.sweep.threads import map_in_threads, run_beside_body
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_results_have_the_order_of_their_items(count):

@@ -251,8 +251,8 @@ template <class Lines> class LineTrace {
         try {
             take(line, number);
             if (!end().empty()) {
-                cut_ = end() + " (so may be the last number of line " + std::to_string(number) +
-                       ")";
+                cut_ =
+                    end() + " (so may be the last number of line " + std::to_string(number) + ")";
             }
         } catch (const Error &) {
             if (number == 1) {
