@@ -31,7 +31,7 @@ from heapfit.report.sections.content import (
     PagePart,
 )
 from heapfit.report.sections.kind import kind_part
-from heapfit.report.sections.longer import make_longer_part
+from heapfit.report.sections.longer import describe_risk_as_long, make_longer_part
 from heapfit.report.sections.peak import peak_of
 from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.program import program_of
@@ -148,7 +148,11 @@ def _judge(fit: Fit) -> tuple[str, str]:
         return UNSURE, "Growing"
     if not fit.answer.is_enough:
         return UNSURE, "Too few recordings"
-    return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+    served = f"Serves {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+    risk, is_certain = describe_risk_as_long(fit.longer)
+    if not risk:
+        return HOLDS, served
+    return UNSURE if is_certain else "", f"{served}; {risk}"
 
 
 def _divide_bytes(fit: Fit) -> tuple[PagePart, ...]:
