@@ -290,9 +290,9 @@ def _peak(
     """The moment at which the heap is out of memory; the peak if it never is."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:
-        moment = "The heap in the plan's region at the peak of live bytes."
+        moment = "The heap at the peak of live bytes."
         return moment_of(shown, [heap], sites, ("The peak", moment, shown.profile.u_max_event))
-    moment = f"The heap in the plan's region when a request for {size(refusal.size)} fails."
+    moment = f"The heap when a request for {size(refusal.size)} fails."
     return moment_of(shown, [heap], sites, ("Out of memory", moment, refusal.event - 1))
 
 

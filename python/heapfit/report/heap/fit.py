@@ -112,8 +112,8 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     heap_size = fit.answer.size
     tone, badge = _judge(fit)
     lead = [
-        PageFigure("heap", size(heap_size.region)),
-        PageFigure("allocator", kept.title if kept else winner.name),
+        PageFigure("set to", size(heap_size.region)),
+        PageFigure("heap" if kept else "plan", kept.title if kept else winner.name),
     ]
     lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""

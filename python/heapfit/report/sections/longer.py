@@ -111,8 +111,8 @@ def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart
     air = max((high - low) // 8, 8)
     dotted = {"dash": "dot", "color": OTHERS[0], "shape": "linear"}
     data = [
-        line("9 times of 10 from here", times, column(1), **dotted),
-        line("to here", times, column(3), **dotted),
+        line("90 % interval, low end", times, column(1), **dotted),
+        line("high end", times, column(3), **dotted),
         line_with_marks("needed for 1 %", times, column(2), ACCENT),
         level("set the heap to", times, region, color="var(--ink)", dash="dash"),
     ]
