@@ -218,7 +218,7 @@ def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: 
     traces: list[Trace] = []
     if any(estimates):
         widths = [one.half_width or 0 if one else 0 for one in estimates]
-        bars = {"type": "data", "array": widths, "color": colour, "thickness": 1.2}
+        bars = {"array": widths, "color": colour}
         means = [one.mean if one else None for one in estimates]
         traces.append(line_with_marks(name, x, means, colour) | _SHARE | {"error_y": bars})
     if any(metric in one.exact for one in results):

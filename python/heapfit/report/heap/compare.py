@@ -18,16 +18,11 @@ from heapfit.report.case import ReportCase, make_case
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
 from heapfit.report.drawing.number_text import count, ratio, size
+from heapfit.report.heap.case_content import gather_case
 from heapfit.report.heap.compare_charts import matrix_chart
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.sections import content
-from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.opening import describe_need, opening_of
-from heapfit.report.sections.peak import peak_of
-from heapfit.report.sections.plan_layers import PlanPart, plan_layers
-from heapfit.report.sections.program import program_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload
@@ -67,23 +62,12 @@ def render(compared: ComparisonInput) -> str:
 def gather(compared: ComparisonInput, folder: Path) -> PageContent:
     """All content of the page; a synthetic workload that it shows is stored in `folder`."""
     case = _case(compared, folder)
-    subjects = subjects_of(case)
     several = _matrix_charts(compared.matrix)
     links = [("traces", "All traces")] if several else []
     links += [("plans-regions", "In the plan's region")] if compared.held else []
-    return PageContent(
-        opening=_opening(case, compared.matrix),
-        heap_map=pack_map(map_of(case.shown, subjects), case.sites) if subjects else None,
-        peak=peak_of(case, subjects),
-        risk=None,
-        program=program_of(case.shown, case.winner.plan),
-        candidates=candidates_of(case),
-        notes=case.shown.trace.info.notes,
-        plan=PlanPart(plan_layers(case.winner.plan, case.winner.replay_region), ()),
-        commands=(PageCommand("This comparison:", compared.command),),
-        own=several,
-        own_links=tuple(links),
-    )
+    commands = (PageCommand("This comparison:", compared.command),)
+    gathered = gather_case(case, _opening(case, compared.matrix), commands)
+    return replace(gathered, own=several, own_links=tuple(links))
 
 
 def _case(compared: ComparisonInput, folder: Path) -> ReportCase:

@@ -12,7 +12,6 @@ _MOST_CURVES = 7
 
 def matrix_chart(matrix: Matrix) -> Chart:
     """The region that the best candidates need for each trace, over the trace's peak."""
-    labels = [column.label for column in matrix.columns]
     return Chart(
         identity="chart-traces",
         meaning="Region needed over the peak of each trace, by candidate.",
@@ -22,7 +21,7 @@ def matrix_chart(matrix: Matrix) -> Chart:
         ],
         layout={
             "hovermode": "closest",
-            "xaxis": {"type": "category", "title": {"text": "trace"}, "categories": labels},
+            "xaxis": {"type": "category", "title": {"text": "trace"}},
             "yaxis": {"title": {"text": "region over the peak"}},
         },
         height=380,
