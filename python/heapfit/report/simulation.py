@@ -44,12 +44,12 @@ class ResultLine:
     cells: tuple[tuple[str, ...], ...]  # of each metric, its lines
 
 
-def write_simulation_page(path: Path, simulation: SimulationResult) -> None:
-    """Writes the page of a simulation to `path`."""
-    rendering.write_page(path, render(simulation))
+def write_simulation_page(path: Path, simulation: SimulationResult, command: str) -> None:
+    """Writes the page of a simulation to `path`; `command` is what was typed."""
+    rendering.write_page(path, render(simulation, command))
 
 
-def render(simulation: SimulationResult) -> str:
+def render(simulation: SimulationResult, command: str) -> str:
     """The page as text, the same for the same results."""
     charts = {name: _metric_chart(simulation, name) for name in METRICS}
     figures = [
@@ -78,7 +78,7 @@ def render(simulation: SimulationResult) -> str:
         overhead_ratio=OVERHEAD_RATIO,
         requests=sum(result.requests for result in simulation.results),
         verdict=_verdict(simulation),
-        command=f"heapfit simulate {simulation.scenario.path.name}",
+        command=command,
     )
 
 
