@@ -32,7 +32,7 @@ from heapfit.fitting.result import Fit
 from heapfit.trace.loaded import load_trace
 
 HEAP_4, LEAST, TAKEN = "FreeRTOS heap_4", "least memory", "taken"
-HEAPS = (HEAP_4, *RUNGS.values(), LEAST)
+HEAPS = (HEAP_4, *RUNGS, LEAST)
 BOARD_LOCK = 31  # instructions of a call (docs/costs.md)
 LONGEST, SAVED = 1.5, 0.03  # times heap_4's instructions at most, of heap_4's bytes at least
 COLUMNS = ("recording", *HEAPS, TAKEN)
@@ -48,7 +48,7 @@ def points_of(fitted: Fit) -> Iterator[tuple[str, str]]:
         if one.title == HEAP_4 and one.region is not None and one.mean is not None:
             yield HEAP_4, f"{one.region / peak:.3f}; {one.mean:.0f}"
     rows = [row for row in fitted.comparison.rows if row.heap_size and not row.is_cut_to_trace]
-    titles = {row.name: [RUNGS[row.name]] for row in rows if row.name in RUNGS}
+    titles = {row.name: [row.name] for row in rows if row.name in RUNGS}
     titles.setdefault(min(rows, key=region_of).name, []).append(LEAST)
     for row in rows:
         mean = estimate_costs(row.plan, loaded, row.r_safe).mean if row.name in titles else None

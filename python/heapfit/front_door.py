@@ -29,6 +29,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitChoices, FitOptions
 from heapfit.forecast import kind
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.log.outlook import Outlook, find_outlook
 from heapfit.forecast.log.reading import read_log
@@ -157,10 +158,17 @@ def fit(
     """
     return fit_heap(
         source,
-        replace(options or FitOptions(), **cast(dict[str, Any], choices)),
+        replace(options or FitOptions(), **_read_choices(choices)),
         progress,
         write_report,
     )
+
+
+def _read_choices(choices: FitChoices | PlacingChoices) -> dict[str, Any]:
+    """The choices by name; a horizon may be text, as on the command line."""
+    named = cast(dict[str, Any], choices)
+    horizon = named.get("horizon")
+    return named | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else named
 
 
 def check(
@@ -221,7 +229,7 @@ def place(
     `choices` are fields of `PlacingOptions` by name, as in needs=("dma=1500",). HeapfitError if
     even what needs a memory does not fit.
     """
-    chosen = replace(options or PlacingOptions(), **cast(dict[str, Any], choices))
+    chosen = replace(options or PlacingOptions(), **_read_choices(choices))
     return place_recordings(sources_of(source), memories, chosen, progress)
 
 

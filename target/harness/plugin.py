@@ -86,7 +86,11 @@ def _region(plugin: Plugin, trace: Trace, alignment: int) -> tuple[int, tuple[st
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         row = measure(build(plugin, Path(folder)), trace, alignment)
     if row.r_safe is None:
-        why = row.faults[0] if row.faults else "no region serves the trace"
+        why = (
+            row.faults[0]
+            if row.faults
+            else f"no region serves the trace at --alignment {alignment}"
+        )
         raise HeapfitError(f"{plugin.name}: {why}")
     return row.r_safe - row.statics_bytes, tuple(fault.name for fault in row.faults)
 

@@ -165,7 +165,7 @@ def test_a_page_is_complete_in_itself(tmp_path, traffic):
     heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
     heapfit("size", traffic, "--closed-form", "--report", "traffic.html", folder=tmp_path)
     for name, words in (
-        ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --admission 0.999")),
+        ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --report trace.html")),
         ("traffic.html", ("chained_pool 64 B", "heapfit size traffic.toml", "exact")),
     ):
         text = (tmp_path / name).read_text()

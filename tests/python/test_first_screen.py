@@ -25,7 +25,7 @@ from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
-from heapfit.report.sections.longer import make_longer_part
+from heapfit.report.sections.longer import describe_risk_as_long, make_longer_part
 from heapfit.trace.loaded import load_trace
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
@@ -83,9 +83,9 @@ def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
     good_fit = _engine.Trial(_engine.Plan("good_fit"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
-    assert rows["good fit (ours)"].region == replace(plain, r_safe=good_fit).region
+    assert rows["heapfit good_fit"].region == replace(plain, r_safe=good_fit).region
     rungs = [row for row in echo.references if row.standing is ReferenceKind.RUNG]
-    assert rungs == [rows["good fit (ours)"]], "others save no 1 % over what is quicker"
+    assert rungs == [rows["heapfit good_fit"]], "others save no 1 % over what is quicker"
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
     assert rows["TLSF"].region == replace(plain, r_safe=tlsf.r_safe).region == 97_784
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
@@ -120,6 +120,18 @@ def test_one_size_is_told_for_runs_as_long_as_the_recording(echo, capsys):
     assert part.region.replace("\N{NO-BREAK SPACE}", " ") == f"{echo.answer.size.region:,} B"
     assert (part.rows[0].chance, part.rows[0].chances) == ("below 1 %", "0 to 1 %")
     assert part.rows[0].needed == part.rows[0].interval == "–"
+
+
+def test_the_card_names_the_risk_of_runs_as_long_where_it_is_1_percent_or_more(echo):
+    first, *others = echo.longer.rows
+    for chance, interval, expected in (
+        (0.0, (0.0, 0.01), ("", False)),
+        (0.06, (0.0, 0.11), ("about 6 % of runs as long run out", False)),
+        (0.17, (0.02, 0.41), ("about 17 % of runs as long run out", True)),
+    ):
+        row = replace(first, chance=chance, interval=interval)
+        assert describe_risk_as_long(replace(echo.longer, rows=(row, *others))) == expected
+    assert describe_risk_as_long(replace(echo.longer, rows=())) == ("", False)
 
 
 def test_the_page_has_the_same_rows_and_draws_them(echo):

@@ -245,7 +245,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     """One of each kind that takes little to make."""
     folder = tmp_path_factory.mktemp("pages")
     scenario = load_scenario(SCENARIOS / "figure-5.toml")
-    write_simulation_page(folder / "simulation.html", solve(scenario))
+    write_simulation_page(folder / "simulation.html", solve(scenario), "heapfit simulate")
     plan, trace = str(fitted.paths.plan), str(fitted.trace.path)
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],

@@ -261,17 +261,19 @@ def test_compare_tells_what_a_board_counted_of_this_very_plug_in(tmp_path: Path)
     figures = BoardFigures("mine", sources_stamp(plugin_of(source)), content, 8, 18.7, 202, 40)
     Board(figures=(figures,)).save(tmp_path / "board.json")
 
-    def compared(trace: Path) -> subprocess.CompletedProcess[str]:
+    def compared(trace: Path, *options: str) -> subprocess.CompletedProcess[str]:
         words = ["compare", trace, "tlsf", "--plugin", source, "--board", "board.json", "--json"]
-        return run_heapfit(*words, folder=tmp_path, environment=os.environ)
+        return run_heapfit(*words, *options, folder=tmp_path, environment=os.environ)
 
     (row,) = json.loads(compared(ECHO).stdout)["plugins"]
     other = compared(ROOT / "examples/sqlite/sqlite.parquet")
+    aligned = compared(ECHO, "--alignment", "4")
     header.write_text("#define LEAST 32\n#define MORE 1\nint more;\n")
     changed = compared(ECHO)
 
     assert (row["instructions"], row["code"], row["stack"]) == (18.7, 202, 40)
-    assert (other.returncode, changed.returncode) == (1, 1)
+    assert (other.returncode, aligned.returncode, changed.returncode) == (1, 1, 1)
+    assert "has these plug-ins at an alignment of 8, not of 4" in aligned.stderr
     assert "has none of these plug-ins on these whole traces" in other.stderr
     assert "mine changed since the count" in changed.stderr
 

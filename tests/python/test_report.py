@@ -210,7 +210,7 @@ def test_the_key_figures_are_the_fits(fitted):
         f"R safe {winner.r_safe:,} B",
         f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"heap {fitted.answer.size.region:,} B allocator {name} of the peak "
+        f"set to {fitted.answer.size.region:,} B {'heap' if kept else 'plan'} {name} of the peak "
         f"{fitted.answer.size.region / profile.u_max:.3f}",
         f"#define {macro} {fitted.answer.size.region}u",
     ):

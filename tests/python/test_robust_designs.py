@@ -224,10 +224,11 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
     designs = design_robust(runs[:2], RobustOptions(folds=0))
-    trained_on = joint_training_record(designs, "both", ["first", "second"])
+    trained_on = joint_training_record(designs, ["first", "second"], 3000)
     paths = save_robust_plans(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
     plan = load_plan(path)
+    assert (plan.trained_on.trace, plan.trained_on.events) == ("first-and-1-more", 3000)
     assert [seen.trace for seen in plan.trained_on.traces] == ["first", "second"]
     for trace, is_seen in zip(runs[:3], (True, True, False), strict=True):
         made = candidate_from_file(plan, load_trace(trace))

@@ -33,6 +33,10 @@ def found(scenario):
     return simulate(scenario)
 
 
+def page_text(found: object) -> str:
+    return render(found, "heapfit simulate FILE --closed-form")
+
+
 def test_every_scheme_has_a_result_at_every_point_in_order(scenario, found):
     names = ("fixed", "chained", "general")
     places = [(one.point.values["traffic.arrivals.rate"], one.scheme.name) for one in found.results]
@@ -221,7 +225,7 @@ def test_the_table_has_a_row_for_each_metric_of_each_scheme_at_each_point(tmp_pa
 
 
 def test_the_page_draws_every_metric_and_names_every_scheme(found):
-    page = Page(render(found))
+    page = Page(page_text(found))
     figures = json.loads(next(text for kind, text in page.scripts if kind == "application/json"))
     assert len(figures) == len(METRICS) + 1
     assert [one["name"] for one in figures["chart-refusals"]["data"]] == [
@@ -245,26 +249,27 @@ def test_the_page_begins_with_who_admits_most(found):
     rest = ", ".join(f"{name} {mean:.1%}" for name, mean in others).replace("%", " %")
     assert (
         f"{first} admits most: {100 * highest:.1f} % of the bytes offered; {rest}. "
-        "Means over 2 points." in Page(render(found)).text.replace("\N{NO-BREAK SPACE}", " ")
+        "Means over 2 points." in Page(page_text(found)).text.replace("\N{NO-BREAK SPACE}", " ")
     )
 
 
 def test_what_has_no_closed_form_is_named_and_has_no_rows():
     example = Path(__file__).parents[2] / "examples/partitions/figure-5.toml"
-    page = Page(render(solve(load_scenario(example))))
+    page = Page(page_text(solve(load_scenario(example))))
     assert "contiguous has no closed form" in page.text
     assert not any(row and row[0].startswith("contiguous") for row in page.rows)
+    assert "heapfit simulate FILE --closed-form" in page.text, "as it was typed"
     legends = [one["layout"]["showlegend"] for one in page.figures.values()]
     assert sum(legends) == 1
 
 
 def test_the_page_is_the_same_for_the_same_results(scenario, found):
-    assert render(simulate(scenario)) == render(found)
+    assert page_text(simulate(scenario)) == page_text(found)
 
 
 def test_the_page_of_hostile_names_runs_nothing_of_them(tmp_path):
     name = "<script>alert(1)</script>"
     path = small(tmp_path, ('name = "small"', f'name = "{name}"'),
                  ("[schemes.fixed]", f'[schemes."{name}"]'))  # fmt: skip
-    page = Page(render(solve(load_scenario(path))))
+    page = Page(page_text(solve(load_scenario(path))))
     assert not any("alert(1)" in text for kind, text in page.scripts if kind is None)

@@ -122,7 +122,7 @@ def queue_costs(laboratory: Laboratory) -> PaperFigure:
     layout = {
         "barmode": "group",
         "hovermode": "closest",
-        "xaxis": {"title": {"text": "trace"}, "dtick": 1, "anchor": "y3"},
+        "xaxis": {"title": {"text": "trace"}, "dtick": 1},
         "yaxis": panel_axis("accesses / operation", [0.7, 1.0]),
         "yaxis2": panel_axis("footprint, B", [0.35, 0.63]),
         "yaxis3": panel_axis("energy", [0.0, 0.28]) | {"tickformat": "~g"},
@@ -153,7 +153,6 @@ def partitions(figure: str, title: str, axis: str) -> Draw:
             "hovermode": "closest",
             "xaxis": {
                 "title": {"text": axis},
-                "anchor": "y2",
                 "tickvals": figures.axis,
                 "ticktext": [f"{value:g}" for value in figures.axis],
             },

@@ -94,7 +94,7 @@ def course_chart(series: SlotbufSeries) -> Chart:
         meaning="Number of free blocks and free bytes over the loops of the run.",
         data=curves,
         layout={
-            "xaxis": {"title": {"text": "loop"}, "type": "log", "anchor": "y2", "dtick": 1},
+            "xaxis": {"title": {"text": "loop"}, "type": "log", "dtick": 1},
             "yaxis": _panel("free blocks", [0.56, 1.0]),
             "yaxis2": _panel("free bytes", [0.0, 0.44]),
         },

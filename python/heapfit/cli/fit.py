@@ -190,7 +190,9 @@ def _parts(outcome: Fit | Failure, is_whole: bool = False) -> Iterator[Part]:
         yield Fields({"source": outcome.source, "error": outcome.reason})
         yield Note(outcome.reason, is_failure=True)
         return
-    yield Fields({"source": outcome.source, "name": outcome.name, "trace": outcome.trace.info})
+    yield Fields(
+        {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
+    )
     yield from first_screen(outcome, is_whole)
     if outcome.recalled:
         yield Line(f"{outcome.recalled:,} of {len(outcome.runs):,} recordings came from the cache.")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.pools import SimulateCommand
 from heapfit.cli.printing.parts import (
     Column,
@@ -42,7 +43,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         # Loads jinja2, which takes longer than most simulations of closed forms.
         from heapfit.report.simulation import write_simulation_page
 
-        write_simulation_page(report, simulated)
+        write_simulation_page(report, simulated, command_line())
 
 
 def _parts(simulated: SimulationResult) -> Iterator[Part]:

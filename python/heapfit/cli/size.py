@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from heapfit.cli.arguments import reject_options
+from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.pools import SizeCommand, Unit
 from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -95,7 +94,7 @@ def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None)
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
     if report is not None:
-        write_trace_page(report, sizing, source, _pools_command_line(asked))
+        write_trace_page(report, sizing, source, command_line())
     return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
 
 
@@ -103,26 +102,5 @@ def _size_for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -
     with progress_bar() as progress:
         sizing = size_for(load_traffic(path), aim, threads, progress)
     if report is not None:
-        write_traffic_page(report, sizing, path, _traffic_command_line(path, aim))
+        write_traffic_page(report, sizing, path, command_line())
     return schemes_table(sizing, path)
-
-
-def _pools_command_line(asked: _PoolsRequest) -> str:
-    """The command line that sizes these pools again."""
-    options, queue = asked.options, asked.importing.queue
-    words = ["heapfit", "size", str(asked.source), "--admission", f"{asked.admission:.15g}"]
-    words += ["--pool-sizes", ",".join(map(str, options.sizes))] if options.sizes else []
-    words += ["--overall"] if options.is_overall else []
-    words += ["--times", str(options.draws)] if options.draws else []
-    words += ["--queue", queue] if queue else []
-    return shlex.join(words)
-
-
-def _traffic_command_line(path: Path, aim: Aim) -> str:
-    """The command line that sizes schemes for this traffic again."""
-    words = ["heapfit", "size", str(path), "--admission", f"{aim.admission:.15g}"]
-    words += ["--admission-by", aim.by, "--overhead", str(aim.overhead)]
-    words += ["--pool-sizes", str(aim.buffer_size)] if aim.buffer_size is not None else []
-    words += ["--closed-form"] if aim.exact_alone else []
-    words += ["--times", str(aim.replications), "--seed", str(aim.seed)]
-    return shlex.join(words)

@@ -83,7 +83,8 @@ def choose_for_several(
         raise_no_region(names[0], designs.u_max_objective)
     comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
     answer = make_answer(region, designs.basis(row), options)
-    trained_on = joint_training_record(designs, f"{names[0]}-and-{len(names) - 1}-more", names)
+    events = sum(len(one.events) for one in recordings)
+    trained_on = joint_training_record(designs, names, events)
     return Choice(
         shown=loaded,
         comparison=replace(comparison, work=comparison.work + designs.work),

@@ -92,7 +92,7 @@ class FitChoices(TypedDict, total=False):
     sized: bool
     pools: bool
     peak: int | None
-    horizon: Horizon | None
+    horizon: Horizon | str | None  # "30d"
     margin: float | None
     exact: bool
     effort: Effort | Literal["quick", "standard", "long"]

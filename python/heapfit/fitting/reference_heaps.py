@@ -111,9 +111,9 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
     choice, searched, baselines = selection.choice, selection.searched, selection.baselines
     known = "" if baselines.incumbent is None else baselines.incumbent.heap.name
     events, found = 0, list[_Reference]()
-    for name, title in reversed(RUNGS.items()):
+    for name in reversed(RUNGS):
         if choice.winner.name != name:
-            rung, more = _measure_own(name, title, choice, searched, progress)
+            rung, more = _measure_own(name, f"heapfit {name}", choice, searched, progress)
             found.append(replace(rung, standing=ReferenceKind.RUNG))
             events += more
     for needs in () if baselines.is_known else baselines.needs:

@@ -21,6 +21,7 @@ _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
 class CodeSize:
     """The code size of all functions of the generated header, by one compiler."""
 
+    place: Text  # whose code it is: "for Cortex-M4"
     compiler: Text
     options: Text
     code: int  # bytes of instructions, without tables
@@ -41,7 +42,7 @@ def read_code_size(plan: Plan) -> list[CodeSize]:
     if code is None or code.size is None:
         return []
     about = Text(f"{COMPILER}, measured for plans of this kind")
-    return [CodeSize(about, CORTEX_M4.options, code.size)]
+    return [CodeSize(Text("as `fit` prints it"), about, CORTEX_M4.options, code.size)]
 
 
 def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
@@ -52,4 +53,5 @@ def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | N
     except FAILURES:
         return None
     code = sum(int(size) for size in _CODE_SECTION.findall(sections))
-    return CodeSize(about, compiler.options, code)
+    place = Text("for Cortex-M4" if compiler is CORTEX_M4 else "on this machine")
+    return CodeSize(place, about, compiler.options, code)

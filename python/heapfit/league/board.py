@@ -114,7 +114,7 @@ def add_board_figures(
     by_entrant = _index_figures(board)
     asked = [(row, (entrant_name(one), content, row.alignment)) for one, content, row in rows]
     if asked and not any(key in by_entrant for _, key in asked):
-        raise HeapfitError("--board: has none of these plug-ins on these whole traces")
+        raise HeapfitError(f"--board: {_describe_absence(by_entrant, [key for _, key in asked])}")
     return [_add_figures(row, by_entrant.get(key)) for row, key in asked]
 
 
@@ -144,6 +144,18 @@ def join_board_rows(
         for row in board.rows
         if row.content in names and row.alignment in alignments
     ]
+
+
+def _describe_absence(
+    present: Iterable[tuple[str, str, int]], asked: Sequence[tuple[str, str, int]]
+) -> str:
+    """Why no figures are there of (entrant, content of the recording, alignment)."""
+    without_alignment = {key[:2] for key in asked}
+    alignments = sorted({key[2] for key in present if key[:2] in without_alignment})
+    if not alignments:
+        return "has none of these plug-ins on these whole traces"
+    measured = " and ".join(map(str, alignments))
+    return f"has these plug-ins at an alignment of {measured}, not of {asked[0][2]} (--alignment)"
 
 
 def _index_figures(board: Board) -> dict[tuple[str, str, int], BoardFigures]:

@@ -185,7 +185,7 @@ class PlacingChoices(TypedDict, total=False):
     hot: Mapping[int, float]
     allocators: tuple[str, ...]
     importing: ImportOptions | None
-    horizon: Horizon | None
+    horizon: Horizon | str | None  # "30d"
 
 
 def place_recordings(

@@ -44,12 +44,12 @@ class ResultLine:
     cells: tuple[tuple[str, ...], ...]  # of each metric, its lines
 
 
-def write_simulation_page(path: Path, simulation: SimulationResult) -> None:
-    """Writes the page of a simulation to `path`."""
-    rendering.write_page(path, render(simulation))
+def write_simulation_page(path: Path, simulation: SimulationResult, command: str) -> None:
+    """Writes the page of a simulation to `path`; `command` is what was typed."""
+    rendering.write_page(path, render(simulation, command))
 
 
-def render(simulation: SimulationResult) -> str:
+def render(simulation: SimulationResult, command: str) -> str:
     """The page as text, the same for the same results."""
     charts = {name: _metric_chart(simulation, name) for name in METRICS}
     figures = [
@@ -78,7 +78,7 @@ def render(simulation: SimulationResult) -> str:
         overhead_ratio=OVERHEAD_RATIO,
         requests=sum(result.requests for result in simulation.results),
         verdict=_verdict(simulation),
-        command=f"heapfit simulate {simulation.scenario.path.name}",
+        command=command,
     )
 
 
@@ -218,7 +218,7 @@ def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: 
     traces: list[Trace] = []
     if any(estimates):
         widths = [one.half_width or 0 if one else 0 for one in estimates]
-        bars = {"type": "data", "array": widths, "color": colour, "thickness": 1.2}
+        bars = {"array": widths, "color": colour}
         means = [one.mean if one else None for one in estimates]
         traces.append(line_with_marks(name, x, means, colour) | _SHARE | {"error_y": bars})
     if any(metric in one.exact for one in results):

@@ -8,7 +8,15 @@ from pathlib import Path
 
 from heapfit.plan.quantities import format_share
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, byte_axis, line_with_marks
+from heapfit.report.drawing.figure import (
+    COLOURS,
+    Chart,
+    Layout,
+    Trace,
+    byte_axis,
+    line_with_marks,
+    points,
+)
 from heapfit.report.drawing.number_text import NO_BREAK, count, size
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
@@ -103,11 +111,9 @@ def _scheme_curve(name: str, known: Sequence[SizedScheme], place: int) -> Trace:
     )
     curve["line"]["dash"] = _DASHES[place // len(COLOURS) % len(_DASHES)]
     bars = {
-        "type": "data",
         "array": [max(0, one.highest - y) for one, y in zip(known, memory, strict=True)],
         "arrayminus": [max(0, y - one.lowest) for one, y in zip(known, memory, strict=True)],
         "color": curve["line"]["color"],
-        "thickness": 1.2,
     }
     return curve | {"error_y": bars, "hovertemplate": "%{y:,d} B"}
 
@@ -135,15 +141,9 @@ def _pool_chart(sizing: PoolSizing) -> Chart:
 
 
 def _mark_shared_pools(sizing: PoolSizing) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "with fall-back to larger pools",
-        "x": [1 - sizing.admission],
-        "y": [sizing.memory],
-        "marker": {"color": COLOURS[0], "size": 10},
-        "hovertemplate": "%{y:,d} B",
-    }
+    name, marker = "with fall-back to larger pools", {"color": COLOURS[0], "size": 10}
+    shown = points(name, [1 - sizing.admission], [sizing.memory], marker)
+    return shown | {"hovertemplate": "%{y:,d} B"}
 
 
 def _pool_curve(name: str, sizings: Sequence[SeparatePools], colour: str, dash: str) -> Trace:

@@ -37,11 +37,8 @@ from heapfit.plan.values import parse_values
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"
-RUNGS: Final = {  # our heaps that learn nothing, with their titles, the quickest first
-    "address_first_fit": "first fit (ours)",
-    "good_fit": "good fit (ours)",
-    "tailored": "tailored, plain",
-}
+# Our heaps that learn nothing from recordings, the quickest first.
+RUNGS: Final = ("address_first_fit", "good_fit", "tailored")
 
 _FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(

@@ -276,12 +276,12 @@ def save_robust_plans(
 
 
 def joint_training_record(
-    designs: RobustDesigns, name: str, names: Sequence[str]
+    designs: RobustDesigns, names: Sequence[str], events: int
 ) -> TrainingRecord:
-    """The record, in a plan file, of the traces that its plan was made from."""
-    joined = designs.joined
+    """The record, in a plan file, of the traces that its plan was made from; all their events."""
+    name = f"{names[0]}-and-{len(names) - 1}-more"
     seen = (TrainingTrace(*one) for one in zip(names, designs.contents, strict=True))
-    return TrainingRecord(name, designs.content, joined.events, joined.kind, tuple(seen))
+    return TrainingRecord(name, designs.content, events, designs.joined.kind, tuple(seen))
 
 
 def robust_plan_file(

@@ -23,6 +23,7 @@ ACCENT = "var(--accent)"
 # Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
 OTHERS = tuple(f"var(--other-{i})" for i in range(1, 7))
 COLOURS = (ACCENT, *OTHERS)  # of curves, in turn
+SYMBOLS = ("circle", "diamond", "square")  # to distinguish points of the same colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,33 @@ def line_with_marks(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) 
         "line": {"color": colour, "width": 1.8},
         "marker": {"color": colour, "size": 6},
     }
+
+
+def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Layout) -> Trace:
+    """Marks alone; `marker` has their colour, size and symbol."""
+    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "marker": marker}
+
+
+def nth_mark(number: int) -> Layout:
+    """The colour and the symbol of the n-th of many groups of points; 21 differ."""
+    symbol = SYMBOLS[number // len(COLOURS) % len(SYMBOLS)]
+    return {"color": COLOURS[number % len(COLOURS)], "symbol": symbol}
+
+
+def row_axis(title: str, names: Sequence[str], top: float) -> Layout:
+    """A y axis of rows from the top down, whose names the table has; `top` is room above them."""
+    return {
+        "title": {"text": title},
+        "names": [figure_text(name) for name in names],
+        "visible": False,
+        "range": [len(names) - 0.5, -top],
+    }
+
+
+def row_title(name: str, value: str, y: float, **more: str) -> Layout:
+    """The name of a row above its left end, and its value."""
+    text = f"<b>{figure_text(name)}</b> {value}"
+    return {"x": 0, "y": y, "xanchor": "left", "text": text, **more}
 
 
 def level(name: str, x: Sequence[float], y: float, **style: str | float) -> Trace:

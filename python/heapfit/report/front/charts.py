@@ -12,10 +12,9 @@ from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.design.front.axes import NONE
 from heapfit.design.front.design_front import Configuration, Front
 from heapfit.design.front.pareto import Dominance
-from heapfit.report.drawing.figure import COLOURS, Chart, Trace
+from heapfit.report.drawing.figure import Chart, Layout, Trace, nth_mark, points
 from heapfit.report.drawing.number_text import count, figure_text, rate
 
-_SYMBOLS = ("circle", "diamond", "square")  # to distinguish points of the same colour
 _GREY = {"color": "var(--live)", "size": 7, "line": {"width": 0}}
 _HOLLOW = {"color": "var(--quiet)", "size": 7, "symbol": "circle-open", "line": {"width": 1.2}}
 _RING = {
@@ -58,11 +57,9 @@ def front_chart(front: Front, choice: Configuration | None) -> Chart:
         data=[one for one in data if one.get("meta") != []],
         layout={
             "hovermode": "closest",
-            "hoverlabel": {"align": "left"},
             "meta": {"measures": _columns(front), "front": _numbers(front, Dominance.FRONT)},
             "xaxis": {"title": {"text": ""}},
             "yaxis": {"title": {"text": ""}},
-            "margin": {"l": 12, "r": 24, "t": 30, "b": 12},
         },
         height=560,
     )
@@ -104,16 +101,12 @@ def _columns(front: Front) -> dict[str, dict[str, object]]:
     }
 
 
-def _points(name: str, front: Front, numbers: Sequence[int], marker: Trace) -> Trace:
+def _points(name: str, front: Front, numbers: Sequence[int], marker: Layout) -> Trace:
     first = [front.configurations[i].measures for i in numbers]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
+    # Until other measures are chosen (front.js).
+    memory, time = ([one.figure(of) for one in first] for of in (Measure.RAM, Measure.TIME))
+    return points(name, memory, time, marker) | {
         "meta": list(numbers),
-        "x": [one.figure(Measure.RAM) for one in first],  # until others are chosen (front.js)
-        "y": [one.figure(Measure.TIME) for one in first],
-        "marker": marker,
         "text": [_hover(front, front.configurations[i]) for i in numbers],
         "hovertemplate": "%{text}<extra></extra>",
     }
@@ -139,10 +132,5 @@ def _hover(front: Front, configuration: Configuration) -> str:
     return "<br>".join(lines)
 
 
-def _mark_style(place: int) -> Trace:
-    return {
-        "color": COLOURS[place % len(COLOURS)],
-        "symbol": _SYMBOLS[place // len(COLOURS) % len(_SYMBOLS)],
-        "size": 11,
-        "line": {"width": 1, "color": "var(--paper)"},
-    }
+def _mark_style(place: int) -> Layout:
+    return nth_mark(place) | {"size": 11, "line": {"width": 1, "color": "var(--paper)"}}

@@ -139,7 +139,6 @@ def _content(
         peak=_peak(shown, heap, check.recordings[place], sites),
         risk=_risk(needed, plan),
         program=program_of(shown, plan.plan, region),
-        candidates=None,
         notes=shown.trace.info.notes,
         plan=plan_part(plan, region),
         commands=commands,
@@ -178,11 +177,8 @@ def _comparison_content(
         opening=_comparison_opening(check, shown),
         heap_map=pack_map(replace(both, sites=sites), {**old_names, **names}),
         peak=_peak(shown, heap, recording, names),
-        risk=None,
         program=program_of(shown, plan.plan, plan.region or 0),
-        candidates=None,
         notes=shown.trace.info.notes,
-        plan=None,
         commands=commands,
         own_links=(("recordings", "The recordings"), ("grew", "What grew")),
     )
@@ -290,9 +286,9 @@ def _peak(
     """The moment at which the heap is out of memory; the peak if it never is."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:
-        moment = "The heap in the plan's region at the peak of live bytes."
+        moment = "The heap at the peak of live bytes."
         return moment_of(shown, [heap], sites, ("The peak", moment, shown.profile.u_max_event))
-    moment = f"The heap in the plan's region when a request for {size(refusal.size)} fails."
+    moment = f"The heap when a request for {size(refusal.size)} fails."
     return moment_of(shown, [heap], sites, ("Out of memory", moment, refusal.event - 1))
 
 

@@ -10,29 +10,26 @@ from pathlib import Path
 from heapfit.checks.run import PlanRun
 from heapfit.comparison.jobs import Source
 from heapfit.comparison.matrix import Matrix
+from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.case import ReportCase, make_case
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.figure import Chart
+from heapfit.report.drawing.figure import COLOURS, Chart, line_with_marks
+from heapfit.report.drawing.figure import Trace as Curve
 from heapfit.report.drawing.number_text import count, ratio, size
-from heapfit.report.heap.compare_charts import matrix_chart
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import map_of, subjects_of
+from heapfit.report.heap.case_content import gather_case
 from heapfit.report.sections import content
-from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.opening import describe_need, opening_of
-from heapfit.report.sections.peak import peak_of
-from heapfit.report.sections.plan_layers import PlanPart, plan_layers
-from heapfit.report.sections.program import program_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload
 
 _TEMPLATE = Path(__file__).with_name("compare.html.j2")
+_MOST_CURVES = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +64,12 @@ def render(compared: ComparisonInput) -> str:
 def gather(compared: ComparisonInput, folder: Path) -> PageContent:
     """All content of the page; a synthetic workload that it shows is stored in `folder`."""
     case = _case(compared, folder)
-    subjects = subjects_of(case)
     several = _matrix_charts(compared.matrix)
     links = [("traces", "All traces")] if several else []
     links += [("plans-regions", "In the plan's region")] if compared.held else []
-    return PageContent(
-        opening=_opening(case, compared.matrix),
-        heap_map=pack_map(map_of(case.shown, subjects), case.sites) if subjects else None,
-        peak=peak_of(case, subjects),
-        risk=None,
-        program=program_of(case.shown, case.winner.plan),
-        candidates=candidates_of(case),
-        notes=case.shown.trace.info.notes,
-        plan=PlanPart(plan_layers(case.winner.plan, case.winner.replay_region), ()),
-        commands=(PageCommand("This comparison:", compared.command),),
-        own=several,
-        own_links=tuple(links),
-    )
+    commands = (PageCommand("This comparison:", compared.command),)
+    gathered = gather_case(case, _opening(case, compared.matrix), commands)
+    return replace(gathered, own=several, own_links=tuple(links))
 
 
 def _case(compared: ComparisonInput, folder: Path) -> ReportCase:
@@ -130,4 +116,33 @@ def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
 
 
 def _matrix_charts(matrix: Matrix) -> tuple[Chart, ...]:
-    return (matrix_chart(matrix),) if len(matrix.columns) > 1 else ()
+    return (_matrix_chart(matrix),) if len(matrix.columns) > 1 else ()
+
+
+def _matrix_chart(matrix: Matrix) -> Chart:
+    """The region that the best candidates need for each trace, over the trace's peak."""
+    return Chart(
+        identity="chart-traces",
+        meaning="Region needed over the peak of each trace, by candidate.",
+        data=[
+            _marks(matrix, name, COLOURS[place % len(COLOURS)])
+            for place, name in enumerate(matrix.names[:_MOST_CURVES])
+        ],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"type": "category", "title": {"text": "trace"}},
+            "yaxis": {"title": {"text": "region over the peak"}},
+        },
+        height=380,
+    )
+
+
+def _marks(matrix: Matrix, name: str, colour: str) -> Curve:
+    known = [
+        (column.label, cell.over_u_max)
+        for column in matrix.columns
+        if isinstance(cell := column.cell(name), Row) and cell.over_u_max is not None
+    ]
+    labels, ratios = [label for label, _ in known], [round(value, 4) for _, value in known]
+    marker = {"color": colour, "size": 10}
+    return line_with_marks(name, labels, ratios, colour) | {"mode": "markers", "marker": marker}

@@ -18,15 +18,10 @@ from heapfit.importers.site_names import site_names
 from heapfit.report.case import ReportCase, make_case
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import count, percent, ratio, size
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import map_of, subjects_of
+from heapfit.report.heap.case_content import gather_case
 from heapfit.report.sections import content
-from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import PageCommand, PageContent, PageFigure, PageOpening
 from heapfit.report.sections.opening import opening_of
-from heapfit.report.sections.peak import peak_of
-from heapfit.report.sections.plan_layers import PlanPart, plan_layers
-from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Risk, RunGroup, risk_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -51,7 +46,7 @@ def write_design_page(
     """Writes the page of one recording: reads it once more and replays its winner."""
     comparison = designs.comparison
     case = make_case(shown, comparison, select_row(comparison), site_names(shown, asked.programs))
-    gathered = _content(case, opening_of(case, "fit --plans"), None, asked)
+    gathered = _content(case, opening_of(case, "fit --plans"), asked)
     text = content.render(_TEMPLATE, gathered, designs=designs, robust=None, names=())
     rendering.write_page(path, text)
 
@@ -71,31 +66,15 @@ def write_robust_page(path: Path, several: RobustDesignInput, asked: DesignPageO
     most = max(range(len(several.traces)), key=lambda i: chosen.regions[i] or 0)
     case = _measure_on(several, load_trace(several.traces[most], asked.alignment), asked)
     opening = _opening(several, case, several.names[most])
-    gathered = _content(case, opening, _risk(several), asked)
+    gathered = replace(_content(case, opening, asked), risk=_risk(several))
     robust = several.designs
     text = content.render(_TEMPLATE, gathered, designs=None, robust=robust, names=several.names)
     rendering.write_page(path, text)
 
 
-def _content(
-    case: ReportCase, opening: PageOpening, risk: Risk | None, asked: DesignPageOptions
-) -> PageContent:
-    subjects = subjects_of(case)
-    heap_map = None
-    if subjects:
-        heap_map = pack_map(map_of(case.shown, subjects), case.sites)
-    return PageContent(
-        opening=opening,
-        heap_map=heap_map,
-        peak=peak_of(case, subjects),
-        risk=risk,
-        program=program_of(case.shown, case.winner.plan),
-        candidates=candidates_of(case),
-        notes=case.shown.trace.info.notes,
-        plan=PlanPart(plan_layers(case.winner.plan, case.winner.replay_region), ()),
-        commands=(PageCommand("These plans:", asked.command),),
-        own_links=(("plans", "All plans"),),
-    )
+def _content(case: ReportCase, opening: PageOpening, asked: DesignPageOptions) -> PageContent:
+    gathered = gather_case(case, opening, (PageCommand("These plans:", asked.command),))
+    return replace(gathered, own_links=(("plans", "All plans"),))
 
 
 def _measure_on(

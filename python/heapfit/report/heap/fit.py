@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from heapfit.fitting.result import Fit
@@ -14,12 +15,10 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
+from heapfit.report.heap.case_content import gather_case
 from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import map_of, subjects_of
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
-from heapfit.report.sections.candidates import candidates_of
 from heapfit.report.sections.content import (
     FAILED,
     HOLDS,
@@ -31,12 +30,9 @@ from heapfit.report.sections.content import (
     PagePart,
 )
 from heapfit.report.sections.kind import kind_part
-from heapfit.report.sections.longer import make_longer_part
-from heapfit.report.sections.peak import peak_of
+from heapfit.report.sections.longer import describe_risk_as_long, make_longer_part
 from heapfit.report.sections.plan_layers import plan_part
-from heapfit.report.sections.program import program_of
 from heapfit.report.sections.risk import Risk, RunGroup, risk_of
-from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
@@ -86,23 +82,14 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
 def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> PageContent:
     """All content of the page; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
-    subjects = subjects_of(case)
-    with run_beside_body(shown.threads, lambda: peak_of(case, subjects)) as peak:
-        heap_map = None
-        if subjects:
-            heap_map = pack_map(map_of(shown, subjects, progress=progress), case.sites)
-    return PageContent(
-        opening=_describe_opening(fit, case.winner.alignment),
-        heap_map=heap_map,
-        peak=peak(),
+    opening = _describe_opening(fit, case.winner.alignment)
+    return replace(
+        gather_case(case, opening, _list_commands(fit), progress),
         risk=_draw_risk(fit),
-        program=program_of(shown, case.winner.plan),
         kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
         longer=make_longer_part(fit.longer, fit.answer.size.region),
-        candidates=candidates_of(case),
         notes=fit.trace.info.notes,
         plan=plan_part(fit.plan_file, case.winner.replay_region),
-        commands=_list_commands(fit),
         own_links=(("choices", "Choices"),),
     )
 
@@ -112,8 +99,8 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
     heap_size = fit.answer.size
     tone, badge = _judge(fit)
     lead = [
-        PageFigure("heap", size(heap_size.region)),
-        PageFigure("allocator", kept.title if kept else winner.name),
+        PageFigure("set to", size(heap_size.region)),
+        PageFigure("heap" if kept else "plan", kept.title if kept else winner.name),
     ]
     lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
@@ -148,7 +135,11 @@ def _judge(fit: Fit) -> tuple[str, str]:
         return UNSURE, "Growing"
     if not fit.answer.is_enough:
         return UNSURE, "Too few recordings"
-    return HOLDS, f"Holds on {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+    served = f"Serves {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
+    risk, is_certain = describe_risk_as_long(fit.longer)
+    if not risk:
+        return HOLDS, served
+    return UNSURE if is_certain else "", f"{served}; {risk}"
 
 
 def _divide_bytes(fit: Fit) -> tuple[PagePart, ...]:

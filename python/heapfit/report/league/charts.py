@@ -6,11 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.league import LeagueRow, Standing
-from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace
+from heapfit.report.drawing.figure import (
+    COLOURS,
+    Chart,
+    Layout,
+    Trace,
+    nth_mark,
+    points,
+    row_axis,
+    row_title,
+)
 from heapfit.report.drawing.number_text import figure_text
 
 _MOST_SHOWN = 14  # entrants in a chart; the tables have all
-_SYMBOLS = ("circle", "diamond")  # of those that share a colour
 
 
 def league_memory_chart(
@@ -43,60 +51,39 @@ def league_memory_chart(
                 },
                 "type": "log",
             },
-            "yaxis": {
-                "title": {"text": "entrant"},
-                "names": [figure_text(name) for name in places],
-                "visible": False,
-                "range": [len(shown) - 0.4, -0.9],
-            },
+            "yaxis": row_axis("entrant", list(places), 0.9),
             "annotations": [_entrant_label(one, place) for place, one in enumerate(shown)],
         },
         height=70 + 34 * len(shown),
     )
 
 
-def _marks(name: str, points: Sequence[tuple[float, int, str]], marker: Layout) -> Trace:
+def _marks(name: str, found: Sequence[tuple[float, int, str]], marker: Layout) -> Trace:
     """The marks of points, each with its ratio, line and name."""
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [ratio for ratio, _, _ in points],
-        "y": [place for _, place, _ in points],
-        "text": [figure_text(label) for _, _, label in points],
-        "marker": marker,
+    ratios, places, labels = zip(*found, strict=True) if found else ((), (), ())
+    return points(name, ratios, places, marker) | {
+        "text": [figure_text(label) for label in labels],
         "hovertemplate": "%{text}: %{x:.4}<extra></extra>",
     }
 
 
 def _entrant_label(one: Standing, place: int) -> Layout:
-    """The name of an entrant above its line, at the left edge."""
-    return {
-        "place": 0,
-        "y": place - 0.2,
-        "xanchor": "left",
-        "text": f"<b>{figure_text(one.entrant)}</b> {one.median:.3f}",
-        "bgcolor": "var(--paper)",
-    }
+    """The name of an entrant above its line, at the left edge whatever the axis begins with."""
+    title = row_title(one.entrant, f"{one.median:.3f}", place - 0.2, bgcolor="var(--paper)")
+    return title | {"place": 0}
 
 
 def cost_chart(identity: str, standings: Sequence[Standing]) -> Chart:
     """Memory over the accesses of a call: nearer to the corner is better in both."""
     known = [one for one in standings[:_MOST_SHOWN] if one.median and one.accesses is not None]
     data = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": figure_text(one.entrant),
-            "x": [round(one.accesses or 0, 2)],
-            "y": [round(one.median or 0, 4)],
-            "marker": {
-                "color": COLOURS[number % len(COLOURS)],
-                "symbol": _SYMBOLS[number // len(COLOURS) % len(_SYMBOLS)],
-                "size": 9,
-            },
-            "hovertemplate": "%{y:.4} of the peak, %{x} accesses",
-        }
+        points(
+            figure_text(one.entrant),
+            [round(one.accesses or 0, 2)],
+            [round(one.median or 0, 4)],
+            nth_mark(number) | {"size": 9},
+        )
+        | {"hovertemplate": "%{y:.4} of the peak, %{x} accesses"}
         for number, one in enumerate(known)
     ]
     return Chart(

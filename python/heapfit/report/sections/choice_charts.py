@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.row import Row
 from heapfit.report.case import ReportCase
-from heapfit.report.drawing.figure import ACCENT, Chart, Layout, Trace, byte_axis
+from heapfit.report.drawing.figure import (
+    ACCENT,
+    Chart,
+    Trace,
+    byte_axis,
+    points,
+    row_axis,
+    row_title,
+)
 from heapfit.report.drawing.number_text import count, figure_text, size
 
 _LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
@@ -45,13 +53,11 @@ def extra_memory_chart(rows: Sequence[Row]) -> Chart:
                 "range": [0, longest * 1.4],  # room for a figure on a phone
                 "tickformat": "~s",
             },
-            "yaxis": {
-                "title": {"text": "candidate"},
-                "names": [figure_text(row.name) for row in known],
-                "visible": False,
-                "range": [len(known) - 0.4, -0.75],
-            },
-            "annotations": [_bar_name(row, i) for i, row in enumerate(known)],
+            "yaxis": row_axis("candidate", [row.name for row in known], 0.75),
+            "annotations": [
+                row_title(row.name, size(row.r_safe), i - 0.26, bgcolor="var(--paper)")
+                for i, row in enumerate(known)
+            ],
         },
         height=60 + 44 * len(known),
     )
@@ -63,16 +69,6 @@ def _colour(row: Row) -> str:
 
 def _fits(added: int, row: Row) -> bool:
     return added <= _LONGEST_BAR * row.u_max
-
-
-def _bar_name(row: Row, place: int) -> Layout:
-    return {
-        "x": 0,
-        "y": place - 0.26,
-        "xanchor": "left",
-        "text": f"<b>{figure_text(row.name)}</b> {size(row.r_safe)}",
-        "bgcolor": "var(--paper)",
-    }
 
 
 def trade_chart(case: ReportCase) -> Chart | None:
@@ -109,13 +105,9 @@ def trade_chart(case: ReportCase) -> Chart | None:
 
 
 def _points(name: str, known: Sequence[tuple[Row, float]], colour: str) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [time for _, time in known],
-        "y": [row.r_safe for row, _ in known],
+    marker = {"color": colour, "size": 12 if name == "chosen" else 9}
+    times, regions = [time for _, time in known], [row.r_safe for row, _ in known]
+    return points(name, times, regions, marker) | {
         "text": [figure_text(row.name) for row, _ in known],
-        "marker": {"color": colour, "size": 12 if name == "chosen" else 9},
         "hovertemplate": "%{text}: %{y:,d} B, %{x:,.0f} instructions<extra></extra>",
     }

@@ -77,12 +77,12 @@ class PageContent:
     opening: PageOpening
     heap_map: dict[str, Any] | None  # packed.py's record
     peak: Peak
-    risk: Risk | None
     program: ProgramPart
-    candidates: Candidates | None
     notes: tuple[str, ...]  # of the import
-    plan: PlanPart | None
     commands: tuple[PageCommand, ...]
+    risk: Risk | None = None
+    candidates: Candidates | None = None
+    plan: PlanPart | None = None
     kind: KindPart | None = None
     longer: LongerPart | None = None
     own: tuple[Chart, ...] = ()  # of the one page alone

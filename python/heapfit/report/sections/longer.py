@@ -78,6 +78,19 @@ def describe_chance(row: LongerRun) -> str:
     return "above 99 %" if row.chance > _MOST_CHANCE else f"about {100 * row.chance:.0f} %"
 
 
+def describe_risk_as_long(longer: LongerRunTable) -> tuple[str, bool]:
+    """How many runs as long as the recording run out of memory, as a clause.
+
+    "" where that is not known or below 1 %; True if even the least of its interval is not below.
+    """
+    row = next(iter(longer.rows), None)
+    if row is None or row.chance is None or row.chance < _LEAST_CHANCE:
+        return "", False
+    runs = "runs" if row.name == "1 run" else "runs as long"
+    is_certain = row.interval is not None and row.interval[0] >= _LEAST_CHANCE
+    return f"{describe_chance(row)} of {runs} run out", is_certain
+
+
 def describe_chances(row: LongerRun) -> str | None:
     """The interval that holds the chance 9 times of 10, in percent."""
     if row.interval is None:
@@ -98,8 +111,8 @@ def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart
     air = max((high - low) // 8, 8)
     dotted = {"dash": "dot", "color": OTHERS[0], "shape": "linear"}
     data = [
-        line("9 times of 10 from here", times, column(1), **dotted),
-        line("to here", times, column(3), **dotted),
+        line("90 % interval, low end", times, column(1), **dotted),
+        line("high end", times, column(3), **dotted),
         line_with_marks("needed for 1 %", times, column(2), ACCENT),
         level("set the heap to", times, region, color="var(--ink)", dash="dash"),
     ]

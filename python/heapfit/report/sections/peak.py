@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.report.case import ReportCase
-from heapfit.report.drawing.figure import Chart, Trace
-from heapfit.report.drawing.number_text import figure_text, size
+from heapfit.report.drawing.figure import Chart, Trace, row_axis, row_title
+from heapfit.report.drawing.number_text import size
 from heapfit.report.heap_map.packed import site_label
 from heapfit.report.heap_map.replays import (
     PeakUse,
@@ -121,20 +121,9 @@ def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
             "bargap": 0.6,
             "hovermode": False,
             "xaxis": {"title": {"text": "bytes"}, "range": [0, longest * 1.02], "tickformat": "~s"},
-            "yaxis": {
-                "title": {"text": "heap"},
-                "names": [figure_text(one.name) for one in heaps],
-                "visible": False,
-                "range": [len(heaps) - 0.5, -0.7],
-            },
+            "yaxis": row_axis("heap", [one.name for one in heaps], 0.7),
             "annotations": [
-                {
-                    "x": 0,
-                    "y": i - 0.26,
-                    "xanchor": "left",
-                    "text": f"<b>{figure_text(one.name)}</b> {size(one.region)}",
-                }
-                for i, one in enumerate(heaps)
+                row_title(one.name, size(one.region), i - 0.26) for i, one in enumerate(heaps)
             ],
         },
         height=70 + 48 * len(heaps),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace
+from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, Layout, Trace, points, row_axis
 from heapfit.report.drawing.number_text import count
 
 _COLOURS = (ACCENT, OTHERS[2])
@@ -70,12 +70,7 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
                 "nticks": 5,
                 "range": list(ends),
             },
-            "yaxis": {
-                "title": {"text": "group"},
-                "names": [one.name for one in shown],
-                "visible": False,
-                "range": [len(shown) - 0.5, -0.8],
-            },
+            "yaxis": row_axis("group", [one.name for one in shown], 0.8),
             "shapes": [_draw_line(region)] if region is not None else [],
             "annotations": [_describe_group(group, row, region) for row, group in enumerate(shown)],
         },
@@ -116,15 +111,15 @@ def _draw_group(
     colour = _COLOURS[row % len(_COLOURS)]
     kinds = ((served, "circle", ""), (refused, "circle-open", ", out of memory"))
     return [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": f"{group.name}{remark}",
-            "x": [place for place, _, _ in dots],
-            "y": [y for _, _, y in dots],
+        points(
+            f"{group.name}{remark}",
+            [place for place, _, _ in dots],
+            [y for _, _, y in dots],
+            {"color": colour, "size": 11, "symbol": symbol},
+        )
+        | {
             "whole": [need for _, need, _ in dots],
             "text": [f"{count(need)} B" for _, need, _ in dots],
-            "marker": {"color": colour, "size": 11, "symbol": symbol},
             "hovertemplate": "%{text}<extra></extra>",
         }
         for dots, symbol, remark in kinds

@@ -159,7 +159,6 @@ def _size_axis(sizes: Sequence[int]) -> Layout:
     return {
         "type": "log",
         "range": [low, high],
-        "anchor": "y2",
         "title": {"text": "request, bytes"},
         "tickvals": powers,
         "ticktext": [count(power) for power in powers],
@@ -205,12 +204,9 @@ def _label(x: float, y: float, text: str, anchor: str) -> Layout:
         "x": x,
         "y": y,
         "text": f"<b>{text}</b>",
-        "showarrow": False,
         "xanchor": anchor,
-        "yanchor": "bottom",
         "font": {"color": ACCENT},
         "bgcolor": "var(--veil)",
-        "borderpad": 1,
     }
 
 
@@ -228,7 +224,6 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
         ],
         layout={
             "showlegend": False,
-            "margin": {"l": 8, "r": 8, "t": 6, "b": 8},
             "xaxis": event_axis(events) | {"title": None, "nticks": 4},
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
