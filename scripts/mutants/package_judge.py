@@ -23,6 +23,7 @@ NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
 SLOW = ("_bench", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
+OF_ALL_ROOMS = "tests/python/test_decisions.py"
 NATIVE = ("_engine.abi3.so", "_engine.pyi", "libheapfit_record.so", "core", "proofs", "recorder")
 
 
@@ -69,7 +70,7 @@ class PackageJudge:
         """Test files by the imports between them and a module, those named after it or its rooms
         before others.
 
-        Of these the quick ones come first.
+        Of these the quick ones come first, and the tests of all rooms' decisions last.
         """
         found = []
         for name in self.imports:
@@ -78,8 +79,8 @@ class PackageJudge:
                 _, *rooms, own = module.split(".")
                 named = 2 * (own in name) + sum(room in name for room in rooms)
                 found.append((steps - named, name))
-        chosen = [name for _, name in sorted(found)[:NEAREST]]
-        return sorted(chosen, key=lambda name: name not in self.quick)
+        chosen = [name for _, name in sorted(found)[:NEAREST] if name != OF_ALL_ROOMS]
+        return [*sorted(chosen, key=lambda name: name not in self.quick), OF_ALL_ROOMS]
 
 
 def make_environment(tree: Tree) -> Path:
