@@ -20,7 +20,10 @@ from heapfit.comparison.incumbents.requests import (
     find_placing_events,
 )
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
+from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design import portfolio
 from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.fitting import candidates, excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
@@ -462,3 +465,32 @@ def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> No
     loaded: Any = "loaded"
     front: Any = candidates.front_of_fit(fitted, loaded)
     assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "work"),
+    [
+        ("measure", ("PLAN", 0), Work(regions=5)),
+        ("prove", ("PLAN", 0, 64), Work(regions=5)),
+        ("try_out", ("PLAN", 0, 64), Work(judged=5)),
+    ],
+)
+def test_each_replay_of_several_recordings_counts_as_work(
+    name: str, key: tuple[Any, ...], work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Replays, "__init__", lambda _: None)
+    monkeypatch.setattr(Replays, "_run_or_recall", lambda *_: {key: (True, 5)})
+    replays: Any = Replays()  # type: ignore[call-arg]  # with nothing to replay
+    replays.work, replays._is_exact = NO_WORK, False
+    replays._regions, replays._proven, replays._served = {}, {}, {}
+    getattr(replays, name)([])
+    assert replays.work == work
+
+
+def test_a_heap_of_a_system_has_learned_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portfolio, "requests_of", lambda _: None)
+    monkeypatch.setattr(portfolio, "adapt_requests", lambda *_: None)
+    monkeypatch.setattr(portfolio, "describe_zero_requests", lambda *_: [])
+    loaded: Any = SimpleNamespace(alignment=8)
+    (candidate,) = portfolio.build_portfolio(loaded, ["heap_4"], []).candidates
+    assert (candidate.name, candidate.trained_on_this_trace) == ("heap_4", False)

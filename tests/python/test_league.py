@@ -23,8 +23,8 @@ from heapfit.league import (
 )
 from heapfit.league.board import Board, BoardFigures, join_board_rows, read_board
 from heapfit.league.recordings import group_by_program
-from heapfit.league.row_cache import RowCache
 from heapfit.league.rows import OTHER_RUN, PLAIN, SIZED, THIS_RUN, UNSIZED, LeagueRow
+from heapfit.league.run import RowCache
 from heapfit.plugin import Plugin
 from heapfit.report.league.verdict import verdicts
 from heapfit.sweep import Sweep

@@ -14,14 +14,15 @@ import pytest
 from heapfit import _engine
 from heapfit.cli.printing.parts import content_of
 from heapfit.cli.printing.screen import first_screen
+from heapfit.comparison import reopening
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
-from heapfit.comparison.measuring import STANDARD_PRECISION
+from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
-from heapfit.comparison.row import rank_rows
+from heapfit.comparison.row import Row, rank_rows
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
     Choice,
@@ -127,6 +128,26 @@ def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
     assert (some.winner.name != every.comparison.rows[0].name) == (
         every.comparison.rows[0].is_cut_to_trace
     )
+
+
+@pytest.mark.parametrize(("events_left", "searches"), [(0, [False]), (1, [False, True])])
+def test_what_is_searched_again_has_every_size_tried_if_some_are_left(
+    events_left: int, searches: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, choice = chosen(BROKEN[0])
+    found = replace(choice.winner, events_left=events_left, r_safe_at_least=None)
+    every: list[bool] = []
+
+    def measure(_: object, __: object, ___: object, precision: Precision, *____: object) -> Row:
+        every.append(precision.every_size)
+        return found
+
+    monkeypatch.setattr(reopening, "measure_candidate", measure)
+    monkeypatch.setattr(reopening, "try_limit", lambda *_: found)
+    programs = cast(ChangedPrograms, SimpleNamespace())
+    trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, True)
+    trials._search(replace(choice.winner, r_safe=None), choice.comparison)
+    assert every == searches
 
 
 def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(

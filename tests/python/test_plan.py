@@ -240,6 +240,20 @@ def test_sizes_that_the_plan_cannot_start_in_are_told_together(path: Path) -> No
     assert keys == ["base_alignment", "region", "r_min"]
 
 
+@pytest.mark.parametrize("off", [0, 1])
+def test_a_peak_below_the_traces_own_and_r_min_above_r_safe_contradict(
+    path: Path, off: int
+) -> None:
+    edit(path, "r_min = 22976", f"peak = {22_528 - off}\nr_safe = 22976\nr_min = {22_976 + off}")
+    if off == 0:
+        assert load_plan(path).peak == 22_528
+        return
+    assert refusals(path) == [
+        "peak: 22527 is below the 22528 live bytes of u_max (leave it out, or raise it)",
+        "r_min: 22977 is above r_safe, 22976 (leave it out, or lower it)",
+    ]
+
+
 def test_the_command_line_tells_each_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(WRONG)
     done = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)

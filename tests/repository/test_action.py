@@ -131,7 +131,9 @@ def test_a_leak_makes_the_job_red_with_what_grew(job: Job) -> None:
 def test_growth_and_strictness_reach_the_check(job: Job) -> None:
     given = {"plan": "check/plan.toml", "recordings": "check/traces/clean.parquet"}
     assert job.run(**given, base="check/traces/base.parquet", growth="0%") == 3
-    tight = (job.workspace / "check/plan.toml").read_text().replace("peak = ", "peak = 3000 # ")
+    tight = (job.workspace / "check/plan.toml").read_text()
+    for key in ("peak", "u_max"):
+        tight = tight.replace(f"{key} = ", f"{key} = 3000 # ")
     (job.workspace / "tight.toml").write_text(tight)
     assert job.run(**{**given, "plan": "tight.toml"}) == 0
     assert job.run(**{**given, "plan": "tight.toml"}, strict="true") == 3

@@ -17,9 +17,8 @@ from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess, extend_to_horizon
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
-from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, make_result
+from heapfit.fitting.result import Fit, make_result, plan_to_write, writes_code
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, ignore_progress

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
@@ -17,10 +18,10 @@ from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.assessment import Assessment
+from heapfit.fitting.choice import Choice
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
 from heapfit.fitting.holdout import HoldoutResult
-from heapfit.fitting.kept_plan import plan_to_write, writes_code
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.reference_heaps import ReferenceRow
@@ -172,3 +173,28 @@ def _list_warnings(selection: Selection, options: FitOptions) -> tuple[str, ...]
             f"the region serves {designs.objective.description}; other heaps serve every one"
         )
     return tuple(dict.fromkeys(warnings))
+
+
+def writes_code(choice: Choice, options: FitOptions) -> bool:
+    """True if the fitted heap is written, as C and as the plan."""
+    return choice.answer.kept is None or options.code
+
+
+def plan_to_write(choice: Choice, options: FitOptions) -> PlanFile:
+    """The fitted heap's plan, or that of the heap that is kept, in bytes of its setting."""
+    kept, fitted, size = choice.answer.kept, choice.plan_file, choice.answer.size
+    if kept is None or writes_code(choice, options):
+        return fitted
+    plan = make_heap_plan(kept, kept.set_to(size.region))
+    if kept.tolerance is None:  # an allocator of ours, which can be generated
+        plan = replace(plan, heap="", setting="")
+    return replace(
+        plan,
+        r_safe=kept.set_to(size.r_safe),
+        base_alignment=max(plan.base_alignment, fitted.base_alignment),
+        u_max=fitted.u_max,
+        pointer_bits=fitted.pointer_bits,
+        trained_on=fitted.trained_on,
+        peak=fitted.peak,
+        margin=size.margin,
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,40 @@ from heapfit.league.board import Board, Entrant, join_board_rows, require_same_s
 from heapfit.league.others import PluginJob, entrant_name, plugin_rows
 from heapfit.league.own import DesignJob, PlainJob, design_rows, plain_rows
 from heapfit.league.recordings import LeagueRecording, group_by_program
-from heapfit.league.row_cache import RowCache
-from heapfit.league.rows import LeagueRow, row_order
+from heapfit.league.rows import LeagueRow, row_from_dict, row_order, row_to_dict
 from heapfit.league.stamps import hash_parts, own_stamp, plugin_stamp, tool_version
+from heapfit.outputs.file import stage_file
+from heapfit.outputs.ours import allow_replacing
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plugin import Built, Plugin, build
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class RowCache:
+    """A folder with a file for each job that was ever done."""
+
+    folder: Path
+
+    def rows(self, key: str) -> list[LeagueRow] | None:
+        """The rows of a job; None if they are not stored, or can no longer be read."""
+        try:
+            text = self._file(key).read_text(encoding="utf-8")
+            return [row_from_dict(values) for values in json.loads(text)]
+        except (OSError, ValueError, TypeError, AttributeError):
+            return None
+
+    def store(self, key: str, rows: Sequence[LeagueRow]) -> None:
+        """Stores the rows of a job, whole or not at all; a damaged file is replaced."""
+        text = json.dumps([row_to_dict(row) for row in rows], indent=0)
+        with allow_replacing(), stage_file(self._file(key)) as staging:
+            staging.write_text(text, encoding="utf-8")
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
+
 
 ALIGNMENTS: Final = (4, 8)
 NO_BOARD: Final = Board()

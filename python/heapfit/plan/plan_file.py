@@ -149,6 +149,7 @@ def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     top.raise_collected()
     plan_file = _fill_alignment(top, plan_file)
     _check_region(top, plan_file)
+    _check_figures(top, plan_file)
     top.raise_collected()
     if plan_file.memories is not None and not takes_memories:
         raise HeapfitError(
@@ -341,6 +342,19 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
                 "(`heapfit compare TRACE --plan` prints the region it needs)"
             )
             top.read_or_note(None, top.reject, key, reason)
+
+
+def _check_figures(top: Table, plan_file: PlanFile) -> None:
+    """Notes figures that contradict each other, as after an edit of one of them."""
+    peak, u_max, r_min, r_safe = (
+        plan_file.peak, plan_file.u_max, plan_file.r_min, plan_file.r_safe,
+    )  # fmt: skip
+    if peak and peak < u_max:
+        reason = f"{peak} is below the {u_max} live bytes of u_max (leave it out, or raise it)"
+        top.read_or_note(None, top.reject, "peak", reason)
+    if r_min is not None and r_safe is not None and r_min > r_safe:
+        reason = f"{r_min} is above r_safe, {r_safe} (leave it out, or lower it)"
+        top.read_or_note(None, top.reject, "r_min", reason)
 
 
 def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:

@@ -23,8 +23,7 @@ from heapfit.league import (
 )
 from heapfit.league.board import read_board
 from heapfit.league.others import crates
-from heapfit.league.row_cache import RowCache
-from heapfit.league.run import ALIGNMENTS, NO_BOARD
+from heapfit.league.run import ALIGNMENTS, NO_BOARD, RowCache
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin import Plugin, plugins_of
 from heapfit.report.drawing.rendering import write_page

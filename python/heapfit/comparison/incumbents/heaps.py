@@ -11,17 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families import (
-    freertos,
-    lwip,
-    newlib,
-    nuttx,
-    rt_thread,
-    threadx,
-    tlsf,
-    umm,
-    zephyr,
-)
+from heapfit.comparison.incumbents.families import allocators, freertos, lwip, newlib, rtos
 from heapfit.comparison.incumbents.system_heap import Maker, SystemHeap
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import (
@@ -40,7 +30,7 @@ TLSF: Final = "tlsf"
 # Our heaps that learn nothing from recordings, the quickest first.
 RUNGS: Final = ("address_first_fit", "good_fit", "tailored")
 
-_FAMILIES: Final = (freertos, lwip, newlib, zephyr, threadx, nuttx, rt_thread, umm, tlsf)
+_FAMILIES: Final = (freertos, lwip, newlib, rtos, allocators)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
     {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
 )

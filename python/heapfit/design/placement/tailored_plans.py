@@ -22,6 +22,7 @@ from heapfit.design.placement.learned import (
 from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
 from heapfit.design.pools import special_pools, static_pools
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -226,9 +227,12 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
             f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
         )
         return NotApplicable(STATIC_ZONES, why)
-    zones = static_pools.worst_case_plan(
-        greedy_budgets.ALLOCATOR, loaded.events, classes, loaded.alignment
-    )
+    try:
+        zones = static_pools.worst_case_plan(
+            greedy_budgets.ALLOCATOR, loaded.events, classes, loaded.alignment
+        )
+    except HeapfitError as error:
+        return NotApplicable(STATIC_ZONES, str(error))
     over = sum(pool.size * pool.count for pool in zones.pools) / loaded.profile.u_max
     if over > _MOST_STATIC:
         why = f"zones of all sizes are {over:.2f} x U_max, as they are full at different times"

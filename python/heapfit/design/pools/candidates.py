@@ -9,6 +9,7 @@ from dataclasses import replace
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
+from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, takes_shared
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.quantities import format_share
@@ -20,8 +21,10 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
     name = special_pools.ALLOCATOR
     special = special_pools.special_sizes(loaded.profile)
     if special:
-        candidate = histogram_candidate(name, special, loaded)
-        return replace(candidate, plan=special_pools.link_free_blocks(candidate.plan))
+        made = histogram_candidate(name, special, loaded)
+        if isinstance(made, NotApplicable):
+            return made
+        return replace(made, plan=special_pools.link_free_blocks(made.plan))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10 % of the allocations (the most frequent has {format_share(share)})"
@@ -35,17 +38,25 @@ def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidat
     if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
         return NotApplicable(name, "no pool can serve the largest request")
     shapes = [(size, False) for size in best.sizes]
-    plan = special_pools.special_pools_plan(
-        special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
-    )
+    try:
+        plan = special_pools.special_pools_plan(
+            special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
+        )
+    except HeapfitError as error:
+        return NotApplicable(name, str(error))
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
     return Candidate(name, special_pools.link_free_blocks(plan), reason, trained_on_this_trace=True)
 
 
-def histogram_candidate(allocator: str, special: tuple[int, ...], loaded: LoadedTrace) -> Candidate:
+def histogram_candidate(
+    allocator: str, special: tuple[int, ...], loaded: LoadedTrace
+) -> Candidate | NotApplicable:
     """Pools of these sizes, and powers of two for the rest."""
     sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
-    plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
+    try:
+        plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
+    except HeapfitError as error:
+        return NotApplicable(allocator, str(error))
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
     return Candidate(allocator, plan, reason, trained_on_this_trace=True)
@@ -59,7 +70,10 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
             allocator,
             f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
         )
-    plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
+    try:
+        plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
+    except HeapfitError as error:
+        return NotApplicable(allocator, str(error))
     (info,) = find_allocators([allocator])
     if plan.shared is not None and not takes_shared(info):
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"

@@ -70,6 +70,7 @@ def special_pools_plan(
     """The plan whose counts are the most blocks of each pool ever live at once.
 
     Pools that no request uses are dropped; a shared allocator is there only if requests are left.
+    Raises HeapfitError if the pools would end beyond 2 GiB.
     """
     peaks = _engine.pool_peaks(events, sizes, alignment, allocator)
     pools = tuple(

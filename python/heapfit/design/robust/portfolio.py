@@ -17,6 +17,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.portfolio import split_applicable, standard_portfolio
 from heapfit.design.space import every_plan
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -62,9 +63,12 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
             f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for pools"
         )
         return [NotApplicable(name, why) for name in names]
-    pools = static_pools.worst_case_plan(
-        special_pools.ALLOCATOR, joined.events, classes, joined.alignment
-    )
+    try:
+        pools = static_pools.worst_case_plan(
+            special_pools.ALLOCATOR, joined.events, classes, joined.alignment
+        )
+    except HeapfitError as error:
+        return [NotApplicable(name, str(error)) for name in names]
     alone = special_pools.link_free_blocks(pools)
     shared = Plan(SHARED, {"alignment": joined.alignment})
     over = replace(pools, allocator=greedy_budgets.ALLOCATOR, shared=shared)

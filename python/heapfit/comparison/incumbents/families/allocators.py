@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLSF as others write it."""
+"""Allocators that programs include: umm_malloc, and TLSF as others write it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,24 @@ from typing import Final
 
 from heapfit.comparison.incumbents.system_heap import WORD, Family, SystemHeap
 from heapfit.plan.plan import Plan
+
+_UMM_BLOCK: Final = 8  # UMM_BLOCK_BODY_SIZE
+
+
+def _umm_malloc(_alignment: int) -> SystemHeap:
+    """Best fit over blocks of 8 bytes, 32,768 at most; at multiples of 4."""
+    return SystemHeap(
+        name="umm_malloc",
+        title="umm_malloc",
+        version="ed68d0b",
+        setting="UMM_MALLOC_CFG_HEAP_SIZE",
+        plan=Plan("block_runs", {"alignment": 4, "block_size": _UMM_BLOCK}),
+        own=_UMM_BLOCK,  # block 0
+        aligns=False,
+        has_sentinel=False,
+        tolerance=0.0,
+    )
+
 
 # control_t on 32 bits: the null block, a map of 24 first levels and of each, 32 lists a level.
 _CONTROL: Final = 16 + 4 + 24 * 4 + 24 * 32 * 4
@@ -39,4 +57,8 @@ def _espressif(alignment: int) -> SystemHeap:
     )
 
 
-HEAPS: Final[Family] = {"mattconte-tlsf": _mattconte, "esp-tlsf": _espressif}
+HEAPS: Final[Family] = {
+    "umm_malloc": _umm_malloc,
+    "mattconte-tlsf": _mattconte,
+    "esp-tlsf": _espressif,
+}
