@@ -1,40 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What importing costs: events a second of CPU time and bytes held, beside another revision's.
+"""What importing costs: instructions an event and bytes held, beside another revision's.
 
     python bench/imports.py --against OTHER/.venv/bin/python
 
-Each form is imported by a process of its own, by the one and the other in turn; the best of
---rounds counts. A ratio above 1 is faster, or holds more, than the other.
+Valgrind counts the instructions of each import in a process that has imported all forms before.
+Times differ by a fifth from run to run, these counts, of one thread, by a thousandth. A ratio above
+1 is more than the other's.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import json
+import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapfit.cli.printing import console
 
-EVENTS = 400_000
+EVENTS = 100_000
 LIVE = 2000  # blocks
 SCRIPT = """
-import json, re, sys, time
+import os, re, sys
 from pathlib import Path
 from heapfit.importers import ImportOptions, import_file
-import_file(Path(sys.argv[2]), Path(sys.argv[3]), ImportOptions())
-def held():
-    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-start = time.process_time()
-events = import_file(Path(sys.argv[1]), Path(sys.argv[3]), ImportOptions()).info.events
-print(json.dumps([events / (time.process_time() - start), held()]))
+for source in sys.argv[2:]:
+    os.getppid()
+    import_file(Path(source), Path(sys.argv[1]), ImportOptions())
+os.getppid()
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 """
+COUNTER = ("valgrind", "--tool=callgrind", "--dump-before=getppid")  # a file for each import
+STEADY = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
 def calls() -> Iterator[tuple[int, int]]:
@@ -82,38 +85,47 @@ def forms(only: str) -> dict[str, bytes]:
     return {form: content for form, content in made.items() if only in form}
 
 
-def measure(python: str, files: tuple[Path, Path, Path]) -> tuple[float, int]:
-    """Events a second, and KiB held at most."""
-    command = [python, "-c", SCRIPT, *map(str, files)]
-    rate, held = json.loads(subprocess.check_output(command, text=True))
-    return float(rate), int(held)
+def run(python: str, sources: Sequence[Path], *counter: str) -> int:
+    """Imports files one behind the other in one process; the KiB that it held at most."""
+    output = sources[0].with_name("out.parquet")
+    words = [*counter, python, "-c", SCRIPT, str(output), *map(str, sources)]
+    environment = os.environ | STEADY
+    ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+    return int(ran.stdout)
+
+
+def count(python: str, sources: Sequence[Path]) -> list[int]:
+    """The instructions of the import of each form."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(python, [*sources, *sources], *COUNTER, f"--callgrind-out-file={folder}/out")
+        dumps = [
+            Path(folder, f"out.{2 + len(sources) + i}").read_text() for i in range(len(sources))
+        ]
+    return [int(re.findall(r"^(?:totals|summary): (\d+)", dump, re.M)[-1]) for dump in dumps]
+
+
+def measure(python: str, sources: Sequence[Path]) -> list[tuple[float, int]]:
+    """Of each form instructions an event, and bytes held at most by a process of its own."""
+    work = count(python, sources)
+    return [(one / EVENTS, run(python, [s]) << 10) for one, s in zip(work, sources, strict=True)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Import's rate and memory beside another's.")
+    parser = argparse.ArgumentParser(description="Import's work and memory beside another's.")
     parser.add_argument("--against", default=sys.executable, metavar="PYTHON")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="forms in whose name this occurs")
     asked = parser.parse_args()
-    rows = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        small = folder / "small"
-        small.write_bytes(b"a 0 8\nf 0\n")
+        sources = []
         for form, content in forms(asked.only).items():
-            (folder / "source").write_bytes(content)
-            files = (folder / "source", small, folder / "out.parquet")
-            runs = [
-                (measure(sys.executable, files), measure(asked.against, files))
-                for _ in range(asked.rounds)
-            ]
-            ours, theirs = (
-                (max(run[i][0] for run in runs), min(run[i][1] for run in runs)) for i in (0, 1)
-            )
-            rows.append(
-                (form, round(ours[0]), ours[0] / theirs[0], ours[1] << 10, ours[1] / theirs[1])
-            )
-    console.print_table(["form", "events/s", "of the other's", "bytes held", "of its"], rows)
+            sources.append(Path(name) / form)
+            sources[-1].write_bytes(content)
+        ours, theirs = (measure(python, sources) for python in (sys.executable, asked.against))
+    rows = [
+        (source.name, round(work), work / other, held, held / other_held)
+        for source, (work, held), (other, other_held) in zip(sources, ours, theirs, strict=True)
+    ]
+    console.print_table(["form", "instr./event", "of the other's", "bytes held", "of its"], rows)
 
 
 if __name__ == "__main__":

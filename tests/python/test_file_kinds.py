@@ -153,7 +153,9 @@ def test_c_source_is_neither_a_recording_nor_a_log(command, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("line", ["heap: {} bytes free", "free heap {}, largest 4000"])
+@pytest.mark.parametrize(
+    "line", ["heap: {} bytes free", "free heap {}, largest 4000", "heap_free_bytes {} 17000"]
+)
 def test_a_log_of_free_bytes_is_told_the_command_that_reads_it(line, tmp_path):
     lines = [f"[{second:08}] {line.format(50_000 - second)}\n" for second in range(3)]
     (tmp_path / "dev.log").write_text("".join(lines))

@@ -307,7 +307,7 @@ def test_halves_of_calls_are_joined_by_thread_and_function():
     _, rows = read(
         b"7 malloc(24 <unfinished ...>\n8 app->malloc(32 <unfinished ...>\n"
         b"7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
-        b"8 <... malloc resumed> )     = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
+        b"8 <... malloc resumed>)      = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
         b"8 <... free resumed> )       = <void>\n"
     )
     assert rows == [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0)]

@@ -124,6 +124,13 @@ def test_a_last_line_needs_no_end():
     assert reader.notes[-1] == "1 free of an unknown id dropped."
 
 
+def test_a_last_line_that_is_cut_is_left_out_and_told():
+    reader, columns = read(INTERPRETED + b"+")
+    assert columns == read(INTERPRETED)[1]
+    assert reader.notes[-1] == f"The rest is left out, from {reader.damage}"
+    assert "the file ends inside this line" in reader.damage
+
+
 def test_the_names_of_sites_stay_as_plans_have_them():
     _, columns = read(INTERPRETED)
     assert columns["site"][:4] == [0x45D78195, 0x45D78195, 0x63D70516, 0x67FA7D04]

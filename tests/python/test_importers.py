@@ -301,6 +301,12 @@ def test_a_file_that_is_packed_twice_is_refused_with_what_to_do(tmp_path):
     assert refusal(path, tmp_path).endswith("is packed twice (unpack it once)")
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_text_may_begin_as_bzip2_does(tmp_path, pack):
+    text = b"BZh9 boots\nmalloc(24) = 0x20000100\n"
+    assert operations(put(tmp_path, pack(text))) == [0]
+
+
 def test_gzip_members_join(tmp_path):
     parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
     assert operations(put(tmp_path, parts)) == EVENTS

@@ -37,6 +37,11 @@ HOME_MADE = {
     "tabs": ("ALLOC\t0x20001234\t124", "FREE\t0x20001234"),
     "units": ("malloc 124B->20001f30 ok", "free 20001f30 ok"),
     "groups of digits": ("got 1,024 bytes at 0x20001234", "gave 0x20001234"),
+    "one size in brackets": ("get(1,024) = 0x20001234", "put(0x20001234)"),
+    "logcat": (
+        "11-26 12:34:56.7  1234  1235 D Heap    : new 124 bytes 0x20001000",
+        "11-26 12:34:57.7  1234  1235 D Heap    : delete 0x20001000",
+    ),
     "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
 }
 
@@ -77,6 +82,7 @@ def test_a_form_of_ones_own_is_found_and_then_read(tmp_path, served, freed):
         ("got 16,200,0x20001000", "got {size},200,{address}", 16),
         ("got 0x20001000,16,200 free", "got {address},{size}", 16),
         ("got 16,2000 @0x20001000", "got {size},2000 @{address}", 16),
+        ("got(16,200) @0x20001000", "got({any},{size}) @{address}", 200),
     ],
 )
 def test_groups_of_three_digits_are_one_number_where_no_other_may_follow(tmp_path, line, own, size):
@@ -168,11 +174,11 @@ def stored_frees(path: Path) -> list[int]:
     ],
 )
 def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, needs, freed):
-    calls = (f"malloc({size})" if size > 0 else f"free({-size})" for size in sizes)
+    calls = (f"mem_get({size})" if size > 0 else f"free({-size})" for size in sizes)
     path, output = put(tmp_path, "hello", *calls), tmp_path / "o.parquet"
     suggested = run_alone("import", path, "-o", output)
     command = shlex.split(suggested.told.splitlines()[-1])
-    assert command[-4:] == ["--line", "malloc({size}", "--free", "free({size}"]
+    assert command[-4:] == ["--line", "mem_get({size}", "--free", "free({size}"]
     ran = run_alone(*command[1:], "-o", output)
     assert f"heap_4 needs {needs}" in " ".join(ran.told.split())
     assert stored_frees(output) == freed  # of the reading that needs more

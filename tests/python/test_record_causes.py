@@ -180,6 +180,12 @@ def test_a_program_that_ends_in_an_exec_of_one_that_cannot_be_recorded_says_so(
     assert f"{brief}, which it became by exec, is statically linked" in unseen
 
 
+def test_a_program_that_an_exec_starts_without_the_recorder_is_named(tmp_path):
+    command = ["env", "-u", "LD_PRELOAD", "sleep", "0.1"]
+    unseen = record.record(command, tmp_path / "out.parquet").unseen
+    assert "sleep, which it became by exec, was started without the recorder" in unseen
+
+
 def test_blocks_of_a_library_that_is_closed_again_are_recorded(tmp_path):
     text = "#include <stdlib.h>\nvoid *take(void) { return malloc(333); }\n"
     library = compile_text(text, tmp_path / "library.so", "-shared", "-fPIC")

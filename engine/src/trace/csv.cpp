@@ -15,6 +15,7 @@ constexpr std::array<const char *, CsvLines::column_count> column_names = {
 constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
     {"alloc", Op::alloc},
     {"malloc", Op::alloc},
+    {"free", Op::free},
     {"zeroed", Op::zeroed},
     {"calloc", Op::zeroed},
     {"aligned", Op::aligned},
@@ -23,7 +24,6 @@ constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
     {"posix_memalign", Op::aligned},
     {"resize", Op::resize},
     {"realloc", Op::resize},
-    {"free", Op::free},
 }};
 
 Op to_op(std::string_view word, std::uint64_t number) {
@@ -31,6 +31,10 @@ Op to_op(std::string_view word, std::uint64_t number) {
         if (word == name) {
             return op;
         }
+    }
+    const std::string letters = lowered(word);
+    if (letters != word) {
+        return to_op(letters, number);
     }
     refuse_line(number, "op " + quoted(word) + " is none of alloc, zeroed, aligned, resize, free");
 }
@@ -41,49 +45,39 @@ void skip_blanks(std::string_view &rest) {
     }
 }
 
-// Takes a quoted field off the front of `rest`; "" inside stands for one quote.
-void take_quoted(std::string_view &rest, std::string &field, std::uint64_t number) {
-    rest.remove_prefix(1);
-    while (true) {
-        const std::size_t quote = rest.find('"');
-        if (quote == rest.npos) {
-            refuse_line(number, "a quoted field does not end");
-        }
-        field += rest.substr(0, quote);
-        rest.remove_prefix(quote + 1);
-        if (rest.empty() || rest.front() != '"') {
-            break;
-        }
-        field += '"';
-        rest.remove_prefix(1);
+// Takes a quoted field off the front of `rest`; "" inside, which no value of ours has, stays.
+std::string_view take_quoted(std::string_view &rest, std::uint64_t number) {
+    std::size_t end = rest.find('"', 1);
+    while (end != rest.npos && rest.substr(end + 1).starts_with('"')) {
+        end = rest.find('"', end + 2);
     }
+    if (end == rest.npos) {
+        refuse_line(number, "a quoted field does not end");
+    }
+    const std::string_view field = rest.substr(1, end - 1);
+    rest.remove_prefix(end + 1);
+    return field;
 }
 
 } // namespace
 
-// Cuts a line into fields, reusing the strings of the line before.
-std::size_t CsvLines::split(std::string_view rest, std::uint64_t number) {
-    std::size_t count = 0;
+void CsvLines::split(std::string_view rest, std::uint64_t number) {
+    fields_.clear();
     while (true) {
-        if (count == fields_.size()) {
-            fields_.emplace_back();
-        }
-        std::string &field = fields_[count++];
-        field.clear();
         skip_blanks(rest);
-        if (!rest.empty() && rest.front() == '"') {
-            take_quoted(rest, field, number);
+        if (rest.starts_with('"')) {
+            fields_.push_back(take_quoted(rest, number));
             skip_blanks(rest);
             if (!rest.empty() && rest.front() != separator_) {
                 refuse_line(number, "text after a quoted field");
             }
         } else {
             const std::string_view text = rest.substr(0, rest.find(separator_));
-            field = trimmed(text);
+            fields_.push_back(trimmed(text));
             rest.remove_prefix(text.size());
         }
         if (rest.empty()) {
-            return count;
+            return;
         }
         rest.remove_prefix(1);
     }
@@ -94,17 +88,13 @@ bool CsvLines::has_column(Column column) const {
 }
 
 void CsvLines::read_columns(std::uint64_t number) {
-    for (const std::string &field : fields_) {
+    for (const std::string_view field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), lowered(field));
-        if (found == column_names.end()) {
-            refuse_line(
-                number,
-                "column " + quoted(field) +
-                    " is none of op, object, size, alignment, time, thread, site, needs, served");
-        }
         const auto column = static_cast<Column>(found - column_names.begin());
-        if (has_column(column)) {
-            refuse_line(number, "column " + field + " twice");
+        if (column == column_count) {
+            unknown_.add(field);
+        } else if (has_column(column)) {
+            refuse_line(number, "column " + std::string(field) + " twice");
         }
         columns_.push_back(column);
     }
@@ -116,7 +106,10 @@ void CsvLines::read_columns(std::uint64_t number) {
 }
 
 template <class Number> Number CsvLines::number_in(Column column, std::uint64_t line) const {
-    const std::string_view word = cells_[column];
+    std::string_view word = cells_[column];
+    if (word.ends_with(".0")) {
+        word.remove_suffix(2);
+    }
     if (word.empty() && column >= alignment) {
         return 0;
     }
@@ -127,9 +120,8 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
 
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
     separator_ = columns_.empty() ? separator_of(line) : separator_;
-    const std::size_t count = split(line, number);
+    split(line, number);
     if (columns_.empty()) {
-        fields_.resize(count);
         read_columns(number);
         if (has_column(needs)) {
             builder.tell_needs();
@@ -139,15 +131,16 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
         }
         return;
     }
-    if (count != columns_.size()) {
-        refuse_line(number, std::to_string(count) + " fields where the header names " +
-                                std::to_string(columns_.size()));
-    }
-    for (std::size_t i = 0; i < count; i++) {
-        cells_[columns_[i]] = fields_[i];
+    const std::size_t count = fields_.size();
+    for (std::size_t i = 0; i < columns_.size(); i++) {
+        cells_[columns_[i]] = i < count ? fields_[i] : std::string_view{};
     }
     Request request;
     request.op = to_op(cells_[op], number);
+    if (count > columns_.size() || (count < columns_.size() && request.op != Op::free)) {
+        refuse_line(number, std::to_string(count) + " fields where the header names " +
+                                std::to_string(columns_.size()));
+    }
     request.id = number_in<std::uint64_t>(object, number);
     request.size = request.op == Op::free ? 0 : number_in<std::uint64_t>(size, number);
     request.alignment = number_in<std::uint64_t>(alignment, number);

@@ -140,7 +140,7 @@ constexpr auto dialects = std::to_array<Dialect>({
 //   malloc(24 <unfinished ...>        <... malloc resumed> ) = 0x55b01fc2b2a0
 constexpr std::string_view first_half = " <unfinished ...>";
 constexpr std::string_view second_half = "<... ";
-constexpr std::string_view second_half_end = " resumed> ";
+constexpr std::string_view second_half_end = " resumed>";
 constexpr std::size_t most_halves = 4096;
 constexpr std::size_t longest_call = 1024; // that a line in pieces may have across two
 
@@ -152,7 +152,7 @@ std::string key_of(std::string_view line, std::string_view function) {
 }
 
 std::optional<std::size_t> dialect_of(std::string_view line) {
-    if (line.find("alloc resumed> ") != line.npos) {
+    if (line.find("alloc resumed>") != line.npos) {
         return dialects.size() - 1; // calls
     }
     for (std::size_t i = 0; i < dialects.size(); i++) {

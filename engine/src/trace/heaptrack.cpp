@@ -63,7 +63,9 @@ void HeaptrackTrace::feed(std::string_view chunk) {
 }
 
 void HeaptrackTrace::finish() {
-    splitter_.finish([this](auto line, auto number) { take(line, number); });
+    splitter_.finish([this](auto line, auto number) {
+        cut_ = take_unfinished(line, number, [this](auto last, auto at) { take(last, at); });
+    });
     heap_.finish();
 }
 
@@ -257,6 +259,9 @@ std::vector<std::string> HeaptrackTrace::notes() const {
     }
     const std::vector<std::string> inferred = heap_.notes();
     told.insert(told.end(), inferred.begin(), inferred.end());
+    if (!cut_.empty()) {
+        told.push_back("The rest is left out, from " + cut_);
+    }
     return told;
 }
 

@@ -11,7 +11,6 @@ namespace {
 constexpr std::array<std::string_view, LifetimeLines::column_count> column_names = {
     "lower", "upper", "size", "alignment", "gaps", "id"};
 constexpr std::size_t absent = SIZE_MAX;
-constexpr std::size_t most_unknown_named = 8;
 
 // Of the columns that have several names.
 std::string_view usual_name(std::string_view name) {
@@ -49,8 +48,8 @@ void LifetimeLines::read_columns(std::string_view line, std::uint64_t number) {
             }
             place = i;
             last_ = name == "end" ? 1 : last_;
-        } else if (name != "offset" && unknown_.size() < most_unknown_named) {
-            unknown_.push_back(quoted(fields_[i]));
+        } else if (name != "offset") {
+            unknown_.add(fields_[i]);
         }
     }
     for (const Column column : {lower, upper, size}) {
@@ -183,10 +182,7 @@ void LifetimeLines::finish(TraceBuilder &builder) {
 
 // What was passed over, one sentence each.
 std::vector<std::string> LifetimeLines::losses() const {
-    std::vector<std::string> told;
-    for (const std::string &name : unknown_) {
-        told.push_back("Column " + name + " passed over: not known.");
-    }
+    std::vector<std::string> told = unknown_.notes();
     if (part_gaps_ > 0) {
         told.push_back(counted(part_gaps_, "gap", "gaps") +
                        " of a part of a buffer passed over: the buffer is held whole.");

@@ -43,6 +43,13 @@ char separator_of(std::string_view header) {
     return first == header.npos ? ',' : header[first];
 }
 
+void UnknownColumns::add(std::string_view name) {
+    constexpr std::size_t most_named = 8;
+    if (notes_.size() < most_named) {
+        notes_.push_back("Column " + quoted(name) + " passed over: not known.");
+    }
+}
+
 std::string_view trimmed(std::string_view field) {
     while (!field.empty() && field.front() == ' ') {
         field.remove_prefix(1);

@@ -43,10 +43,11 @@ bool begins_with_digit(std::string_view text) {
     return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
-// Takes the groups behind a number's first digits, as of 1,024, and adds them to it; `behind` is
-// what the pattern has there. Behind commas and in brackets are other numbers, and at a pattern's
-// end unless the line ends, too.
-void take_thousands(std::string_view &line, std::string_view behind, std::uint64_t &value) {
+// Takes the groups behind a number's first digits, as of 1,024, and adds them to it; `before` and
+// `behind` are what the pattern has there. Behind commas and in brackets that it is not alone in
+// are other numbers, and at a pattern's end unless the line ends, too.
+void take_thousands(std::string_view &line, char before, std::string_view behind,
+                    std::uint64_t &value) {
     std::string_view rest = line;
     std::uint64_t sum = value;
     while (take(rest, ",")) {
@@ -59,8 +60,9 @@ void take_thousands(std::string_view &line, std::string_view behind, std::uint64
         sum = sum * 1000 + group;
         rest.remove_prefix(3);
     }
-    const bool is_told =
-        behind.empty() ? rest.empty() : behind.front() != ',' && behind.front() != ')';
+    const bool is_told = behind.empty()
+                             ? rest.empty()
+                             : behind.front() != ',' && (behind.front() != ')' || before == '(');
     if (is_told && !begins_with_digit(rest)) {
         value = sum;
         line = rest;
@@ -158,8 +160,8 @@ bool take_words(std::string_view &line, std::string_view &text) {
     return true;
 }
 
-// Takes a field, of which `text` begins with the letter; false if it is not there.
-bool take_field(std::string_view &line, std::string_view text, HeapCall &call) {
+// Takes a field, of which `text` begins with the letter, behind `before`; false if it is not there.
+bool take_field(std::string_view &line, char before, std::string_view text, HeapCall &call) {
     if (text[1] == 'F' || text[1] == 'X') {
         return take_any(line, text);
     }
@@ -171,7 +173,7 @@ bool take_field(std::string_view &line, std::string_view text, HeapCall &call) {
     std::optional<std::uint64_t> value = take_number(line, base);
     if (value) {
         if (base == 10 && *value < 1000 && line.starts_with(',')) {
-            take_thousands(line, text.substr(2), *value);
+            take_thousands(line, before, text.substr(2), *value);
         }
         put(call, text[1], *value);
     }
@@ -193,7 +195,8 @@ bool take_call(std::string_view &line, const LogPattern &pattern, std::size_t ta
             }
             return true;
         }
-        if (!take_field(line, text, call)) {
+        const std::size_t at = pattern.text.size() - text.size();
+        if (!take_field(line, at == 0 ? ' ' : pattern.text[at - 1], text, call)) {
             return false;
         }
         text.remove_prefix(2);
@@ -347,7 +350,9 @@ std::string pattern_of(std::string_view line, Op op, bool by_size) {
     while (!line.empty()) {
         const std::size_t end = end_of_field(line);
         if (end == line.npos) {
-            text += line.front() == '%' ? "%%" : std::string(1, line.front());
+            if (line.front() != ' ' || !text.ends_with(' ')) { // one blank stands for any number
+                text += line.front() == '%' ? "%%" : std::string(1, line.front());
+            }
             line.remove_prefix(1);
             is_behind_field = false;
             continue;

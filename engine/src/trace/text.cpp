@@ -2,11 +2,13 @@
 // One line of the text form to one request.
 #include "heapfit/trace/text.hpp"
 
+#include <optional>
+
 namespace heapfit {
 
 namespace {
 
-Op to_op(std::string_view word, std::uint64_t number) {
+std::optional<Op> to_op(std::string_view word) {
     switch (word.size() == 1 ? word.front() : ' ') {
     case 'a':
         return Op::alloc;
@@ -19,7 +21,7 @@ Op to_op(std::string_view word, std::uint64_t number) {
     case 'f':
         return Op::free;
     default:
-        refuse_line(number, quoted(word) + " is no event (a, c, m, r or f)");
+        return std::nullopt;
     }
 }
 
@@ -37,8 +39,13 @@ void TextLines::take(std::string_view line, std::uint64_t number, TraceBuilder &
     if (words.is_done()) {
         return;
     }
+    const std::optional<Op> named = to_op(words.next());
+    if (!named) {
+        first_other_ = other_lines_++ == 0 ? number : first_other_;
+        return;
+    }
     Request request;
-    request.op = to_op(words.next(), number);
+    request.op = *named;
     request.id = to_number<std::uint64_t>(words.next(), number, "id");
     if (request.op != Op::free) {
         request.size = to_number<std::uint64_t>(words.next(), number, "size");
@@ -60,6 +67,19 @@ void TextLines::take(std::string_view line, std::uint64_t number, TraceBuilder &
         refuse_line(number, "more fields than the event has");
     }
     builder.add(request, number);
+}
+
+std::string TextLines::passed_over() const {
+    return other_lines_ == 0
+               ? ""
+               : "line " + std::to_string(first_other_) + ": is no event (a, c, m, r or f)";
+}
+
+std::vector<std::string> TextLines::notes() const {
+    return other_lines_ == 0 ? std::vector<std::string>{}
+                             : std::vector{counted(other_lines_, "line", "lines") +
+                                           " of other text passed over, the first is line " +
+                                           std::to_string(first_other_) + "."};
 }
 
 } // namespace heapfit

@@ -31,7 +31,8 @@ _FOREIGN = (
 )
 # Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
 _FREE_BYTES = re.compile(
-    rb"\bfree\b[^\n]{0,40}?\b[0-9][0-9,]{2,}|[0-9,]{3,}[^\n]{0,20}\bfree\b", re.IGNORECASE
+    rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|[0-9,]{3,}[^\n]{0,20}\bfree\b",
+    re.IGNORECASE,
 )
 _MOST = 2 / 3
 _REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
@@ -199,7 +200,7 @@ def _reject_foreign(stream: ByteStream) -> None:
 
 
 def _reject_free_bytes(stream: ByteStream) -> None:
-    lines = [line for line in stream.head.splitlines() if line.strip()]
+    lines = [line for line in stream.head.splitlines() if line.strip() and line[:1] != b"#"]
     if sum(bool(_FREE_BYTES.search(line)) for line in lines) > _MOST * len(lines):
         raise HeapfitError(
             f"{stream.path}: is a log of free bytes, without requests (heapfit forecast "

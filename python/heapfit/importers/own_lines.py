@@ -24,7 +24,7 @@ _NUMBER = re.compile(
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
 _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
-_SERVED = re.compile(r"(?i)alloc|\bnew\b|\bget\b")
+_SERVED = re.compile(r"(?i)alloc|(?<![a-z])(new|get)(?![a-z])")
 _RESIZED = re.compile(r"(?i)realloc|resize")
 _FREED = re.compile(r"(?i)free|\bdel|release")
 _FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold

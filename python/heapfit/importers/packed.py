@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO, Protocol
 import pyarrow as pa
 
 PIECE = 1 << 16  # bytes unpacked at a time
-LONGEST_MAGIC = 6
+LONGEST_MAGIC = 10
 UNPACK_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 # How what is no member of gzip, zstd or lz4 behind one, or a missing end, is told.
@@ -32,14 +33,14 @@ _CUT = (
 
 def is_packed(head: bytes) -> bool:
     """True if a file that begins so is packed."""
-    return head.startswith(tuple(magic for magic, _ in _PACKERS))
+    return any(magic.match(head) for magic, _ in _PACKERS)
 
 
 def open_content(plain: io.BufferedReader[Any]) -> io.BufferedIOBase:
     """The content of a file, unpacked if it is packed."""
     head = plain.peek(LONGEST_MAGIC)
     for magic, opened in _PACKERS:
-        if head.startswith(magic):
+        if magic.match(head):
             return opened(plain)
     return plain
 
@@ -143,10 +144,14 @@ class _ArrowStream(io.BufferedIOBase):
         return bytes(piece)
 
 
-_PACKERS: tuple[tuple[bytes, Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
-    (b"\x1f\x8b", lambda plain: gzip.GzipFile(fileobj=plain)),
-    (b"\x28\xb5\x2f\xfd", lambda plain: _ArrowStream(plain, "zstd")),
-    (b"\x04\x22\x4d\x18", lambda plain: _ArrowStream(plain, "lz4")),
-    (b"\xfd7zXZ\0", lambda plain: _Members(plain, b"\xfd7zXZ\0", lzma.LZMADecompressor)),
-    (b"BZh", lambda plain: _Members(plain, b"BZh", bz2.BZ2Decompressor)),
+# Text may begin with BZh: bzip2 has the magic of its first block, or of its end, behind it.
+_PACKERS: tuple[tuple[re.Pattern[bytes], Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
+    (re.compile(rb"\x1f\x8b"), lambda plain: gzip.GzipFile(fileobj=plain)),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), lambda plain: _ArrowStream(plain, "zstd")),
+    (re.compile(rb"\x04\x22\x4d\x18"), lambda plain: _ArrowStream(plain, "lz4")),
+    (re.compile(rb"\xfd7zXZ\0"), lambda plain: _Members(plain, b"\xfd7z", lzma.LZMADecompressor)),
+    (
+        re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
+        lambda plain: _Members(plain, b"BZh", bz2.BZ2Decompressor),
+    ),
 )

@@ -242,6 +242,12 @@ def _explain_exec(watch: Watch, recorded: str) -> str | None:
         obstacle = explain_obstacle(last) if last and last.path.name != recorded else None
         if last and obstacle:
             return f"{last.path}, which it became by exec, {obstacle}"
+    name = watch.executable.name.removesuffix(" (deleted)") if watch.executable else recorded
+    if recorded and name != recorded:
+        return (
+            f"{watch.executable}, which it became by exec, was started without the recorder in its "
+            "environment (record it itself)"
+        )
     return None
 
 

@@ -7,7 +7,9 @@
 //   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0;
 //   needs   bits of what the request needs (docs/trace-schema.md)
 //   served  bits of what the memory offers that it was served in
-// Fields may be quoted. Lines that begin with # tell name, source and pointer_bits.
+// Fields may be quoted, a free may lack fields from the right, and 24.0 is 24, as tools write it
+// that keep whole numbers with gaps as fractions. Lines that begin with # tell name, source and
+// pointer_bits. Other columns are passed over.
 #pragma once
 
 #include <array>
@@ -23,16 +25,21 @@ class CsvLines {
     void take(std::string_view line, std::uint64_t number, TraceBuilder &builder);
     void finish() const;
 
+    // The first column that was passed over, and all; "" and none if none was.
+    [[nodiscard]] std::string passed_over() const { return notes().empty() ? "" : notes().front(); }
+    [[nodiscard]] const std::vector<std::string> &notes() const { return unknown_.notes(); }
+
   private:
     [[nodiscard]] bool has_column(Column column) const;
-    std::size_t split(std::string_view rest, std::uint64_t number);
+    void split(std::string_view rest, std::uint64_t number);
     void read_columns(std::uint64_t number);
     template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
 
     std::vector<Column> columns_; // of each field; empty until the header line
+    UnknownColumns unknown_;      // column_count in columns_
     char separator_ = ',';
-    std::vector<std::string> fields_;                  // of the line at hand
-    std::array<std::string_view, column_count> cells_; // the same by column
+    std::vector<std::string_view> fields_;                 // of the line at hand
+    std::array<std::string_view, column_count + 1> cells_; // the same by column
 };
 
 using CsvTrace = LineTrace<CsvLines>;

@@ -32,6 +32,9 @@ class HeaptrackTrace {
     [[nodiscard]] TraceBuilder &builder() { return heap_.builder(); }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
 
+    // Where the file ends inside a line; "" if it does not.
+    [[nodiscard]] const std::string &damage() const { return cut_; }
+
     // What the form leaves out, and what was inferred or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -66,6 +69,7 @@ class HeaptrackTrace {
     LineSplitter splitter_;
     RunningHeap heap_;
     TraceHeader header_;
+    std::string cut_;
     bool is_begun_ = false;
     std::uint64_t form_ = 0;
     bool is_interpreted_ = false;

@@ -63,9 +63,9 @@ class LifetimeLines {
     std::string ids_;                  // texts, one after the other
     std::vector<std::size_t> id_ends_; // in them, of each line
     std::vector<std::uint64_t> id_lines_;
-    std::vector<std::string> unknown_; // columns
-    std::uint64_t with_gaps_ = 0;      // buffers
-    std::uint64_t part_gaps_ = 0;      // passed over
+    UnknownColumns unknown_;
+    std::uint64_t with_gaps_ = 0; // buffers
+    std::uint64_t part_gaps_ = 0; // passed over
 };
 
 using LifetimeTrace = LineTrace<LifetimeLines>;

@@ -37,6 +37,18 @@ struct TraceHeader {
 // What separates the fields of a table whose first line this is: a comma, a semicolon or a tab.
 [[nodiscard]] char separator_of(std::string_view header);
 
+// Columns of a table that are not known: the first of them are named, all are passed over.
+class UnknownColumns {
+  public:
+    void add(std::string_view name);
+
+    // One sentence each.
+    [[nodiscard]] const std::vector<std::string> &notes() const { return notes_; }
+
+  private:
+    std::vector<std::string> notes_;
+};
+
 // Without the blanks around it.
 [[nodiscard]] std::string_view trimmed(std::string_view field);
 
@@ -182,6 +194,22 @@ class LineSplitter {
     std::uint64_t number_ = 0;
 };
 
+// Reads a last line without its newline, which was cut if it cannot be read and there is anything
+// before it. The result says where the file ends then; "" if the line is whole.
+template <class Take>
+[[nodiscard]] std::string take_unfinished(std::string_view line, std::uint64_t number, Take take) {
+    try {
+        take(line, number);
+        return "";
+    } catch (const Error &) {
+        if (number == 1) {
+            throw;
+        }
+        return "line " + std::to_string(number) + ": the file ends inside this line (it was cut " +
+               "short; copy or record it again)";
+    }
+}
+
 // A format read line by line. `Lines` has take(line, number, builder) and finish() or
 // finish(builder).
 template <class Lines> class LineTrace {
@@ -246,20 +274,10 @@ template <class Lines> class LineTrace {
         lines_.take(line, number, builder_);
     }
 
-    // A last line without its newline that cannot be read was cut, if there is anything before it.
     void take_last(std::string_view line, std::uint64_t number) {
-        try {
-            take(line, number);
-            if (!end().empty()) {
-                cut_ =
-                    end() + " (so may be the last number of line " + std::to_string(number) + ")";
-            }
-        } catch (const Error &) {
-            if (number == 1) {
-                throw;
-            }
-            cut_ = "line " + std::to_string(number) + ": the file ends inside this line (it was " +
-                   "cut short; copy or record it again)";
+        cut_ = take_unfinished(line, number, [this](auto last, auto at) { take(last, at); });
+        if (cut_.empty() && !end().empty()) {
+            cut_ = end() + " (so may be the last number of line " + std::to_string(number) + ")";
         }
     }
 
