@@ -287,6 +287,7 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
     assert content["base"] == {"name": "same", "peak": PEAK, "needed": 3032}  # a header of 8 each
     assert (one["verdict"], one["growth"], one["r_safe"]) == ("passed", 5.0, 3032 + 160)
     assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
+    assert "so nothing fails: --growth" in heapfit("check", *asked[:-1], folder=folder).stdout
     limited = CheckOptions((folder / "same.heap",), growth=4.0)
     assert not check_recordings([folder / "more.heap"], None, limited).holds
     wide = recording(folder / "wide.heap", blocks([1000]), bits=64)

@@ -61,6 +61,14 @@ def test_the_command_line_holds_and_compares_it(folder):
     assert "bytes of heap_4 are enough." in done.stdout
 
 
+def test_the_answer_says_what_a_kept_heap_takes_beside_its_setting(folder):
+    done = heapfit("fit", "run.heap", "--now", "lwip-mem", "-o", "shown", folder=folder)
+    region, screen = load_plan(folder / "shown/plan.toml").region, " ".join(done.stdout.split())
+    assert f"set MEM_SIZE to {region:,} B" in screen
+    assert "; the heap takes 16 B beside it." in screen
+    assert f"lwIP mem_malloc # {region + 16:,} " in screen
+
+
 def test_generate_says_that_there_is_nothing_to_write(folder, tmp_path):
     plan = load_plan(folder / "heap_4" / "plan.toml")
     done = heapfit("generate", "heap_4/plan.toml", folder=folder)

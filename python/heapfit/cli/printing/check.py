@@ -113,6 +113,8 @@ def _describe_heap(check: Check) -> Iterator[Line]:
     if base is not None and base.needed is not None:
         yield Line(f"In {plan.heap} ({plan.setting}) {base.name} needs {base.needed:,} bytes.")
         yield from _describe_growth(base, check.options.growth)
+        if check.options.growth is None:
+            yield Line("No limit is set, so nothing fails: --growth 10% sets one.")
         return
     margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
     peak = peak_of_plan(plan)
