@@ -309,8 +309,9 @@ def test_halves_of_calls_are_joined_by_thread_and_function():
         b"7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
         b"8 <... malloc resumed>)      = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
         b"8 <... free resumed> )       = <void>\n"
+        b"I (1) app:\tmalloc(9 <unfinished ...>\nI (2) app: <... malloc resumed> ) = 0x4000\n"
     )
-    assert rows == [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0)]
+    assert rows == [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0), (ALLOC, 2, 9)]
 
 
 @pytest.mark.parametrize(

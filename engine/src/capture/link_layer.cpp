@@ -124,7 +124,7 @@ struct LinkType {
     IpFinder find; // null: known by name, not supported
 };
 
-// https://www.tcpdump.org/linktypes.html; 12 and 14 are raw IP as older systems wrote it.
+// https://www.tcpdump.org/linktypes.html; 11, 12 and 14 are numbers of older systems.
 constexpr LinkType link_types[] = {
     {0, "NULL", ip_in_loopback},
     {1, "Ethernet", ip_behind_type<14, 12>},
@@ -133,6 +133,7 @@ constexpr LinkType link_types[] = {
     {8, "SLIP", ip_bare<16>}, // the direction, and a header as it was compressed
     {9, "PPP", ip_in_ppp},
     {10, "FDDI", ip_in_fddi},
+    {11, "ATM RFC 1483", ip_behind_llc<0>},
     {12, "raw IP", ip_bare<0>},
     {14, "raw IP", ip_bare<0>},
     {50, "PPP serial", ip_in_ppp},

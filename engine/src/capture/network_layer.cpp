@@ -43,6 +43,7 @@ std::size_t fixed_tag_size(std::uint16_t type) {
     case 0x8926: // VN-Tag
         return 6;
     case 0x8909: // Cisco's metadata
+    case 0x893f: // 802.1BR
         return 8;
     case 0x8903: // FabricPath, and the frame that it carries
         return 2 + ethernet_header;

@@ -298,8 +298,8 @@ void HeapLogTrace::end_table(std::uint64_t number) {
 }
 
 void HeapLogTrace::keep_half(std::string_view text) {
-    const std::string_view call = text.substr(0, text.find('('));
-    const std::size_t start = call.find_last_of(" >");
+    const std::string_view call = text.substr(0, text.rfind('('));
+    const std::size_t start = call.find_last_of(" >\t\"");
     if (halves_.size() < most_halves) {
         halves_[key_of(text, call.substr(start == call.npos ? 0 : start + 1))] = text;
     }

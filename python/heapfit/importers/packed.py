@@ -20,6 +20,7 @@ import pyarrow as pa
 
 PIECE = 1 << 16  # bytes unpacked at a time
 LONGEST_MAGIC = 10
+_BZIP2 = rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"
 UNPACK_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 # How what is no member of gzip, zstd or lz4 behind one, or a missing end, is told.
@@ -33,14 +34,14 @@ _CUT = (
 
 def is_packed(head: bytes) -> bool:
     """True if a file that begins so is packed."""
-    return any(magic.match(head) for magic, _ in _PACKERS)
+    return any(re.match(magic, head) for magic, _ in _PACKERS)
 
 
 def open_content(plain: io.BufferedReader[Any]) -> io.BufferedIOBase:
     """The content of a file, unpacked if it is packed."""
     head = plain.peek(LONGEST_MAGIC)
     for magic, opened in _PACKERS:
-        if magic.match(head):
+        if re.match(magic, head):
             return opened(plain)
     return plain
 
@@ -144,14 +145,11 @@ class _ArrowStream(io.BufferedIOBase):
         return bytes(piece)
 
 
-# Text may begin with BZh: bzip2 has the magic of its first block, or of its end, behind it.
-_PACKERS: tuple[tuple[re.Pattern[bytes], Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
-    (re.compile(rb"\x1f\x8b"), lambda plain: gzip.GzipFile(fileobj=plain)),
-    (re.compile(rb"\x28\xb5\x2f\xfd"), lambda plain: _ArrowStream(plain, "zstd")),
-    (re.compile(rb"\x04\x22\x4d\x18"), lambda plain: _ArrowStream(plain, "lz4")),
-    (re.compile(rb"\xfd7zXZ\0"), lambda plain: _Members(plain, b"\xfd7z", lzma.LZMADecompressor)),
-    (
-        re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
-        lambda plain: _Members(plain, b"BZh", bz2.BZ2Decompressor),
-    ),
+# Text may begin with BZh: behind it bzip2 has the magic of its first block, or of its end.
+_PACKERS: tuple[tuple[bytes, Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
+    (rb"\x1f\x8b", lambda plain: gzip.GzipFile(fileobj=plain)),
+    (rb"\x28\xb5\x2f\xfd", lambda plain: _ArrowStream(plain, "zstd")),
+    (rb"\x04\x22\x4d\x18", lambda plain: _ArrowStream(plain, "lz4")),
+    (rb"\xfd7zXZ\0", lambda plain: _Members(plain, b"\xfd7z", lzma.LZMADecompressor)),
+    (_BZIP2, lambda plain: _Members(plain, b"BZh", bz2.BZ2Decompressor)),
 )
