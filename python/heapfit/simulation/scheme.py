@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import LARGEST_REGION, Plan, read_plan
+from heapfit.plan.plan import Plan, read_plan
 from heapfit.plan.serving_region import one_request
 from heapfit.plan.toml_table import Table
 
 _FEW = 4  # requests
+_MOST_REGION = 128 << 20  # bytes, of which each worker holds one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def read_scheme(name: str, table: Table) -> Scheme:
         table.reject("plan", "no region is large enough for it")
     region = smallest
     if table.has("region"):
-        region = table.whole("region", 1, LARGEST_REGION)
+        region = table.whole("region", 1, _MOST_REGION)
         if region < smallest:
             table.reject("region", f"{region} is below the {smallest} bytes this plan needs")
     table.finish()
