@@ -126,8 +126,8 @@ def test_the_card_names_the_risk_of_runs_as_long_where_it_is_1_percent_or_more(e
     first, *others = echo.longer.rows
     for chance, interval, expected in (
         (0.0, (0.0, 0.01), ("", False)),
-        (0.06, (0.0, 0.11), ("about 6 % of runs as long run out", False)),
-        (0.17, (0.02, 0.41), ("about 17 % of runs as long run out", True)),
+        (0.06, (0.0, 0.11), ("about 6 % of runs as long would run out", False)),
+        (0.17, (0.02, 0.41), ("about 17 % of runs as long would run out", True)),
     ):
         row = replace(first, chance=chance, interval=interval)
         assert describe_risk_as_long(replace(echo.longer, rows=(row, *others))) == expected

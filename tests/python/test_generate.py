@@ -112,7 +112,7 @@ def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     ram = sum(size for letter, size in sizes.values() if letter in "bBdDC")
     assert sizes["app_heap_region"][1] == 65_536
     assert ram == 65_536 + 4
-    assert "| 65536 bytes of region aligned to 64 and 4 bytes |" in page
+    assert "| 65536 bytes of region aligned to 64 and 4 bytes of variables |" in page
 
 
 def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> None:

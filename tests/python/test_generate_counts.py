@@ -58,7 +58,7 @@ def test_a_heap_that_hands_sizes_over_counts_what_was_asked_for(tmp_path: Path) 
 def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GIVEN)
     page = (tmp_path / "code/README.md").read_text()
-    assert "| RAM | 28 bytes, and a region that the program passes: 65,536 bytes" in page
+    assert "| RAM | 28 bytes of variables, and a region that the program passes: 65,536" in page
     with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region-given"):
         generate(plan_file(PLANS["tlsf"]), tmp_path / "cxx", language="c++", options=GIVEN)
 

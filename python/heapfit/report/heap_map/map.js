@@ -350,7 +350,7 @@
                 const x = this.x(across(refused.event));
                 pen.fillStyle = this.colour("--veil");
                 pen.fillRect(x, top, left + width - x, height);
-                this.drawUpright(refused.event, "--warn", `refuses ${bytes(refused.size)}`);
+                this.drawUpright(refused.event, "--warn", `out of memory: ${bytes(refused.size)}`);
             }
         }
 

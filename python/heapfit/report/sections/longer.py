@@ -88,7 +88,7 @@ def describe_risk_as_long(longer: LongerRunTable) -> tuple[str, bool]:
         return "", False
     runs = "runs" if row.name == "1 run" else "runs as long"
     is_certain = row.interval is not None and row.interval[0] >= _LEAST_CHANCE
-    return f"{describe_chance(row)} of {runs} run out", is_certain
+    return f"{describe_chance(row)} of {runs} would run out", is_certain
 
 
 def describe_chances(row: LongerRun) -> str | None:
