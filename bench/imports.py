@@ -27,9 +27,10 @@ from heapfit.cli.printing import console
 EVENTS = 100_000
 LIVE = 2000  # blocks
 SCRIPT = """
-import os, re, sys
+import gc, os, re, sys
 from pathlib import Path
 from heapfit.importers import ImportOptions, import_file
+gc.disable()  # a collection would count for the import that it meets
 for source in sys.argv[2:]:
     os.getppid()
     import_file(Path(source), Path(sys.argv[1]), ImportOptions())

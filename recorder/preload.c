@@ -89,17 +89,12 @@ static void *note_aligned(void *block, size_t alignment, size_t size, struct sit
     return block;
 }
 
-/* The sizes of libstdc++'s emergency pool for exceptions: up to gcc 12, from gcc 13, of 32 bit. */
-static bool is_emergency_size(size_t size) {
-    return size == 72704 || size == 73728 || size == 18944;
-}
-
 INTERPOSED void *malloc(size_t size) {
     if (!enter()) {
         return next_malloc(size);
     }
     const struct site site = site_of(CALLER);
-    const bool is_runtime = is_emergency_size(size) && is_of_libstdcxx(CALLER);
+    const bool is_runtime = hfit_is_emergency_size(size) && is_of_libstdcxx(CALLER);
     if (!is_runtime && !admits(HFIT_WIRE_ALLOC, NULL, size, 0, site)) {
         return NULL;
     }

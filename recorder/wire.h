@@ -94,4 +94,9 @@ HFIT_WIRE_ASSERT(sizeof(hfit_wire_header) == 256, "a header is 256 bytes");
 HFIT_WIRE_ASSERT(sizeof(hfit_wire_record_1) == 32, "a record of version 1 is 32 bytes");
 HFIT_WIRE_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire format is little-endian");
 
+/* The sizes of libstdc++'s emergency pool for exceptions: up to gcc 12, from gcc 13, of 32 bit. */
+static inline int hfit_is_emergency_size(uint64_t size) {
+    return size == 72704 || size == 73728 || size == 18944;
+}
+
 #endif

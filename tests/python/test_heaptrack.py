@@ -131,6 +131,19 @@ def test_a_last_line_that_is_cut_is_left_out_and_told():
     assert "the file ends inside this line" in reader.damage
 
 
+@pytest.mark.parametrize(
+    ("content", "before", "served", "freed"),
+    [
+        (RAW, b"+ 18 1", b"+ 11c00 1 560e8e000000\n", b"- 560e8e000000\n"),
+        (INTERPRETED, b"+ 0", b"a 11c00 3\n+ 3\n", b"- 3\n"),
+    ],
+)
+def test_the_emergency_pool_that_heaptrack_brings_is_left_out(content, before, served, freed):
+    reader, columns = read(content.replace(before, served + before, 1) + freed)
+    assert columns == read(content)[1]
+    assert "libstdc++'s emergency pool for exceptions, 72704 B, left out" in " ".join(reader.notes)
+
+
 def test_the_names_of_sites_stay_as_plans_have_them():
     _, columns = read(INTERPRETED)
     assert columns["site"][:4] == [0x45D78195, 0x45D78195, 0x63D70516, 0x67FA7D04]

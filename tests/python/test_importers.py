@@ -307,6 +307,10 @@ def test_text_may_begin_as_bzip2_does(tmp_path, pack):
     assert operations(put(tmp_path, pack(text))) == [0]
 
 
+def test_text_may_be_indented(tmp_path):
+    assert operations(put(tmp_path, b"# heap-events 1\n  a 0 8\n\tf 0\n")) == [0, 4]
+
+
 def test_gzip_members_join(tmp_path):
     parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
     assert operations(put(tmp_path, parts)) == EVENTS

@@ -365,7 +365,8 @@ def test_tables_are_read_as_spreadsheets_write_them(separator, name):
     text = "".join(separator.join(line) + "\r\n" for line in lines)
     assert is_csv(text.encode())
     assert read(text, _engine.CsvTrace)[0]["size"] == [8, 0]
-    text = "".join(separator.join(line) + "\n" for line in [["Lower", "END", "size"], "058"])
+    lines = [["Lower", "END", name], ["0", '"5"', "8"]]
+    text = "".join(separator.join(line) + "\n" for line in lines)
     assert is_lifetimes(text.encode())
     assert read(text, _engine.LifetimeTrace)[0]["time"] == [0, 6]
 

@@ -22,6 +22,11 @@ std::string counted(std::uint64_t count, const char *one, const char *many) {
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
+std::string emergency_pool_note(Bytes size) {
+    return "libstdc++'s emergency pool for exceptions, " + std::to_string(size) +
+           " B, left out: the program did not ask for it.";
+}
+
 TraceBuilder::TraceBuilder(OnUnknown on_unknown, std::string_view unit)
     : on_unknown_(on_unknown), unit_(unit) {}
 

@@ -39,49 +39,7 @@ Op to_op(std::string_view word, std::uint64_t number) {
     refuse_line(number, "op " + quoted(word) + " is none of alloc, zeroed, aligned, resize, free");
 }
 
-void skip_blanks(std::string_view &rest) {
-    while (!rest.empty() && rest.front() == ' ') {
-        rest.remove_prefix(1);
-    }
-}
-
-// Takes a quoted field off the front of `rest`; "" inside, which no value of ours has, stays.
-std::string_view take_quoted(std::string_view &rest, std::uint64_t number) {
-    std::size_t end = rest.find('"', 1);
-    while (end != rest.npos && rest.substr(end + 1).starts_with('"')) {
-        end = rest.find('"', end + 2);
-    }
-    if (end == rest.npos) {
-        refuse_line(number, "a quoted field does not end");
-    }
-    const std::string_view field = rest.substr(1, end - 1);
-    rest.remove_prefix(end + 1);
-    return field;
-}
-
 } // namespace
-
-void CsvLines::split(std::string_view rest, std::uint64_t number) {
-    fields_.clear();
-    while (true) {
-        skip_blanks(rest);
-        if (rest.starts_with('"')) {
-            fields_.push_back(take_quoted(rest, number));
-            skip_blanks(rest);
-            if (!rest.empty() && rest.front() != separator_) {
-                refuse_line(number, "text after a quoted field");
-            }
-        } else {
-            const std::string_view text = rest.substr(0, rest.find(separator_));
-            fields_.push_back(trimmed(text));
-            rest.remove_prefix(text.size());
-        }
-        if (rest.empty()) {
-            return;
-        }
-        rest.remove_prefix(1);
-    }
-}
 
 bool CsvLines::has_column(Column column) const {
     return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
@@ -120,7 +78,7 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
 
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
     separator_ = columns_.empty() ? separator_of(line) : separator_;
-    split(line, number);
+    split_row(line, separator_, number, fields_);
     if (columns_.empty()) {
         read_columns(number);
         if (has_column(needs)) {

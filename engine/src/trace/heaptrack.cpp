@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "site_hash.h"
+#include "wire.h"
 
 namespace heapfit {
 
@@ -203,6 +204,12 @@ void HeaptrackTrace::allocate(Words &words, std::uint64_t number) {
             header_.pointer_bits = 64;
         }
     }
+    if (pool_size_ == 0 && heap_.builder().allocations() == 0 &&
+        hfit_is_emergency_size(request.size)) {
+        pool_ = request.id;
+        pool_size_ = request.size;
+        return;
+    }
     heap_.allocate(request, number);
 }
 
@@ -216,7 +223,9 @@ void HeaptrackTrace::release(Words &words, std::uint64_t number) {
         const std::uint32_t block = last_block(allocation_of(request.id, number));
         request.id = block == 0 ? no_block : block;
     }
-    heap_.release(request, number);
+    if (pool_size_ == 0 || request.id != pool_ || heap_.builder().is_live(pool_)) {
+        heap_.release(request, number);
+    }
 }
 
 std::uint32_t HeaptrackTrace::number_block(Allocation &allocation) {
@@ -256,6 +265,9 @@ std::vector<std::string> HeaptrackTrace::notes() const {
     if (is_interpreted_) {
         told.emplace_back("Of blocks of one size and call path, the last one is taken as freed: "
                           "record with heaptrack --raw to know.");
+    }
+    if (pool_size_ != 0) {
+        told.push_back(emergency_pool_note(pool_size_));
     }
     const std::vector<std::string> inferred = heap_.notes();
     told.insert(told.end(), inferred.begin(), inferred.end());

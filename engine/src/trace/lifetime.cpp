@@ -22,21 +22,9 @@ std::string_view usual_name(std::string_view name) {
 
 } // namespace
 
-void LifetimeLines::split(std::string_view line) {
-    fields_.clear();
-    while (true) {
-        const std::size_t end = line.find(separator_);
-        fields_.push_back(trimmed(line.substr(0, end)));
-        if (end == line.npos) {
-            return;
-        }
-        line.remove_prefix(end + 1);
-    }
-}
-
 void LifetimeLines::read_columns(std::string_view line, std::uint64_t number) {
     separator_ = separator_of(line);
-    split(line);
+    split_row(line, separator_, number, fields_);
     places_.fill(absent);
     for (std::size_t i = 0; i < fields_.size(); i++) {
         const std::string name = lowered(fields_[i]);
@@ -111,7 +99,7 @@ void LifetimeLines::take(std::string_view line, std::uint64_t number, TraceBuild
         read_columns(line, number);
         return;
     }
-    split(line);
+    split_row(line, separator_, number, fields_);
     if (fields_.size() != width_) {
         refuse_line(number, std::to_string(fields_.size()) + " fields where the header names " +
                                 std::to_string(width_));

@@ -24,6 +24,26 @@ std::string_view value_after(std::string_view line, std::string_view key) {
     return start == line.npos ? std::string_view{} : line.substr(start);
 }
 
+void skip_blanks(std::string_view &rest) {
+    while (!rest.empty() && rest.front() == ' ') {
+        rest.remove_prefix(1);
+    }
+}
+
+// Takes a quoted field off the front of `rest`.
+std::string_view take_quoted(std::string_view &rest, std::uint64_t number) {
+    std::size_t end = rest.find('"', 1);
+    while (end != rest.npos && rest.substr(end + 1).starts_with('"')) {
+        end = rest.find('"', end + 2);
+    }
+    if (end == rest.npos) {
+        refuse_line(number, "a quoted field does not end");
+    }
+    const std::string_view field = rest.substr(1, end - 1);
+    rest.remove_prefix(end + 1);
+    return field;
+}
+
 } // namespace
 
 void refuse_line(std::uint64_t number, const std::string &what) {
@@ -58,6 +78,29 @@ std::string_view trimmed(std::string_view field) {
         field.remove_suffix(1);
     }
     return field;
+}
+
+void split_row(std::string_view rest, char separator, std::uint64_t number,
+               std::vector<std::string_view> &fields) {
+    fields.clear();
+    while (true) {
+        skip_blanks(rest);
+        if (rest.starts_with('"')) {
+            fields.push_back(take_quoted(rest, number));
+            skip_blanks(rest);
+            if (!rest.empty() && rest.front() != separator) {
+                refuse_line(number, "text after a quoted field");
+            }
+        } else {
+            const std::string_view text = rest.substr(0, rest.find(separator));
+            fields.push_back(trimmed(text));
+            rest.remove_prefix(text.size());
+        }
+        if (rest.empty()) {
+            return;
+        }
+        rest.remove_prefix(1);
+    }
 }
 
 std::string lowered(std::string_view word) {

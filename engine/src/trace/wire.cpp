@@ -356,9 +356,7 @@ std::vector<std::string> WireTrace::notes() const {
                                "requests for an alignment above 16 MiB left out."));
     }
     if (runtime_size_ != 0) {
-        told.push_back("libstdc++'s emergency pool for exceptions, " +
-                       std::to_string(runtime_size_) +
-                       " B, left out: the program did not ask for it.");
+        told.push_back(emergency_pool_note(runtime_size_));
     }
     if (!resizing_.empty()) {
         told.push_back(counted(resizing_.size(), "resize that did not return left out.",

@@ -19,7 +19,7 @@ from heapfit.importers.stream import HEAD, ByteStream
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
 _WIRE_MAGIC = b"hfitwire"
-_TEXT_LINE = re.compile(rb"[acmrf][ \t]+[0-9]")
+_TEXT_LINE = re.compile(rb"[ \t]*[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
 _HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
 # Profiles that people take for recordings.

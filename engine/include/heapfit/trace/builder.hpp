@@ -56,6 +56,9 @@ enum class OnUnknown { refuse, drop };
 // "1 line", "2 lines": what notes begin with.
 [[nodiscard]] std::string counted(std::uint64_t count, const char *one, const char *many);
 
+// A sentence on libstdc++'s emergency pool of so many bytes, which a reader left out.
+[[nodiscard]] std::string emergency_pool_note(Bytes size);
+
 class TraceBuilder {
   public:
     // Positions are told as "<unit> <number>".

@@ -31,7 +31,6 @@ class CsvLines {
 
   private:
     [[nodiscard]] bool has_column(Column column) const;
-    void split(std::string_view rest, std::uint64_t number);
     void read_columns(std::uint64_t number);
     template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
 

@@ -80,6 +80,8 @@ class HeaptrackTrace {
     std::vector<std::uint32_t> paths_;               // the site of the innermost call of each
     std::vector<Allocation> allocations_;
     std::vector<std::uint32_t> before_;
+    std::uint64_t pool_ = 0; // the block of libstdc++'s emergency pool, asked for before all others
+    Bytes pool_size_ = 0;    // 0: there is none
     std::uint32_t unused_ = 0; // the last number that may be given anew
 };
 

@@ -46,7 +46,6 @@ class LifetimeLines {
         std::uint64_t line;
     };
 
-    void split(std::string_view line);
     void read_columns(std::string_view line, std::uint64_t number);
     [[nodiscard]] std::string_view field(Column column) const;
     [[nodiscard]] std::vector<std::string> losses() const;

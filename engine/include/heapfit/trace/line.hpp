@@ -49,6 +49,11 @@ class UnknownColumns {
     std::vector<std::string> notes_;
 };
 
+// Cuts a table's line into its fields, without the blanks and quotes around them; "" inside of
+// quotes, which no value of ours has, stays.
+void split_row(std::string_view rest, char separator, std::uint64_t number,
+               std::vector<std::string_view> &fields);
+
 // Without the blanks around it.
 [[nodiscard]] std::string_view trimmed(std::string_view field);
 
