@@ -96,6 +96,13 @@ def test_a_size_follows_the_last_colon(text, named, size):
     assert heap_of_plan(plan).plan == plan.plan
 
 
+@pytest.mark.parametrize("text", ["heap_4:4G", "tlsf:4294967296", "newlib:4294967295"])
+def test_a_heap_of_4_gib_with_its_own_statics_is_rejected_by_its_name(text: str) -> None:
+    with pytest.raises(HeapfitError, match=f"^{text}: a heap is smaller than 4 GiB"):
+        parse_heap_size(text)
+    assert parse_heap_size("heap_4:4294967295").region == 4_294_967_295
+
+
 @pytest.mark.parametrize("text", ["heap_4", "tlsf:probes=0", "heap_5", "heap_9:8K", "heap_4:x"])
 def test_a_heap_without_its_size_is_rejected(text):
     with pytest.raises(HeapfitError, match=r"HEAP:BYTES|heap_5 takes|no such heap|x"):

@@ -2,6 +2,7 @@
 """Decisions at their edges: each test fails if a limit is one unit off or a part is left out."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from heapfit import generate as heap_code
-from heapfit.checks import check
+from heapfit.checks import check, drill
 from heapfit.comparison.changed_programs import ChangedRuns
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.requests import (
@@ -25,6 +26,7 @@ from heapfit.design import portfolio
 from heapfit.design.placement import learned, stacks, tailored_plans
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
+from heapfit.errors import HeapfitError
 from heapfit.fitting import candidates, excerpt_search, holdout, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
@@ -494,3 +496,14 @@ def test_a_heap_of_a_system_has_learned_nothing(monkeypatch: pytest.MonkeyPatch)
     loaded: Any = SimpleNamespace(alignment=8)
     (candidate,) = portfolio.build_portfolio(loaded, ["heap_4"], []).candidates
     assert (candidate.name, candidate.trained_on_this_trace) == ("heap_4", False)
+
+
+def test_a_program_that_any_signal_ends_by_itself_is_not_drilled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = SimpleNamespace(program="p")
+    monkeypatch.setattr(drill, "prepare_program", lambda *_: nullcontext(program))
+    hangup = SimpleNamespace(trace="a trace", status=-1)
+    monkeypatch.setattr(drill, "record", lambda *_: hangup)
+    with pytest.raises(HeapfitError, match="p: is ended by signal 1 "):
+        drill.drill_program("plan", ["p"])

@@ -307,7 +307,7 @@ def test_the_command_writes_what_it_lists(written, folder, front):
     least = min(offers, key=lambda one: one.region)
     assert chosen.costs.time <= least.costs.time
     assert load_plan(folder / fitted["paths"]["plan"]).name == file_name(name)
-    assert f"Least time: {name} " in fitted["verdict"]
+    assert f"Chosen for time: {name} " in fitted["verdict"]
 
 
 def test_the_table_marks_members_and_tells_who_is_better(folder):
@@ -360,7 +360,7 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     quick = heapfit_json("fit", *asked, folder=folder)
     (fitted,) = quick["fits"]
     best, *others = fitted["rows"]
-    assert "Least time: " in fitted["verdict"]
+    assert "Chosen for time: " in fitted["verdict"]
     assert "above the least: R_safe +" in fitted["verdict"]
     assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
     assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]

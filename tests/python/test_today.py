@@ -381,7 +381,7 @@ def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     assert found["paths"].code is None
     assert found["now"]["is_kept"] is True
     assert found["now"]["is_foretold"] is True
-    assert found["now"]["set_to"] == found["now"]["heaps"][0]["memory"]
+    assert found["now"]["set_to"] == found["now"]["heaps"][0]["region"]
 
 
 def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):

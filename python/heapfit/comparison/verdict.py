@@ -93,7 +93,7 @@ def select_row(comparison: Comparison, pools_asked: bool = False) -> Row:
 
 def describe_preference(winner: Row, preference: str, cost: str) -> str:
     """The sentence for a plan chosen for something other than memory, with its cost."""
-    return f"Least {preference}: {_state_need(winner)}; {cost}."
+    return f"Chosen for {preference}: {_state_need(winner)}; {cost}."
 
 
 def pool_saving(winner: Row, comparison: Comparison) -> float | None:

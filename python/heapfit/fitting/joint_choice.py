@@ -73,7 +73,7 @@ def choose_for_several(
         rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
         designs, row = _prefer_of_several(designs, front, recordings, options, rivals)
         most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
-        sentence = f"Least {options.prefer}: "
+        sentence = f"Chosen for {options.prefer}: "
     loaded = recordings[most]
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, loaded)

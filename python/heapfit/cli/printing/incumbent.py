@@ -24,7 +24,7 @@ def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
 
 
 def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
-    heap = today.heap
+    heap, region = today.heap, today.costs[0].region
     yield Fields(
         {
             "heap": heap.name,
@@ -34,7 +34,7 @@ def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
             "is_foretold": today.is_foretold,
             "sentence": today.sentence(),
             "setting": heap.setting,
-            "set_to": None if today.needed is None else heap.set_to(today.needed),
+            "set_to": None if region is None else heap.set_to(region),
             "saved": today.saved,
             "saved_with_margins": today.saved_with_margins,
             "permanent": today.permanent,

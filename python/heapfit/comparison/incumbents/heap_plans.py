@@ -13,6 +13,7 @@ from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import grow_headers
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
+from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import BY_HAND, PlanFile, file_name
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
@@ -33,6 +34,8 @@ def parse_heap_size(text: str) -> PlanFile:
     if not name or "=" in size:
         raise HeapfitError(f"{text}: give the heap's size, too: HEAP:BYTES (heap_4:64K)")
     heap, setting = find_heap(name, STANDARD_ALIGNMENT), parse_size(size)
+    if heap.memory_of(setting) > LARGEST_REGION:
+        raise HeapfitError(f"{text}: a heap is smaller than 4 GiB, not {setting:,} bytes")
     heap = grow_headers(heap, [heap.memory_of(setting)])
     return make_heap_plan(heap, setting)
 
