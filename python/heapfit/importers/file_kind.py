@@ -17,16 +17,8 @@ from heapfit.importers.stream import ByteStream
 from heapfit.plan.toml_table import FileKind, read_document
 from heapfit.trace.kinds import Kind
 
-# What each kind may stand for; all else is refused with the advice below.
-_TAKEN: Final[Mapping[Kind, frozenset[Kind]]] = MappingProxyType(
-    {
-        Kind.RECORDING: frozenset({Kind.RECORDING, Kind.CAPTURE}),
-        Kind.PLAN: frozenset({Kind.PLAN}),
-        Kind.SCENARIO: frozenset({Kind.SCENARIO}),
-        Kind.PROGRAM: frozenset({Kind.PROGRAM, Kind.IMAGE}),
-        Kind.IMAGE: frozenset({Kind.IMAGE}),
-    }
-)
+# What may stand for a kind beside itself; all else is refused with the advice below.
+_STAND_INS: Final = MappingProxyType({Kind.RECORDING: Kind.CAPTURE, Kind.PROGRAM: Kind.IMAGE})
 _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
     {
         Kind.RECORDING: "heapfit fit {path} makes a plan and its C code from it",
@@ -75,7 +67,7 @@ def require_kind(path: Path, *wanted: Kind) -> Path:
     kind = classify_file(path)
     if kind is Kind.UNKNOWN and not path.exists() and shutil.which(str(path)):
         kind = Kind.PROGRAM
-    is_taken = any(kind in _TAKEN[one] for one in wanted)
+    is_taken = any(kind in (one, _STAND_INS.get(one)) for one in wanted)
     if kind is not Kind.UNKNOWN and not is_taken:
         raise HeapfitError(f"{path}: is {kind} ({advise(path, kind)})")
     return path

@@ -88,7 +88,8 @@ def guess_own_lines(head: bytes) -> Guess | None:
     for line in lines:
         if line.address is not None:
             shapes[line.shape].append(line)
-    served = max(filter(_has_size, shapes.values()), key=_likeness, default=None)
+    sized = (group for group in shapes.values() if len(group[0].numbers) > 1)
+    served = max(sized, key=_likeness, default=None)
     if served is None:
         return _guess_by_sizes(lines)
     freed = max(
@@ -144,10 +145,6 @@ def _size(line: _Line) -> str:
 
 def _describe_size(line: _Line) -> str:
     return line.describe({_size_place(line, range(len(line.numbers))): "{size}"})
-
-
-def _has_size(group: list[_Line]) -> bool:
-    return len(group[0].numbers) > 1
 
 
 def _likeness(group: list[_Line]) -> tuple[bool, int]:
