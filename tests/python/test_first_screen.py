@@ -128,10 +128,19 @@ def test_the_card_names_the_risk_of_runs_as_long_where_it_is_1_percent_or_more(e
         (0.0, (0.0, 0.01), ("", False)),
         (0.06, (0.0, 0.11), ("about 6 % of runs as long would run out", False)),
         (0.17, (0.02, 0.41), ("about 17 % of runs as long would run out", True)),
+        (0.73, (0.19, 1.0), ("at least 19 % of runs as long would run out", True)),
+        (0.25, (0.0, 0.84), ("", False)),
     ):
         row = replace(first, chance=chance, interval=interval)
         assert describe_risk_as_long(replace(echo.longer, rows=(row, *others))) == expected
     assert describe_risk_as_long(replace(echo.longer, rows=())) == ("", False)
+
+
+def test_a_chance_whose_interval_tells_nothing_is_unknown(echo, capsys):
+    first = replace(echo.longer.rows[0], chance=0.25, interval=(0.0, 0.84))
+    longer = replace(echo.longer, rows=(first,))
+    shown = table_of_longer_runs(printed(replace(echo, longer=longer), capsys))[0]
+    assert shown.split() == ["as", "long", "unknown", "0", "to", "84", "%", "-", "-", "-"]
 
 
 def test_the_page_has_the_same_rows_and_draws_them(echo):

@@ -18,6 +18,8 @@ from heapfit.report.drawing.figure import (
 from heapfit.report.drawing.number_text import NOT_MEASURED, size
 
 _LEAST_CHANCE, _MOST_CHANCE = 0.01, 0.99  # that are told as figures
+_WIDEST_INTERVAL = 0.5  # of a chance that is told as a figure
+_UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,12 @@ def _row_of(row: LongerRun) -> LongerRow:
 
 
 def describe_chance(row: LongerRun) -> str:
-    """The chance of the heap that is set, in percent."""
+    """The chance of the heap that is set, in percent, or what a wide interval leaves of it."""
     if row.chance is None:
         return NOT_MEASURED
+    low, high = row.interval or (row.chance, row.chance)
+    if high - low > _WIDEST_INTERVAL:
+        return _UNKNOWN if low < _LEAST_CHANCE else f"at least {floor(100 * low)} %"
     if row.chance < _LEAST_CHANCE:
         return "below 1 %"
     return "above 99 %" if row.chance > _MOST_CHANCE else f"about {100 * row.chance:.0f} %"
@@ -86,9 +91,12 @@ def describe_risk_as_long(longer: LongerRunTable) -> tuple[str, bool]:
     row = next(iter(longer.rows), None)
     if row is None or row.chance is None or row.chance < _LEAST_CHANCE:
         return "", False
+    chance = describe_chance(row)
+    if chance == _UNKNOWN:
+        return "", False
     runs = "runs" if row.name == "1 run" else "runs as long"
     is_certain = row.interval is not None and row.interval[0] >= _LEAST_CHANCE
-    return f"{describe_chance(row)} of {runs} would run out", is_certain
+    return f"{chance} of {runs} would run out", is_certain
 
 
 def describe_chances(row: LongerRun) -> str | None:
