@@ -25,7 +25,9 @@ from events import sources
 from page_tables import RESULTS, add_option, read_result, write_result
 
 from heapfit.cli.printing import console
+from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row, rank_rows
+from heapfit.design.front.offers import NEAR
 from heapfit.fitting.choice import Choice, choose_for_one
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
@@ -36,7 +38,8 @@ ALLOWED = 1.005  # times the best ever
 ALIGNMENTS = (4, 8)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 OWN = ("m4-1", "m4-2", "tcc-1", "lwip-echo")  # the shortest of the examples
-BY_KIND, BY_CHANGES = "0020", "0034"  # decisions by which margins rank
+# Decisions by which margins rank, and by which the last percent may cost too much.
+BY_KIND, BY_CHANGES, BY_RUNGS = "0020", "0034", "0039"
 COLUMNS = ("recording", "aligned to", "U_max, B", "best R_safe ever, B", "its plan",
            "R_safe of fit, B", "its name", "events replayed over the recording's",
            "decision")  # fmt: skip
@@ -108,7 +111,10 @@ def decision_for(choice: Choice, least: Row) -> str:
         return ""
     if least.known.changes > winner.known.changes:
         return BY_CHANGES
-    return BY_KIND if rank_rows([least, winner])[0] is winner else ""
+    if rank_rows([least, winner])[0] is winner:
+        return BY_KIND
+    is_near = choice.answer.size.region <= (1 + NEAR) * least.heap_size.region
+    return BY_RUNGS if is_near and winner.name in RUNGS else ""
 
 
 def plan_text(plan: Plan) -> str:

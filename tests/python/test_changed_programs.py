@@ -74,12 +74,25 @@ def test_sizes_always_count_and_more_blocks_up_to_a_growth_of_the_peak(loaded: L
     )
 
 
-def test_no_change_is_tried_behind_the_one_that_loses_to_a_rival(loaded: LoadedTrace) -> None:
+def test_steps_are_what_the_changes_tried_so_far_need(loaded: LoadedTrace) -> None:
     known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLACED)
     programs, need = ChangedPrograms.from_recordings([loaded]), need_of(loaded, POOLS)
-    found = programs.test(POOLS, need, known, heap_size(need, known).region)
-    assert len(found.results) < len(programs.changes)
-    assert [one.needed > 0 for one in found.results] == [False] * (len(found.results) - 1) + [True]
+    *steps, whole = programs.test_in_steps(POOLS, need, known)
+    assert whole == programs.test(POOLS, need, known)
+    assert [one.is_complete for one in (*steps, whole)] == [False] * len(steps) + [True]
+    assert [one.results for one in steps] == [whole.results[: i + 1] for i in range(len(steps))]
+    assert [one.needed for one in steps] == sorted(one.needed for one in steps)
+
+
+def test_a_region_serves_the_named_changes_alone(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, POOLS, MarginKind.PLACED)
+    programs = ChangedPrograms.from_recordings([loaded])
+    region = heap_size(need_of(loaded, POOLS), known).region
+    for one in found.counted:
+        is_served, events = programs.serve_in(POOLS, region, [one.name])
+        assert is_served == one.holds
+        assert events > 0
+    assert programs.serve_in(POOLS, 8, []) == (True, 0)
 
 
 def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:

@@ -101,8 +101,8 @@ def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
     assert plan.region == found.answer.size.region > plan.r_safe > found.excerpt.r_safe
     shown = [(row.title, row.is_of_excerpt) for row in found.references[:3]]
     assert shown == [
-        (f"fitted: {plan.plan.allocator}", False),
-        (f"fitted: {plan.plan.allocator}", True),
+        (f"fitted: {found.winner.name}", False),
+        (f"fitted: {found.winner.name}", True),
         ("FreeRTOS heap_4", True),
     ]
     assert found.references[1].region < found.references[0].region

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -16,13 +16,14 @@ from heapfit.cli.printing.parts import content_of
 from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison import reopening
 from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.work import Work
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import (
     Choice,
@@ -104,20 +105,23 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
     assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
 
 
-def test_a_plan_loses_to_a_rival_in_bytes_only_where_bytes_decide() -> None:
+def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> None:
     loaded, choice = chosen(BROKEN[0])
-    rivals: list[int | None] = []
-
-    def test(*asked: Any) -> ChangeTest:
-        rivals.append(asked[3])
-        return ChangeTest()
-
-    programs, rows = cast(ChangedPrograms, SimpleNamespace(test=test)), choice.comparison.rows
-    for is_by_memory in (True, False):
+    steps = [
+        ChangeTest((ChangeResult("a", 0.0, True, False, needed),), is_complete=needed > 80)
+        for needed in (0.0, 40.0, 90.0)
+    ]
+    programs = cast(ChangedPrograms, SimpleNamespace(test_in_steps=lambda *_: iter(steps)))
+    untried = [replace(row, changes=None, r_safe_at_least=None) for row in choice.comparison.rows]
+    comparison = replace(choice.comparison, rows=rank_rows(untried))
+    first = next(row for row in comparison.rows if not row.is_cut_to_trace)
+    for is_by_memory, tried in ((True, [40.0, 90.0]), (False, [90.0])):
         trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, is_by_memory)
-        for name in (choice.winner.name, "tailored"):
-            trials.try_row(choice.comparison, next(row for row in rows if row.name == name))
-    assert rivals == [choice.answer.size.region, None, None, None]
+        after = comparison
+        for needed in tried:
+            after = trials.try_row(after, next(row for row in after.rows if row.name == first.name))
+            tested = next(row.changes for row in after.rows if row.name == first.name)
+            assert tested is not None and tested.needed == needed
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -144,10 +148,23 @@ def test_what_is_searched_again_has_every_size_tried_if_some_are_left(
 
     monkeypatch.setattr(reopening, "measure_candidate", measure)
     monkeypatch.setattr(reopening, "try_limit", lambda *_: found)
-    programs = cast(ChangedPrograms, SimpleNamespace())
+    asked: list[set[str]] = []
+
+    def serve_in(_: object, __: int, names: set[str]) -> tuple[bool, int]:
+        asked.append(names)
+        return len(asked) == 1, 7
+
+    programs = cast(ChangedPrograms, SimpleNamespace(serve_in=serve_in))
     trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, True)
-    trials._search(replace(choice.winner, r_safe=None), choice.comparison)
+    pruned = replace(choice.winner, r_safe=None)
+    trials._search(pruned, choice.comparison)
     assert every == searches
+    row, work = trials._search(pruned, choice.comparison)
+    assert row.r_safe is None, "searched though a change fails in its limit"
+    assert work == found.work + Work(changed=7)
+    assert every == searches
+    broken = choice.winner.changes.broken if choice.winner.changes else ()
+    assert asked == [{one.name for one in broken}] * 2 != [set()] * 2
 
 
 def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(

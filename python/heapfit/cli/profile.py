@@ -22,7 +22,7 @@ from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.importers import open_trace
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_count, format_share
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
@@ -94,7 +94,8 @@ def _parts(
     yield Group("live", [Fields(_live_series(profile))])
     yield Fields({"live_blocks": series, "kind": kind_fields(kind)})
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    yield Line(f"{info.program or info.source}: {profile.events:,} events ({info.kind}, {bits})")
+    events = format_count(profile.events, "event")
+    yield Line(f"{info.program or info.source}: {events} ({info.kind}, {bits})")
     yield Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count))
     yield Line(
         f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "

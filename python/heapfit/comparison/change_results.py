@@ -32,6 +32,7 @@ class ChangeTest:
     results: tuple[ChangeResult, ...] = ()  # of those that change anything
     events: int = 0  # replayed
     margin: float = 0.0  # percent, of the plan's kind: what holds in
+    is_complete: bool = True  # False: some changes are still to be tried
 
     @property
     def needed(self) -> float:

@@ -12,7 +12,7 @@ another load. What the counted ones need beyond R_safe / U_max is the least marg
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -53,25 +53,39 @@ class ChangedPrograms:
         most = max(recordings, key=lambda one: one.profile.u_max)
         return cls(tuple(recordings), list_changes(most), most.profile.u_max, progress)
 
-    def test(
-        self, plan: Plan, r_safe: int, known: MarginBasis, rival: int | None = None
-    ) -> ChangeTest:
+    def test(self, plan: Plan, r_safe: int, known: MarginBasis) -> ChangeTest:
         """Replays a plan on every change; `r_safe`: what the recordings need of it.
 
         Where the margin has to grow, what counts is tried again, since a larger region may fail.
-        No further change is tried once a `rival` is set to less, in bytes.
         """
+        *_, tested = self.test_in_steps(plan, r_safe, known)
+        return tested
+
+    def test_in_steps(self, plan: Plan, r_safe: int, known: MarginBasis) -> Iterator[ChangeTest]:
+        """The results of `test` after each replayed change; the last is complete."""
         size = heap_size(r_safe, replace(known, changes=0.0))
-        return self._test(_TriedHeap(plan), size, rival)
+        return self._test(_TriedHeap(plan), size)
 
     def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
         """Replays a system's heap likewise; `memory`: what the recordings need of it."""
         size = heap_size(memory, replace(known, changes=0.0))
-        return self._test(_TriedHeap(heap.plan, heap), size, None)
+        *_, tested = self._test(_TriedHeap(heap.plan, heap), size)
+        return tested
 
-    def _test(self, heap: _TriedHeap, size: HeapSize, rival: int | None) -> ChangeTest:
+    def serve_in(self, plan: Plan, region: int, names: Collection[str]) -> tuple[bool, int]:
+        """True if the named changes run in a region, scaled to their peaks; and events replayed."""
+        size, events = HeapSize(region, self.u_max, self.u_max, 0), 0
+        for change in self.changes:
+            runs = self._make_runs(change, _TriedHeap(plan), size) if change.name in names else None
+            is_served = runs is None or runs.serve_in(size, 0)
+            events += 0 if runs is None else runs.events
+            if not is_served:
+                return False, events
+        return True, events
+
+    def _test(self, heap: _TriedHeap, size: HeapSize) -> Iterator[ChangeTest]:
         return try_changes(
-            self.changes, lambda one: self._make_runs(one, heap, size), size, self.u_max, rival
+            self.changes, lambda one: self._make_runs(one, heap, size), size, self.u_max
         )
 
     def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> ChangedRuns | None:
@@ -94,16 +108,15 @@ def try_changes(
     make_runs: Callable[[Change], ChangedRuns | None],
     size: HeapSize,
     u_max: int,
-    rival: int | None = None,
-) -> ChangeTest:
+) -> Iterator[ChangeTest]:
     """Replays every change in the region of `size`, and where that grows, in the larger one.
 
-    `make_runs` gives the recordings of a change, None if it changes none; `u_max` is their peak
-    without it.
+    Yields the results so far after each change, and at last all. `make_runs` gives the recordings
+    of a change, None if it changes none; `u_max` is their peak without it.
     """
     margin, results = size.margin, dict[str, ChangeResult]()
-    events, asked, is_lost = 0, list(changes), False
-    while asked and not is_lost:
+    events, asked = 0, list(changes)
+    while asked:
         tried_in, unproven = replace(size, margin=margin), []
         for change in asked:
             runs = make_runs(change)
@@ -113,14 +126,12 @@ def try_changes(
             margin = max(margin, result.needed)
             results[change.name] = _join(results.get(change.name), result)
             events += runs.events
-            is_lost = rival is not None and size.region_with(margin) > rival
-            if is_lost:
-                break
             is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
             unproven += [] if is_proven else [change]
+            yield ChangeTest(tuple(results.values()), events, size.margin, is_complete=False)
         is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC
         asked = [] if is_settled else unproven
-    return ChangeTest(tuple(results.values()), events, size.margin)
+    yield ChangeTest(tuple(results.values()), events, size.margin)
 
 
 def _try_change(

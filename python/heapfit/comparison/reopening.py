@@ -2,18 +2,21 @@
 """The winner tried on changed programs, and pruned rows searched again where that costs it the win.
 
 A plan is pruned once it is known to need more than the best. Where changes of the program raise
-the best one's margin, or forbid to advise it, a pruned plan may be the best.
+the best one's margin, or forbid to advise it, a pruned plan may be the best. One that fails with a
+change that broke another plan, in the largest region in which it would be the best, is not.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
 from heapfit.comparison.incumbents.heaps import RUNGS
-from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
 from heapfit.comparison.measuring import (
     Ground,
     Precision,
@@ -22,7 +25,7 @@ from heapfit.comparison.measuring import (
     try_limit,
 )
 from heapfit.comparison.row import Row, rank_rows, with_work_of
-from heapfit.comparison.verdict import select_row
+from heapfit.comparison.verdict import select_row, verdict_rows
 from heapfit.comparison.work import Work
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -38,22 +41,32 @@ class ChangeTrials:
     pools: bool  # rows whose blocks were counted on the recording may be named
     is_by_memory: bool  # a row that another beats in bytes is not named, but for RUNGS
     progress: Progress = ignore_progress
+    started: dict[str, Iterator[ChangeTest]] = field(default_factory=dict)  # by row
 
     def try_row(self, comparison: Comparison, row: Row) -> Comparison:
-        """The comparison, ranked anew, with one row tried; it has a region."""
+        """The comparison, ranked anew, with changes tried on one row until another needs less.
+
+        The row has a region. It may be tried on, where it stopped, once the others need more.
+        """
         assert row.r_safe is not None, "only a row with a region can win"
-        rivals = [
-            one.heap_size.region
-            for one in comparison.rows
-            if one.changes is not None and one.heap_size and not one.known.is_trace_specific
-        ]
-        may_lose = self.is_by_memory and row.name not in RUNGS
-        rival = min(rivals, default=None) if may_lose else None
-        tested = self.programs.test(row.plan, row.r_safe, row.known, rival)
-        work = Work(changed=tested.events)
+        if row.name not in self.started:
+            self.started[row.name] = self.programs.test_in_steps(row.plan, row.r_safe, row.known)
+        rival, before = self._find_rival(comparison, row), row.changes or ChangeTest()
+        for tested in self.started[row.name]:
+            size = heap_size(row.r_safe, replace(row.known, changes=tested.needed))
+            if rival is not None and size.region > rival:
+                break
+        work = Work(changed=tested.events - before.events)
         tried = replace(row, changes=tested, work=row.work + work)
         comparison = _replace_row(comparison, row, tried, work)
         return self._reopen(comparison) if tested.needed > 0 else comparison
+
+    def _find_rival(self, comparison: Comparison, row: Row) -> int | None:
+        """The least region of another row that may be named; None if bytes do not decide."""
+        others = (one for one in verdict_rows(comparison) if one is not row and self._may_win(one))
+        sizes = [one.heap_size.region for one in others if one.heap_size is not None]
+        is_by_bytes = self.is_by_memory and row.name not in RUNGS
+        return min(sizes, default=None) if is_by_bytes else None
 
     def _reopen(self, comparison: Comparison) -> Comparison:
         """Searches pruned rows that may need less than the best row does now."""
@@ -63,9 +76,12 @@ class ChangeTrials:
             comparison = _replace_row(comparison, row, found, work)
         return comparison
 
+    def _may_win(self, row: Row) -> bool:
+        return not row.is_searched_further and (self.pools or not row.is_cut_to_trace)
+
     def _is_pruned(self, row: Row) -> bool:
-        may_win = not row.is_searched_further and (self.pools or not row.is_cut_to_trace)
-        return may_win and row.r_safe is None and row.r_safe_at_least is not None
+        is_pruned = row.r_safe is None and row.r_safe_at_least is not None
+        return is_pruned and self._may_win(row)
 
     def _search(self, row: Row, comparison: Comparison) -> tuple[Row, Work]:
         """A pruned row, searched if it may be the best; and the work that took."""
@@ -76,16 +92,28 @@ class ChangeTrials:
             return row, Work()
         one = Candidate(row.name, row.plan, row.reason, row.trained_on_this_trace, heap=row.heap)
         ground = Ground(comparison.u_max, comparison.base_alignment, threads=self.loaded.threads)
-        events = find_events(one, self.loaded)
-        if limit is not None:
+        events, work = find_events(one, self.loaded), Work()
+        if size is not None and limit is not None:
             tried = try_limit(one, events, ground, limit)
             if tried.r_safe_at_least is not None:
                 return with_work_of(tried, row), tried.work
+            broken = _list_broken(comparison)
+            is_served, changed = self.programs.serve_in(row.plan, size.region - UNIT, broken)
+            work = tried.work + Work(changed=changed)
+            if not is_served:
+                return replace(row, work=row.work + work), work
         found = measure_candidate(one, events, ground, self.precision, self.progress)
         if rows_to_refine({0: found}, len(events), self.precision):
             every = replace(self.precision, every_size=True)
             found = with_work_of(measure_candidate(one, events, ground, every), found)
-        return with_work_of(found, row), found.work
+        work += found.work
+        return replace(found, work=row.work + work), work
+
+
+def _list_broken(comparison: Comparison) -> set[str]:
+    """The changes that a row needed more for than the margin of its kind."""
+    tested = [row.changes for row in comparison.rows if row.changes is not None]
+    return {one.name for changes in tested for one in changes.broken}
 
 
 def _replace_row(comparison: Comparison, before: Row, row: Row, work: Work) -> Comparison:

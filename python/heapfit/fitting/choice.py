@@ -99,7 +99,8 @@ def choose_for_one(
         preferred = _apply_preference(comparison, loaded, options, rivals, preferring)
         if preferred[1].r_safe is None:
             raise_no_region(name, comparison.u_max)
-        if preferred[1].changes is not None:
+        tested = preferred[1].changes
+        if tested is not None and tested.is_complete:
             break
         comparison = trials.try_row(comparison, preferred[1])
     comparison, winner, sentence = preferred

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
@@ -108,11 +106,3 @@ class FitChoices(TypedDict, total=False):
     front: bool
     allocators: tuple[str, ...]
     sram: Sram | None
-
-
-def heap_by_option(now: str, alignment: int) -> SystemHeap:
-    """The heap that --now names; HeapfitError, with the option's name, if there is no such."""
-    try:
-        return find_heap(now, alignment)
-    except HeapfitError as error:
-        raise HeapfitError(f"--now: {error}") from error

@@ -88,7 +88,7 @@ def measure_reference_heaps(
         changes = None if selection.today is None else selection.today.changes
         needed = 0.0 if changes is None else changes.needed
         references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
-    title = f"fitted: {choice.winner.plan.allocator}"
+    title = f"fitted: {choice.winner.name.partition(':')[0]}"
     fitted = _refer_to_row(choice, choice.winner, title, ReferenceKind.FITTED)
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised

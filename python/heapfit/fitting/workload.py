@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
-from heapfit.fitting.options import FitOptions, heap_by_option
+from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning
@@ -55,7 +56,7 @@ class Request:
     def incumbent(self) -> SystemHeap | None:
         """The heap that the options name; HeapfitError if there is no such."""
         options = self.options
-        return None if options.now is None else heap_by_option(options.now, options.alignment)
+        return None if options.now is None else find_heap(options.now, options.alignment)
 
 
 @dataclass(frozen=True, slots=True)

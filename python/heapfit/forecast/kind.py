@@ -21,6 +21,7 @@ from heapfit.forecast.growth import GrowingPart, find_growth, follow_groups, gro
 from heapfit.forecast.period import find_period
 from heapfit.forecast.trend import Trend, find_trend, rank_correlation
 from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
+from heapfit.plan.quantities import format_count
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -95,7 +96,8 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
     windows = cut_windows(profile, WINDOWS)
     if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
-        reason = f"{profile.events:,} events; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+        events = format_count(profile.events, "event")
+        reason = f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
         return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
     groups = follow_groups(trace, windows)

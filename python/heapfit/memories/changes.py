@@ -65,7 +65,7 @@ def try_changed_programs(ground: Ground, point: Point, size: HeapSize) -> Placed
         return ChangedRuns([_PlacedRun(trial, *one) for one in joined], scaled)
 
     changes = change_sizes(_heaviest_inside(before, point, bits))
-    test = try_changes(changes, make_runs, size, size.u_max)
+    *_, test = try_changes(changes, make_runs, size, size.u_max)
     counted = [(shares.get(one.name, 1.0), one.name) for one in test.counted]
     return PlacedChanges(test, *min(counted, default=(1.0, "")))
 

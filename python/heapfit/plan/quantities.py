@@ -68,14 +68,25 @@ def parse_share(text: str) -> float:
 
 
 def format_share(share: float) -> str:
-    """A share of one in percent, to a tenth; below one to two digits.
+    """A share of one in percent, to a tenth; below one to two digits, down to 0.0001.
 
-    >>> [format_share(one) for one in (0, 1, 0.0345, -0.2, 0.0052, 1e-6)]
-    ['0 %', '100 %', '3.5 %', '-20.0 %', '0.52 %', '0.0001 %']
+    >>> [format_share(one) for one in (0, 1, 0.0345, -0.2, 0.0052, 1e-6, 1e-100)]
+    ['0 %', '100 %', '3.5 %', '-20.0 %', '0.52 %', '0.0001 %', '<0.0001 %']
     """
     if share in (0, 1):
         return f"{100 * share:.0f} %"
+    if 0 < share < 1e-6:
+        return "<0.0001 %"
     return f"{100 * share:.2g} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"
+
+
+def format_count(count: int, noun: str) -> str:
+    """A number of things, whose noun has its plural with an s.
+
+    >>> format_count(1, "event"), format_count(2_000, "event")
+    ('1 event', '2,000 events')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def require_alignment(alignment: object) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.plan.quantities import format_count
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace, prefix_errors
 from heapfit.trace.tabular import Tabular
@@ -44,8 +45,8 @@ class Profile(Tabular):
 
     def __str__(self) -> str:
         return (
-            f"profile: {int(self.allocations.sum()):,} allocations of {len(self.sizes):,} sizes, "
-            f"at most {self.u_max:,} B live"
+            f"profile: {format_count(int(self.allocations.sum()), 'allocation')} of "
+            f"{format_count(len(self.sizes), 'size')}, at most {self.u_max:,} B live"
         )
 
     def to_arrow(self) -> pa.Table:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
+from heapfit.plan.quantities import format_count
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -121,7 +122,7 @@ class Trace(Tabular):
     def __str__(self) -> str:
         info = self.info
         pointers = f", recorded on {info.pointer_bits} bit" if info.pointer_bits else ""
-        return f"trace {source_name(self.path)}: {info.events:,} events{pointers}"
+        return f"trace {source_name(self.path)}: {format_count(info.events, 'event')}{pointers}"
 
     @property
     def largest_alignment(self) -> int:

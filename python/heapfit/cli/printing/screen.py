@@ -23,6 +23,7 @@ from heapfit.fitting.answer import Answer
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import LongerRun, LongerRunTable
+from heapfit.plan.quantities import format_count
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections.longer import describe_chance, describe_chances
 
@@ -76,10 +77,9 @@ def first_screen(fit: Fit, is_whole: bool) -> Iterator[Part]:
 
 def _title(fit: Fit) -> str:
     profile = fit.profile
-    allocations = int(profile.operations[:3].sum())
-    events = (
-        f"{allocations:,} allocations of {len(profile.sizes):,} sizes in {profile.events:,} events"
-    )
+    allocations = format_count(int(profile.operations[:3].sum()), "allocation")
+    sizes = format_count(len(profile.sizes), "size")
+    events = f"{allocations} of {sizes} in {format_count(profile.events, 'event')}"
     if len(fit.runs) > 1:
         return f"{_count_runs(len(fit.runs))}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits

@@ -9,7 +9,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_count, format_share
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
 # 2.2 % of U_max by timing alone, so less than this is no more than another run.
@@ -146,7 +146,7 @@ class IncumbentVerdict:
 
     def _count_wins(self) -> str:
         less = sum(pair.saves for pair in self.pairs)
-        return f"{less} of {len(self.pairs)} recording{'s' if len(self.pairs) > 1 else ''}"
+        return f"{less} of {format_count(len(self.pairs), 'recording')}"
 
     def _bar(self) -> str:
         if self.is_preferred is not None:

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from heapfit.checks.run import run_recording
 from heapfit.comparison.failure_share import bound_failures, share_risk
+from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.fitting.fit import Resources, WritePage, fit
-from heapfit.fitting.options import FitOptions, heap_by_option
+from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import (
     IncumbentFirmware,
@@ -280,5 +281,5 @@ def _find_incumbent(
     """The firmware with the incumbent heap; HeapfitError if there is no such heap."""
     if options.now is None:
         return None
-    heap = heap_by_option(options.now, load_plan(plan).plan.alignment)
+    heap = find_heap(options.now, load_plan(plan).plan.alignment)
     return IncumbentFirmware(heap, replace(firmware, build=options.build_now))
