@@ -31,12 +31,13 @@ def run(*words: str, folder: Path) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        trace = record(["ls", "/"], folder / "ls.parquet", RecordOptions(depth=4)).trace
+        quiet = ["sort", "/dev/null"]  # asks for memory and prints nothing
+        trace = record(quiet, folder / "sort.parquet", RecordOptions(depth=4)).trace
         assert trace is not None
         holdings = holdings_by_site(load_trace(trace), View.PEAK)
         total = sum(one.holder.size for one in holdings.samples)
-        (folder / "ls.pb.gz").write_bytes(export_holdings(holdings, Export.PPROF))
-        told = run("go", "tool", "pprof", "-top", "-unit=B", "ls.pb.gz", folder=folder)
+        (folder / "sort.pb.gz").write_bytes(export_holdings(holdings, Export.PPROF))
+        told = run("go", "tool", "pprof", "-top", "-unit=B", "sort.pb.gz", folder=folder)
         shown = re.search(r"([\d.]+)B total", told)
         assert shown and float(shown[1]) == total, told
         print(f"go tool pprof: {total:,} B, as `sites` has them")
@@ -53,7 +54,7 @@ def open_in_speedscope(folder: Path, folded: bytes) -> set[str]:
     page = folder / "node_modules/speedscope/dist/release/index.html"
     content = base64.b64encode(folded).decode()
     script = folder / "profile.js"
-    script.write_text(f"speedscope.loadFileFromBase64('ls.folded', '{content}')")
+    script.write_text(f"speedscope.loadFileFromBase64('sort.folded', '{content}')")
     with Chromium(folder / "profile", 1400, 4000) as browser:
         url = f"{page.as_uri()}#view=sandwich&localProfilePath={str(script).lstrip('/')}"
         browser.ask("Page.navigate", url=url)

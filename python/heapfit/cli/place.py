@@ -137,7 +137,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield from paragraph(
         "Accesses are as told by --hot, one number for each call site."
         if command.hot
-        else "How often a block is accessed is unknown, so no time is told."
+        else "How often a block is accessed is unknown, so no time is estimated."
     )
     for one in placing.demands:
         yield from note_parts(one.loaded.trace.info, one.name)

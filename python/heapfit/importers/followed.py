@@ -18,7 +18,7 @@ from heapfit import _engine
 _LOST = re.compile(r"^([\d,]+) events? (?:is|are) missing in ")
 _UNRECORDED = 40  # offset of the count in a header of recorder/wire.h
 _MOST_AT_ONCE = 16 << 20  # bytes of a log
-_CHUNKS = 32  # of a batch: some 100,000 events, whose memory the next batch takes again
+_CHUNKS = 4  # of a batch: some 15,000 events, which the caches hold and the next batch replaces
 
 
 class FollowedRecording(Protocol):
