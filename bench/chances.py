@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from page_tables import add_option, write_result
 
+from heapfit import _engine
 from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
@@ -33,7 +34,7 @@ from heapfit.fitting.verify.survival import Survival, find_surviving_size
 from heapfit.forecast.extremes import SHAPES
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
 from heapfit.forecast.log.clock import Clock
-from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
@@ -295,13 +296,10 @@ def judge_log(what: str, random: Random) -> bool | None:
 
 def judge_reserve(times: int, random: Random) -> bool | None:
     """960 states of free bytes, exponential below 200,000 B; lows of windows are known exactly."""
-    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
-    reserve = next((one for one in found.reserves if one.times == times), None)
+    reserve = read_reserve(200_000, times, random)
     if reserve is None:
         return None
-    each = 864 / found.windows  # states of a window
-    level = 200_000 + 4_000 * log(1 - 0.9 ** (1 / (times * found.windows * each)))
-    return reserve.low <= level <= reserve.high
+    return reserve.low <= 200_000 + 4_000 * log(1 - 0.9 ** (1 / (864 * times))) <= reserve.high
 
 
 # ---- pools and traffic
@@ -382,38 +380,63 @@ def judge_memory(random: Random) -> bool:
 # ---- estimates, which are printed without a bound
 
 
-def exceed_region(shape: float | None, times: float, chance: float, random: Random) -> float:
+Told = tuple[float, float]  # the chance that is told, and what comes
+
+
+def exceed_region(shape: float | None, times: float, chance: float, random: Random) -> Told:
     """The chance that a longer run exceeds the region for this one."""
     law = draw_law(random, shape)
     found = LongerRuns(0, law.draw(random, 48, 0), 48.0).forecast(times, chance)
     assert isinstance(found, Forecast)
-    return law.chance(found.region, 48 * times)
+    return chance, law.chance(found.region, 48 * times)
 
 
-def exceed_reserve(times: int, random: Random) -> float | None:
-    found = read_free_bytes(200_000 - 4_000 * random.exponential(size=960))
-    reserve = next((one for one in found.reserves if one.times == times), None)
-    if reserve is None:
+def exceed_reserve(times: int, random: Random) -> Told | None:
+    """The chance that less is left than nine of ten runs are told to leave."""
+    reserve = read_reserve(200_000, times, random)
+    return None if reserve is None else (0.1, chance_below(reserve.free, 200_000, times))
+
+
+def use_all(times: int, random: Random) -> Told | None:
+    """The chance that memory runs out, in logs of which 3 of 10 runs use all."""
+    most = -4_000 * log(1 - 0.7 ** (1 / (864 * times)))
+    reserve = read_reserve(most, times, random)
+    if reserve is None or reserve.free > 0:  # then it is not printed
         return None
-    return 1 - (1 - exp((reserve.free - 200_000) / 4_000)) ** (864 * times)
+    return reserve.chance, chance_below(0, most, times)
 
 
-def refuse_in_recording(random: Random) -> float:
+def read_reserve(most: float, times: int, random: Random) -> Reserve | None:
+    """What a log of 960 states says of such runs: exponential below `most` free bytes."""
+    found = read_free_bytes(most - 4_000 * random.exponential(size=960))
+    return next((one for one in found.reserves if one.times == times), None)
+
+
+def chance_below(free: float, most: float, times: int) -> float:
+    """The chance that one of the states of such a run has less free."""
+    return 1 - (1 - exp((free - most) / 4_000)) ** (864 * times)
+
+
+def refuse_in_recording(random: Random) -> Told:
     """A count for one refusal in ten recordings, tried on another recording."""
     demand = poisson_demand(random)
     found = least_count(demand, 1 + log(1 - 0.1) / demand.requests)
-    return float(poisson_demand(random).peak > found.count)
+    return 0.1, float(poisson_demand(random).peak > found.count)
+
+
+def refuse_bursts(count: int, random: Random) -> Told:
+    """The model of bursts, of requests that come one by one."""
+    return run_out(poisson_demand(random), count).in_bursts, _engine.erlang_b(count, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A chance that is told without an interval, in percent, and what came."""
+    """A chance that is told without an interval, and of what it is made here."""
 
     name: str
     commands: str
     model: str
-    told: float
-    judge: Callable[[Random], float | None]
+    judge: Callable[[Random], Told | None]
     is_slow: bool = False
 
 
@@ -423,17 +446,28 @@ def list_estimates() -> list[Estimate]:
     return [
         *(
             say("bytes for, runs out", "fit", f"48 independent maxima, {words}; {times} x",
-                100 * chance, partial(exceed_region, shape, times, chance))
+                partial(exceed_region, shape, times, chance))
             for words, shape in (("of any shape", None), ("Gumbel's", GUMBEL))
             for times in (10, 100) for chance in CHANCES
         ),
         *(
-            say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x", 10,
+            say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x",
                 partial(exceed_reserve, times))
             for times in (1, 10)
         ),
+        *(
+            say("memory runs out in", "forecast", f"960 exponential states, {times} x",
+                partial(use_all, times))
+            for times in (1, 10)
+        ),
         say("at most with a chance of, a recording", "settings",
-            "Poisson arrivals, 10 live in the mean", 10, refuse_in_recording, is_slow=True),
+            "Poisson arrivals, 10 live in the mean", refuse_in_recording, is_slow=True),
+        *(
+            say("bursts", "size, settings",
+                f"Poisson arrivals, 10 live in the mean, {count} buffers",
+                partial(refuse_bursts, count), is_slow=True)
+            for count in (10, 18)
+        ),
     ]  # fmt: skip
 
 
@@ -578,9 +612,9 @@ ESTIMATES = ("estimate", "printed by", "made of", "told, %", "made", "came, %")
 
 def row_of_estimate(one: Estimate, trials: int) -> tuple[object, ...]:
     random = np.random.default_rng(1)
-    came = [found for _ in range(trials) if (found := one.judge(random)) is not None]
-    mean = 100 * float(np.mean(came))
-    return one.name, one.commands, one.model, f"{one.told:g}", len(came), f"{mean:.1f}"
+    found = [made for _ in range(trials) if (made := one.judge(random)) is not None]
+    told, came = 100 * np.mean(found, axis=0)
+    return one.name, one.commands, one.model, f"{told:.3g}", len(found), f"{came:.1f}"
 
 
 def main() -> int:

@@ -131,6 +131,13 @@ def test_every_long_recording_is_replayed_and_its_refusal_noted() -> None:
     assert not excerpt_search._note_refused(views[:1], choice, ignore_progress)
 
 
+def test_between_a_region_that_fails_and_one_that_serves_the_served_one_is_taken() -> None:
+    for needs in range(1_100, 2_000, 100):
+        view: Any = View(needs)
+        found = excerpt_search._find_least_within(view, Plan("x"), 1_000, 2_000, ignore_progress)
+        assert needs <= found <= needs + (2_000 - 1_000) / 4 + 8
+
+
 # ---- several recordings
 
 
@@ -285,6 +292,31 @@ def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
 
 
 # ---- heaps, code and logs
+
+
+def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def row(name: str, changes: float = 0.0, *, is_cut: bool = False) -> SimpleNamespace:
+        known = replace(KNOWN, changes=changes)
+        return SimpleNamespace(name=name, is_cut_to_trace=is_cut, known=known)
+
+    rows = [
+        row("kept"),
+        row("unserved"),
+        row("large"),
+        row("cut", is_cut=True),
+        row("specific", 99),
+    ]
+    needs = {"kept": 90_304, "unserved": None, "large": 91_000, "cut": 90_304, "specific": 90_304}
+    monkeypatch.setattr(incumbent, "measures_of", lambda *_: None)
+    choice: Any = SimpleNamespace(
+        needs=needs, comparison=SimpleNamespace(rows=rows), answer=SimpleNamespace(known=KNOWN),
+        shown=None,
+    )  # fmt: skip
+    most = heap_size(90_304, KNOWN).region
+    offers = incumbent._Judge([], [], choice, FitOptions()).row_offers(most)
+    assert [(one.name, one.region) for one in offers] == [("kept", most)]
 
 
 @pytest.mark.parametrize(

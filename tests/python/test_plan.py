@@ -254,6 +254,17 @@ def test_a_peak_below_the_traces_own_and_r_min_above_r_safe_contradict(
     ]
 
 
+@pytest.mark.parametrize("r_safe", [22_528, 22_527], ids=["all", "a quantile"])
+def test_a_region_below_the_peak_it_is_for_contradicts(path: Path, r_safe: int) -> None:
+    edit(path, "r_min = 22976", f"peak = 23041\nr_safe = {r_safe}")
+    if r_safe < 22_528:
+        assert load_plan(path).region == 23_040
+        return
+    assert refusals(path) == ["region: 23040 is below the 23041 live bytes of peak (raise it)"]
+    edit(path, "peak = 23041", "peak = 23040")
+    assert load_plan(path).region == 23_040
+
+
 def test_the_command_line_tells_each_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(WRONG)
     done = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)

@@ -6,12 +6,13 @@ import math
 import numpy as np
 import pytest
 
+from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import ignore_progress
-from heapfit.sizing.demand import measure_demand, smallest_that_fits
+from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import (
     extrapolate_count,
@@ -51,6 +52,16 @@ def test_shares_are_those_of_the_law(demand, count):
     found = run_out(demand, count)
     assert found.share == pytest.approx(expected, rel=0.12)
     assert found.time_share == pytest.approx(expected, rel=0.12)
+    refused = _engine.erlang_b(count, 10)  # where a full pool refuses
+    assert found.independent == pytest.approx(refused, rel=0.12)
+    assert found.in_bursts == pytest.approx(refused, rel=0.25)
+
+
+def test_requests_of_three_units_are_as_many_of_a_third_of_the_pool():
+    needs = np.array([[0, 0, 0, 1, 0, 0, 1]])  # two requests of three units, live at once
+    demand = Demand(needs, needs[0], 0.5)
+    assert demand.spread == (1.5, 1.5**2)
+    assert run_out(demand, 3).independent == pytest.approx(_engine.erlang_b(1, 0.5))
 
 
 def test_one_stretch_tells_nothing_of_how_much_stretches_differ():

@@ -76,6 +76,11 @@ NESTED = function(
 )  # fmt: skip
 
 
+def test_a_loop_whose_body_has_no_instruction_that_stays_runs_as_often_as_its_mark_says() -> None:
+    two_ways_back = function(PLAIN, to(4), to(0), RETURN, Flow(jump=0, falls_through=False))
+    assert path(two_ways_back, marked(0, 1, 5)) == PathCost(3 * 5 + 3 + 1)
+
+
 def test_an_inner_loop_runs_anew_each_time_the_outer_one_does() -> None:
     inner = marked(3, 5, 4, depth=2)
     assert path(NESTED, marked(1, 7, 3), inner) == PathCost(3 * (4 + 4 * 3 + 1) + 2)

@@ -342,6 +342,11 @@ def _check_region(top: Table, plan_file: PlanFile) -> None:
                 "(`heapfit compare TRACE --plan` prints the region it needs)"
             )
             top.read_or_note(None, top.reject, key, reason)
+    peak, region, r_safe = plan_file.peak or 0, plan_file.region, plan_file.r_safe
+    serves_all = r_safe is None or r_safe >= plan_file.u_max  # not a quantile of the recordings
+    if region is not None and smallest <= region < peak and serves_all:
+        reason = f"{region} is below the {peak} live bytes of peak (raise it)"
+        top.read_or_note(None, top.reject, "region", reason)
 
 
 def _check_figures(top: Table, plan_file: PlanFile) -> None:

@@ -71,10 +71,17 @@ class Demand:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Mean and variance of the units that requests need."""
+        """Mean and variance of the units that requests find live: those needed but their own."""
         units, counts = np.arange(self.needs.shape[1]), self.needs.sum(axis=0)
-        mean = float(counts @ units) / max(self.requests, 1)
-        return mean, float(counts @ (units - mean) ** 2) / max(self.requests, 1)
+        needed = self.own_units * (self.mean_live + 1)
+        variance = float(counts @ (units - needed) ** 2) / max(self.requests, 1)
+        return self.own_units * self.mean_live, variance
+
+    @property
+    def own_units(self) -> float:
+        """Units of a block on average: of those that a request needs it has one itself."""
+        units = self.needs.sum(axis=0) @ np.arange(self.needs.shape[1])
+        return float(units) / max(self.requests, 1) / (self.mean_live + 1)
 
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""

@@ -44,7 +44,7 @@ class RunOut:
     time_share: float | None  # of the time in which all of it is taken; None without times
     requests: float  # to the pool in a recording
     requests_a_day: float | None  # None without times
-    independent: float  # share by Erlang-B, of requests that come one by one
+    independent: float  # share by Erlang-B, of requests that come one by one, each of some units
     in_bursts: float  # share by Hayward's model, of bursts as the trace has them
 
     def count_refused(self, share: float) -> tuple[float, str]:
@@ -96,6 +96,7 @@ def run_out(demand: Demand, count: int) -> RunOut:
     """How often a pool of `count` units runs out in the trace."""
     share = demand.share_above(count)
     lowest, highest = interval(share, demand.shares_above(count), rarest_shown(demand))
+    live, variance = demand.spread
     return RunOut(
         count=count,
         share=share,
@@ -105,8 +106,8 @@ def run_out(demand: Demand, count: int) -> RunOut:
         time_share=demand.time_share_from(count),
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
-        independent=block_share(count, demand.spread[0], demand.spread[0]),
-        in_bursts=block_share(count, *demand.spread),
+        independent=block_share(count, live, live * demand.own_units),
+        in_bursts=block_share(count, live, variance),
     )
 
 
