@@ -87,7 +87,7 @@ def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
         yield Line("")
         yield Table(_CURVE_COLUMNS, [sized for sized in sizing.curve if sized.memory is not None])
     yield Line(
-        "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. Without"
+        "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. "
+        "Without one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool)."
     )
-    yield Line("one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool).")
     yield Line("hold-out: share refused in as many other runs, which took no part in the sizing.")
