@@ -62,17 +62,17 @@ def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
 
 
 def _row_of(row: LongerRun) -> LongerRow:
-    cells = describe_chance(row), describe_chances(row) or NOT_MEASURED
+    cells = describe_chance(row) or NOT_MEASURED, describe_chances(row) or NOT_MEASURED
     if row.needed is None:
         return LongerRow(row.name, *cells, NOT_MEASURED, NOT_MEASURED)
     interval = f"{size(row.needed.low)} to {size(row.needed.high)}"
     return LongerRow(row.name, *cells, size(row.needed.region), interval)
 
 
-def describe_chance(row: LongerRun) -> str:
-    """The chance of the heap that is set, in percent."""
+def describe_chance(row: LongerRun) -> str | None:
+    """The chance of the heap that is set, in percent; None where it is not forecast."""
     if row.chance is None:
-        return NOT_MEASURED
+        return None
     if row.chance < _LEAST_CHANCE:
         return "below 1 %"
     return "above 99 %" if row.chance > _MOST_CHANCE else f"about {100 * row.chance:.0f} %"
