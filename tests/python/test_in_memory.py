@@ -84,6 +84,7 @@ def test_a_wrong_event_is_named(tmp_path, events, said):
         ({"op": [0], "object": [0], "sizes": [8]}, "column sizes: .*did you mean 'size'"),
         ({"op": [0], "object": [0], "size": [-8]}, "column size, row 0: -8 is no uint64"),
         ({"op": [0], "object": [0], "size": [1.5]}, "column size, row 0: 1.5 is no uint64"),
+        ({"op": [0], "object": [7], "size": [8]}, "column object: .*from_events takes"),
     ],
 )
 def test_a_wrong_column_is_named(tmp_path, columns, said):

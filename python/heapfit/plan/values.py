@@ -12,11 +12,15 @@ from heapfit.plan.quantities import parse_size
 def parse_values(typed: str, settings: str, what: str) -> dict[str, int]:
     """The values in "coalesce=0,alignment=4", the part of `typed` after its colon.
 
+    They may also be parted by colons, as in the names of rows.
+
     >>> parse_values("fixed_pool:block_size=2K", "block_size=2K", "TUNABLE")
     {'block_size': 2048}
+    >>> parse_values("tlsf:second_level=2:probes=0", "second_level=2:probes=0", "TUNABLE")
+    {'second_level': 2, 'probes': 0}
     """
     values = {}
-    for setting in filter(None, settings.split(",")):
+    for setting in filter(None, settings.replace(":", ",").split(",")):
         name, _, value = setting.partition("=")
         try:
             values[name] = parse_size(value)

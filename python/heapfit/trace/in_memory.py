@@ -23,6 +23,7 @@ Event: TypeAlias = (
 
 _REQUIRED = ("op", "object", "size")
 _FIELDS = (2, 4)  # of an event, at least and at most
+_OWN_NAMES = "from_events takes blocks by any name"
 
 
 def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | None = None) -> Trace:
@@ -60,6 +61,9 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
         if name not in table.column_names:
             raise HeapfitError(f"column {name}: is missing (a trace needs {', '.join(_REQUIRED)})")
     columns = {name: _read_column(table[name], name) for name in table.column_names}
+    born = columns["object"][columns["op"] <= Op.ALIGNED]
+    if not np.array_equal(born, np.arange(len(born))):
+        raise HeapfitError(f"column object: is not 0, 1, 2, ... at the allocations ({_OWN_NAMES})")
     parts = (
         {name: values[first : first + BATCH] for name, values in columns.items()}
         for first in range(0, table.num_rows, BATCH)
@@ -132,7 +136,8 @@ def _parse_text(text: str | None, name: str, row: int) -> int:
     try:
         return int(text or "0", 16 if name == "site" else 10)
     except ValueError as error:
-        raise HeapfitError(f"column {name}, row {row}: {text!r} is no number") from error
+        hint = f" ({_OWN_NAMES})" if name == "object" else ""
+        raise HeapfitError(f"column {name}, row {row}: {text!r} is no number{hint}") from error
 
 
 def _cast(values: NDArray[Any], name: str) -> NDArray[Any]:

@@ -64,17 +64,20 @@ def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
 
 
 def _row_of(row: LongerRun) -> LongerRow:
-    cells = describe_chance(row), describe_chances(row) or NOT_MEASURED
+    cells = describe_chance(row) or NOT_MEASURED, describe_chances(row) or NOT_MEASURED
     if row.needed is None:
         return LongerRow(row.name, *cells, NOT_MEASURED, NOT_MEASURED)
     interval = f"{size(row.needed.low)} to {size(row.needed.high)}"
     return LongerRow(row.name, *cells, size(row.needed.region), interval)
 
 
-def describe_chance(row: LongerRun) -> str:
-    """The chance of the heap that is set, in percent, or what a wide interval leaves of it."""
+def describe_chance(row: LongerRun) -> str | None:
+    """The chance of the heap that is set, in percent, or what a wide interval leaves of it.
+
+    None where it is not forecast.
+    """
     if row.chance is None:
-        return NOT_MEASURED
+        return None
     low, high = row.interval or (row.chance, row.chance)
     if high - low > _WIDEST_INTERVAL:
         return _UNKNOWN if low < _LEAST_CHANCE else f"at least {floor(100 * low)} %"
