@@ -54,6 +54,8 @@ typedef enum call {
     FREE_SIZED,
     RESIZE,
     USABLE_SIZE,
+    CHECK_HEAP,
+    WALK,
     CALLS,
 } call;
 
@@ -155,6 +157,10 @@ static uint32_t first_word(void) {
     return (first - 4) & ~3u;
 }
 
+static void visit_nothing(void *context, const void *block, size_t usable_size, bool is_used) {
+    (void)context, (void)block, (void)usable_size, (void)is_used;
+}
+
 static void make_call(hfit_heap *copy, call made) {
     const hfit_operations *operations = heap.plan->allocator->operations;
     const hfit_plan *plan = plan_of(heap.plan);
@@ -172,6 +178,10 @@ static void make_call(hfit_heap *copy, call made) {
         operations->free(copy, plan, block);
     } else if (made == USABLE_SIZE) {
         (void)operations->usable_size(copy, plan, block);
+    } else if (made == CHECK_HEAP) {
+        (void)operations->check(copy, plan);
+    } else if (made == WALK) {
+        operations->walk(copy, plan, visit_nothing, NULL);
     } else if (needs_size) {
         (void)operations->resize_sized(copy, plan, block, one.size, size);
     } else {

@@ -109,7 +109,7 @@ typedef struct hfit_operations {
     size_t (*usable_size)(const hfit_heap *heap, const hfit_plan *plan, const void *block);
 
     /* Tells `visitor` of every block, used and free. The lock is held meanwhile: the visitor must
-     * not call the heap. */
+     * not call the heap. Of a damaged heap it may tell what is not so, or only a part. */
     void (*walk)(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor visitor, void *context);
 
     /* True if every invariant of the heap's metadata holds. Cost: linear in the number of blocks,

@@ -376,7 +376,9 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
         const uint32_t flags = partition < touched ? flags_of(load_chain(heap, partition)) : 0;
         void *block = partition_address(heap, &layout, partition);
         if ((flags & PARTITION_FIRST) != 0) {
-            visitor(context, block, chain_upto(heap, partition, UINT32_MAX).length * size, true);
+            const bool is_damaged = HFIT_SAFETY >= 1 && !is_block_sound(heap, partition);
+            const uint32_t most = is_damaged ? 1 : UINT32_MAX;
+            visitor(context, block, chain_upto(heap, partition, most).length * size, true);
         } else if (flags == 0 && !is_free_told) {
             visitor(context, block, free_count * size, false);
             is_free_told = true;

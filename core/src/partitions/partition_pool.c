@@ -209,6 +209,9 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
         bool is_used;
         length = has_bits(plan) ? bits_length(heap, &layout, first, &is_used)
                                 : list_length(heap, first, &is_used);
+        if (length == 0 || length > layout.count - first) { /* damaged */
+            return;
+        }
         visitor(context, partition_address(heap, &layout, first), (size_t)length * layout.size,
                 is_used);
     }

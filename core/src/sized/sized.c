@@ -351,6 +351,9 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     place used = {first, first, first, first}; /* all members: see check.h */
     while (used.start < load_word(heap, END)) {
         const place rest = next_free(heap, plan, used.start);
+        if (rest.end <= used.start) { /* damaged */
+            return;
+        }
         used.end = rest.start;
         walk_used(heap, plan, &used, visitor, context);
         if (rest.end > rest.start) {

@@ -284,6 +284,9 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     while (chunk < end) {
         bool is_free;
         const uint32_t next = chunk_end(heap, plan, chunk, &is_free);
+        if (next <= chunk) { /* damaged */
+            return;
+        }
         visitor(context, block_at(heap, chunk << shift), usable_bytes(plan, next - chunk),
                 !is_free);
         chunk = next;

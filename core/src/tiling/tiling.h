@@ -346,10 +346,11 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
         return NULL;
     }
     tiling_chunk chunk = {found, 0};
-    if (!take_chunk(heap, plan, &chunk, needed, end)) {
+    const uint32_t gap = aligning_gap(heap, plan, found, (uint32_t)alignment);
+    if (!take_chunk(heap, plan, &chunk, gap + needed, end)) {
         return NULL;
     }
-    cut_front(heap, plan, &chunk, aligning_gap(heap, plan, chunk.offset, (uint32_t)alignment));
+    cut_front(heap, plan, &chunk, gap);
     (void)use_chunk(heap, plan, &chunk, needed);
     return block_at(heap, chunk.offset + header_size(plan));
 }
