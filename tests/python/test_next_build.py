@@ -19,16 +19,14 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.margin import TRACE_SPECIFIC, margin_for
+from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.work import Work
+from heapfit.design.front.offers import is_near
 from heapfit.design.front.preference import Preference
-from heapfit.fitting.choice import (
-    Choice,
-    choose_for_one,
-)
+from heapfit.fitting.choice import Choice, choose_for_one, choose_rung
 from heapfit.fitting.fit import fit
 from heapfit.fitting.joint_choice import _take_rung_of_several, choose_for_several
 from heapfit.fitting.options import FitOptions
@@ -213,6 +211,22 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     unmeasured = replace(of_equal, rows=(costly, replace(cheap, regions=())))
     _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
     assert row is costly, "a row without its regions was taken"
+
+
+@pytest.mark.parametrize(("r_safe", "margin", "taken"), [(1005, 2.8, True), (1015, 2.0, False)])
+def test_a_rung_is_near_the_least_with_margins_and_without(
+    r_safe: int, margin: float, taken: bool
+) -> None:
+    loaded, choice = chosen(BROKEN[0])
+    rung = next(row for row in choice.comparison.rows if row.name == "good_fit")
+    u_max = choice.winner.u_max
+    sizes = {
+        choice.winner.name: HeapSize(1000 * u_max, u_max, u_max, 2.8),
+        rung.name: HeapSize(r_safe * u_max, u_max, u_max, margin),
+    }
+    assert is_near(sizes[rung.name].region, sizes[choice.winner.name].region)
+    found = choose_rung(choice.winner, sizes, choice.comparison, loaded, FitOptions())
+    assert found is (rung if taken else choice.winner)
 
 
 def test_what_is_preferred_for_another_measure_is_tried_too() -> None:

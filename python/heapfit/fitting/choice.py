@@ -307,7 +307,7 @@ def choose_rung(
     """Chooses among rows with a size: the winner, an undominated one as small, or a rung.
 
     Without a preference a heap that learns nothing is taken where the last percent of memory costs
-    too much (offers.step_down).
+    too much (offers.step_down), with margins and without.
     """
     least = sizes[winner.name]
     if least is None:
@@ -319,7 +319,7 @@ def choose_rung(
         row
         for row in rows
         if options.prefer is None and row.name in RUNGS and row not in equal
-        if row.name in regions and is_near(regions[row.name], least.region)
+        if row.name in regions and _is_as_good(sizes[row.name], least, sizes)
     ]
     if len(equal) + len(rungs) < 2:
         return winner
@@ -328,3 +328,13 @@ def choose_rung(
     offers = list_offers(front, sizes)
     best = next(one for one in offers[: len(equal)] if not is_dominated(one, offers[: len(equal)]))
     return near[step_down(best, offers).name]
+
+
+def _is_as_good(
+    size: HeapSize | None, least: HeapSize, sizes: Mapping[str, HeapSize | None]
+) -> bool:
+    """True if a heap is near the least one, and without margins near all that are set to less."""
+    if size is None or not is_near(size.region, least.region):
+        return False
+    smaller = [one.r_safe for one in sizes.values() if one and one.region <= size.region]
+    return is_near(size.r_safe, min(smaller, default=0))
