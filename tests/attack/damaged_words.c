@@ -148,13 +148,23 @@ static void damage(hfit_heap *copy, uint32_t first) {
     }
 }
 
-/* Where the words that blocks lie between begin: a header before the lowest block there was. */
+/* Bytes of the header before a block: none in heaps that tell chunks by a map, which lies below. */
+static uint32_t header_bytes(void) {
+    const hfit_allocator *allocator = heap.plan->allocator;
+    hfit_holes holes = {.header = 4};
+    if (allocator->holes != NULL) {
+        (void)allocator->holes(plan_of(heap.plan), 0, &holes);
+    }
+    return holes.header;
+}
+
+/* Where the words that blocks lie between begin: at the header of the lowest block there was. */
 static uint32_t first_word(void) {
     uint32_t first = heap.size;
     for (uint32_t i = 0; i < heap.seen_count; i++) {
         first = heap.seen[i] < first ? heap.seen[i] : first;
     }
-    return (first - 4) & ~3u;
+    return (first - header_bytes()) & ~3u;
 }
 
 static void visit_nothing(void *context, const void *block, size_t usable_size, bool is_used) {
