@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
@@ -27,7 +27,8 @@ from heapfit.comparison.incumbents.replacement import (
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
-from heapfit.design.front.offers import Offer, is_dominated
+from heapfit.comparison.row import Row
+from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -176,7 +177,7 @@ class _Judge:
             changes=changes,
             is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
             is_known=is_known,
-            is_preferred=self._is_preferred(needs),
+            is_preferred=self._is_preferred(needs, is_known=is_known),
         )
 
     def _measure_fitted_cost(self) -> HeapCost:
@@ -184,16 +185,27 @@ class _Judge:
         costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
         return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
-    def _is_preferred(self, needs: Needs) -> bool | None:
-        """True if the fitted heap has clearly less of what is preferred; None for memory."""
+    def _is_preferred(self, needs: Needs, *, is_known: bool) -> bool | None:
+        """True if the fitted heap has clearly less of what is preferred; None for memory.
+
+        True, too, if the program may not have the other heap, and that needs too much memory.
+        """
         prefer = self.options.prefer
         if self.options.is_by_memory or needs.most is None:
             return None
-        old = self.offers([needs])[0].figure(prefer)
+        offer = self.offers([needs])[0]
+        if not is_known and not self.is_in_reach(offer):
+            return True
+        old = offer.figure(prefer)
         row, region = self.choice.winner, self.choice.answer.size.region
         costs = measures_of(row, self.choice.shown, load_sram())
         new = Offer(row.name, region, costs).figure(prefer)
         return None if new is None or old is None else 100 * (old - new) > LEAST_SAVED * old
+
+    def is_in_reach(self, offer: Offer) -> bool:
+        """True if an offer needs no more memory than any preference may cost."""
+        least = min((region for _, region in self._advisable_rows()), default=offer.region)
+        return offer.region <= MOST_MEMORY * least
 
     def offers(self, systems: Sequence[Needs]) -> list[Offer]:
         """Heaps of systems as offers; all serve the recordings."""
@@ -202,17 +214,21 @@ class _Judge:
 
     def row_offers(self, most: int) -> list[Offer]:
         """The rows that need at most so many bytes, but those whose blocks were counted."""
-        choice, offers = self.choice, []
-        for row in choice.comparison.rows:
-            needed = choice.needs.get(row.name)
+        shown, sram = self.choice.shown, load_sram()
+        return [
+            Offer(row.name, region, measures_of(row, shown, sram))
+            for row, region in self._advisable_rows()
+            if region <= most
+        ]
+
+    def _advisable_rows(self) -> Iterator[tuple[Row, int]]:
+        """The rows that serve the recordings, with the bytes to set; not if blocks were counted."""
+        for row in self.choice.comparison.rows:
+            needed = self.choice.needs.get(row.name)
             if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
                 continue
-            known = basis_of(choice, row.known.kind, row.known.changes)
-            size = compute_size(needed, known, self.options)
-            if size.region <= most:
-                measures = measures_of(row, choice.shown, load_sram())
-                offers.append(Offer(row.name, size.region, measures))
-        return offers
+            known = basis_of(self.choice, row.known.kind, row.known.changes)
+            yield row, compute_size(needed, known, self.options).region
 
 
 def compare_baselines(
@@ -230,10 +246,14 @@ def compare_baselines(
     judge = _Judge(recordings, searched, choice, options)
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
-    offers = judge.offers(baselines.needs)
-    pairs = zip(offers, baselines.needs, strict=True)
+
+    def rank(pair: tuple[Offer, Needs]) -> tuple[bool, float]:
+        figure = pair[0].figure(options.prefer)
+        return not judge.is_in_reach(pair[0]), math.inf if figure is None else figure
+
     best: IncumbentVerdict | None = None
-    for offer, needs in sorted(pairs, key=lambda one: one[0].figure(options.prefer) or math.inf):
+    pairs = zip(judge.offers(baselines.needs), baselines.needs, strict=True)
+    for offer, needs in sorted(pairs, key=rank):
         found = judge.compare(needs, is_known=False, is_tried=False)
         if found.is_kept:
             if is_dominated(offer, judge.row_offers(offer.region)):
