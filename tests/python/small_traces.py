@@ -44,6 +44,12 @@ def diverse(path: Path, events: int = 2000, seed: int = 4) -> Path:
     return _slots(path, events, draw, lambda: draw.randrange(8, 2000), 32)
 
 
+def tiny(path: Path, events: int = 600, seed: int = 1) -> Path:
+    """Blocks that are no larger than a header of FreeRTOS heap_4 and a half."""
+    draw = random.Random(seed)
+    return _slots(path, events, draw, lambda: draw.choice([4, 12]), 32)
+
+
 def _slots(path, events, draw, size, pointer_bits) -> Path:
     live: list[int] = []
     lines = ["# heap-events 1", f"# pointer_bits {pointer_bits}"]

@@ -57,6 +57,17 @@ def test_pools_of_exact_sizes_do_not_survive_a_larger_request(loaded: LoadedTrac
     assert "8 B more a request" in {one.name for one in found.broken}
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_specific"), [(MarginKind.PLACED, True), (MarginKind.UNKNOWN, True),
+                              (MarginKind.PLAIN, False), (MarginKind.BY_ADDRESS, False)],
+)  # fmt: skip
+def test_only_what_may_have_learned_from_a_trace_is_specific_to_it(
+    kind: MarginKind, is_specific: bool
+) -> None:
+    assert MarginBasis(1, 1800, kind, TRACE_SPECIFIC + 0.1).is_trace_specific == is_specific
+    assert not MarginBasis(1, 1800, kind, TRACE_SPECIFIC).is_trace_specific
+
+
 def test_a_plain_heap_survives_them(loaded: LoadedTrace) -> None:
     found, known = try_plan(loaded, TAILORED, MarginKind.PLAIN)
     assert (found.needed, found.broken) == (0.0, ())

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import bimodal, heapfit
+from small_traces import bimodal, heapfit, tiny
 
 from heapfit.checks.check import check_recordings
 from heapfit.checks.system_run import place_requests
+from heapfit.design.front.offers import MOST_MEMORY
+from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -145,3 +147,14 @@ def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
     assert fitted.winner.is_cut_to_trace
     warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
     assert len(warned) == is_written
+
+
+def test_only_the_heap_that_a_program_has_is_kept_for_time_at_a_quarter_more_memory(tmp_path):
+    run = tiny(tmp_path / "run.heap")
+    quick = fit([run], tmp_path / "quick", FitOptions(prefer=Preference.TIME))
+    own = fit([run], tmp_path / "own", FitOptions(prefer=Preference.TIME, now="heap_4"))
+    least = min(row.heap_size.region for row in quick.comparison.rows if row.heap_size)
+    assert own.answer.kept is not None
+    assert own.answer.size.region > MOST_MEMORY * least
+    assert quick.answer.kept is None
+    assert quick.answer.size.region <= MOST_MEMORY * least

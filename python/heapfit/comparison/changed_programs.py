@@ -63,13 +63,11 @@ class ChangedPrograms:
 
     def test_in_steps(self, plan: Plan, r_safe: int, known: MarginBasis) -> Iterator[ChangeTest]:
         """The results of `test` after each replayed change; the last is complete."""
-        size = heap_size(r_safe, replace(known, changes=0.0))
-        return self._test(_TriedHeap(plan), size)
+        return self._test(_TriedHeap(plan), r_safe, known)
 
     def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
         """Replays a system's heap likewise; `memory`: what the recordings need of it."""
-        size = heap_size(memory, replace(known, changes=0.0))
-        *_, tested = self._test(_TriedHeap(heap.plan, heap), size)
+        *_, tested = self._test(_TriedHeap(heap.plan, heap), memory, known)
         return tested
 
     def serve_in(self, plan: Plan, region: int, names: Collection[str]) -> tuple[bool, int]:
@@ -83,10 +81,13 @@ class ChangedPrograms:
                 return False, events
         return True, events
 
-    def _test(self, heap: _TriedHeap, size: HeapSize) -> Iterator[ChangeTest]:
-        return try_changes(
-            self.changes, lambda one: self._make_runs(one, heap, size), size, self.u_max
-        )
+    def _test(self, heap: _TriedHeap, r_safe: int, known: MarginBasis) -> Iterator[ChangeTest]:
+        size = heap_size(r_safe, replace(known, changes=0.0))
+
+        def make_runs(change: Change) -> ChangedRuns | None:
+            return self._make_runs(change, heap, size)
+
+        return try_changes(self.changes, make_runs, size, self.u_max, known.limit)
 
     def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""
@@ -108,11 +109,13 @@ def try_changes(
     make_runs: Callable[[Change], ChangedRuns | None],
     size: HeapSize,
     u_max: int,
+    limit: float = TRACE_SPECIFIC,
 ) -> Iterator[ChangeTest]:
     """Replays every change in the region of `size`, and where that grows, in the larger one.
 
     Yields the results so far after each change, and at last all. `make_runs` gives the recordings
-    of a change, None if it changes none; `u_max` is their peak without it.
+    of a change, None if it changes none; `u_max` is their peak without it. A margin above `limit`
+    percent, with which the heap is not named, is not tried again.
     """
     margin, results = size.margin, dict[str, ChangeResult]()
     events, asked = 0, list(changes)
@@ -129,7 +132,7 @@ def try_changes(
             is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
             unproven += [] if is_proven else [change]
             yield ChangeTest(tuple(results.values()), events, size.margin, is_complete=False)
-        is_settled = margin <= tried_in.margin or margin > TRACE_SPECIFIC
+        is_settled = margin <= tried_in.margin or margin > limit
         asked = [] if is_settled else unproven
     yield ChangeTest(tuple(results.values()), events, size.margin)
 

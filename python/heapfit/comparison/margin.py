@@ -53,9 +53,15 @@ class MarginBasis:
     changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
 
     @property
+    def limit(self) -> float:
+        """Percent that changes may cost at most; a heap that learned nothing suits any program."""
+        may_have_learned = self.kind in (MarginKind.PLACED, MarginKind.UNKNOWN)
+        return TRACE_SPECIFIC if may_have_learned else math.inf
+
+    @property
     def is_trace_specific(self) -> bool:
         """True if the plan serves the recorded program and not its changes."""
-        return self.changes > TRACE_SPECIFIC
+        return self.changes > self.limit
 
 
 @dataclass(frozen=True, slots=True)

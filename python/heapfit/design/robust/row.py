@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.margin import TRACE_SPECIFIC, MarginBasis, MarginKind, margin_kind
+from heapfit.comparison.margin import MarginBasis, MarginKind, margin_kind
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import LARGEST_REGION, Plan
 
@@ -53,7 +53,7 @@ class RobustRow:
     @property
     def is_trace_specific(self) -> bool:
         """True if a small change of the program needs too much more of the plan."""
-        return self.changes is not None and self.changes.needed > TRACE_SPECIFIC
+        return self.basis(1, 0).is_trace_specific
 
     @property
     def needed(self) -> int | None:
