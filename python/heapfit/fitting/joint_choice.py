@@ -14,11 +14,7 @@ from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
-from heapfit.design.front.design_front import (
-    Front,
-    front_of,
-    list_offers,
-)
+from heapfit.design.front.design_front import Front, front_of, list_offers
 from heapfit.design.front.offers import NEAR, Offer, pick_offer
 from heapfit.design.front.preference import Preference
 from heapfit.design.robust.design import (
@@ -129,10 +125,8 @@ def _take_rung_of_several(
     def find_size(one: RobustRow) -> HeapSize | None:
         return designs.heap_size(one, options.peak, options.margin)
 
-    size, known = (
-        find_size(row),
-        {one.name: one for one in comparison.rows if one.r_safe is not None},
-    )
+    size = find_size(row)
+    known = {one.name: one for one in comparison.rows if one.r_safe is not None}
     able = {
         one.name: one
         for one in sorted(designs.rows, key=lambda one: one is not row)
