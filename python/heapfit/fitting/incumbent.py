@@ -26,7 +26,7 @@ from heapfit.comparison.incumbents.replacement import (
 )
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import MarginBasis, enough_recordings, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.design.robust.objective import LARGEST
@@ -177,7 +177,7 @@ class _Judge:
             changes=changes,
             is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
             is_known=is_known,
-            is_preferred=self._is_preferred(needs, is_known=is_known),
+            is_preferred=self._is_preferred(needs, size, is_known=is_known),
         )
 
     def _measure_fitted_cost(self) -> HeapCost:
@@ -185,15 +185,15 @@ class _Judge:
         costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
         return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
-    def _is_preferred(self, needs: Needs, *, is_known: bool) -> bool | None:
+    def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:
         """True if the fitted heap has clearly less of what is preferred; None for memory.
 
-        True, too, if the program may not have the other heap, and that needs too much memory.
+        True, too, if the program may not have the other heap, whose `size` is out of reach.
         """
         prefer = self.options.prefer
-        if self.options.is_by_memory or needs.most is None:
+        if self.options.is_by_memory or size is None:
             return None
-        offer = self.offers([needs])[0]
+        offer = replace(self.offers([needs])[0], region=size.region)
         if not is_known and not self.is_in_reach(offer):
             return True
         old = offer.figure(prefer)
