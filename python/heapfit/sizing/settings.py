@@ -18,7 +18,7 @@ from heapfit.sizing.run_out import RunOut
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
 
-_WIDTH = 88  # columns of a comment
+_WIDTH = 74  # columns of the text of a comment, whose marks take 6
 
 
 class Form(StrEnum):
@@ -181,7 +181,8 @@ def _heading(settings: Settings) -> str:
 
 
 def _comment_lines(form: Form, text: str) -> list[str]:
-    rows = textwrap.wrap(text.replace("*/", "* /"), _WIDTH)
+    whole = text.replace("*/", "* /").replace(" %", "\N{NO-BREAK SPACE}%")
+    rows = [row.replace("\N{NO-BREAK SPACE}", " ") for row in textwrap.wrap(whole, _WIDTH)]
     if form is Form.KCONFIG:
         return [f"# {row}" for row in rows]
     opening = [f"/* {row}" if i == 0 else f" * {row}" for i, row in enumerate(rows)]
