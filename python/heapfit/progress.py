@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from time import monotonic
 from typing import TypeAlias
 
 # Called with a step's name and the share of it that is done, from 0 to 1.
@@ -15,82 +18,127 @@ def ignore_progress(step: str, done: float) -> None:
     """The callback of callers who do not watch: it does nothing."""
 
 
+_TRUST = 0.2  # so large a share of what is foretold counts as much as what was measured
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part of some work. In seconds."""
+
+    foretold: float
+    spent: float = 0.0
+    done: float = 0.0  # share of it
+
+    def left(self, pace: float) -> float:
+        """What is left, by what was spent so far; `pace`: seconds for one that was foretold."""
+        whole = (self.spent + _TRUST * pace * self.foretold) / (self.done + _TRUST)
+        return (1 - self.done) * whole
+
+
 class WeightedProgress:
-    """Progress of work in parts of known weight; the reported share is of all and never falls.
+    """Progress of work in parts that take about so many seconds; the share is one of the time.
 
-    Parts begin in the order of the weights; where one begins, those before it are done. What is
-    done beside them comes last in that order. Several threads may report their parts.
+    Where parts take longer than foretold, the others are expected to do so, too, and the share
+    rises more slowly. It never falls, and rises only when a part reports. Parts begin in the order
+    in which they are named; where one begins, those before it are done. Several threads may report.
 
-    >>> log = []
-    >>> weights = {"read": 1, "search": 3}
-    >>> whole = WeightedProgress(lambda step, done: log.append((step, done)), weights)
+    >>> log, clock = [], iter([0, 1, 4, 6, 8])
+    >>> foretold = {"read": 2, "search": 6}
+    >>> whole = WeightedProgress(lambda *told: log.append(told), foretold, lambda: next(clock))
     >>> whole.part("read")("a file", 0.5)
     >>> search = whole.part("search", steps=3)
     >>> for step in ("left", "right", "middle"):
     ...     search(step, 1.0)
-    >>> log
-    [('a file', 0.125), ('left', 0.5), ('right', 0.75), ('middle', 1.0)]
+    >>> [(step, round(done, 2)) for step, done in log]
+    [('a file', 0.12), ('left', 0.44), ('right', 0.72), ('middle', 1.0)]
     """
 
-    def __init__(self, progress: Progress, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        foretold: Mapping[str, float],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._progress = progress
-        self._weights = weights
-        self._highest = 0.0
-        self._beside: dict[str, float] = {}  # what is done of parts beside the others
-        self._place = 0.0  # what is done of these
+        self._clock = clock
+        self._began = self._last = clock()
+        self._share = 0.0
+        self._parts = {name: _Part(seconds) for name, seconds in foretold.items()}
+        self._at: _Part | None = None  # reported last, of those that are not done beside others
         self._lock = threading.Lock()
 
+    def foretell(self, foretold: Mapping[str, float]) -> None:
+        """Sets the seconds of parts anew, once more is known of the work."""
+        for name, seconds in foretold.items():
+            self._parts.setdefault(name, _Part(0.0)).foretold = seconds
+
     def part(self, name: str, steps: int | Mapping[str, float] | None = None) -> Progress:
-        """The progress callback of a part.
+        """The progress callback of a part, which begins anew if it was done; 0 s if not foretold.
 
         `steps`: about how many it has of equal weight, or their weights, which sum to 1; None: it
         reports the share of all of it, whatever the step.
         """
+        part = self._parts.setdefault(name, _Part(0.0))
+        part.spent = part.done = 0.0
         done: dict[str, float] = {}
 
         def report(step: str, share: float) -> None:
             with self._lock:
                 done[step] = max(share, done.get(step, 0.0))
-                part = self._weights[name] * min(_share_of(done, step, steps), 1.0)
-                self._place = self._weight_before(name) + part
+                part.done = max(part.done, min(_share_of(done, step, steps), 1.0))
+                for before in takewhile(lambda one: one is not part, self._parts.values()):
+                    before.done = 1.0
+                self._at = part
                 self._report(step)
 
         return report
 
     def part_beside(self, name: str) -> Progress:
-        """The progress callback of a part done beside the others; it reports the share of it.
+        """The progress callback of a part that is done beside the others and named last.
 
-        >>> log = []
-        >>> weights = {"read": 1, "search": 1, "compile": 2}
-        >>> whole = WeightedProgress(lambda step, done: log.append(done), weights)
+        It reports the share of it; its seconds are those by which it delays the whole.
+
+        >>> log, clock = [], iter([0, 1, 2, 4])
+        >>> foretold = {"search": 2, "compile": 2}
+        >>> whole = WeightedProgress(lambda *told: log.append(told), foretold, lambda: next(clock))
         >>> compile, search = whole.part_beside("compile"), whole.part("search")
         >>> compile("a file", 0.5)
-        >>> search("left", 1.0)
-        >>> compile("all", 1.0)
-        >>> log
-        [0.25, 0.75, 1.0]
+        >>> search("all", 1.0)
+        >>> compile("another", 1.0)
+        >>> [(step, round(done, 2)) for step, done in log]
+        [('a file', 0.25), ('all', 0.68), ('another', 1.0)]
         """
+        part = self._parts.setdefault(name, _Part(0.0))
 
         def report(step: str, share: float) -> None:
             with self._lock:
-                self._beside[name] = share
+                part.done = max(part.done, share)
+                part.spent = part.done * part.foretold  # the clock counts for the others
                 self._report(step)
 
         return report
 
-    def reweigh(self, weights: Mapping[str, float]) -> None:
-        """Sets the weights of the parts anew, once more is known of the work."""
-        self._weights = weights
-
-    def _weight_before(self, name: str) -> float:
-        names = list(self._weights)
-        return sum(self._weights[one] for one in names[: names.index(name)])
-
     def _report(self, step: str) -> None:
-        beside = sum(self._weights[name] * share for name, share in self._beside.items())
-        share = (self._place + beside) / sum(self._weights.values())
-        self._highest = min(max(self._highest, share), 1.0)
-        self._progress(step, self._highest)
+        now = self._clock()
+        took, self._last = now - self._last, now
+        if self._at is not None:
+            self._at.spent += took
+        pace = self._pace()
+        left = sum(part.left(pace) for part in self._parts.values())
+        passed = now - self._began
+        if left > 0:
+            slowly = self._share + (1 - self._share) * took / (took + left)
+            self._share = max(passed / (passed + left), slowly)
+        else:
+            self._share = 1.0
+        self._progress(step, self._share)
+
+    def _pace(self) -> float:
+        """The seconds that one foretold takes, by what was done; some is done as was foretold."""
+        begun = [part for part in self._parts.values() if part.spent]
+        trusted = _TRUST * sum(part.foretold for part in self._parts.values()) or 1.0
+        spent = sum(part.spent for part in begun)
+        return (spent + trusted) / (sum(part.done * part.foretold for part in begun) + trusted)
 
 
 def weigh_steps(progress: Progress, weights: Mapping[str, float]) -> Progress:
@@ -105,7 +153,16 @@ def weigh_steps(progress: Progress, weights: Mapping[str, float]) -> Progress:
     """
     total = sum(weights.values())
     shares = {name: weight / total for name, weight in weights.items()}
-    return WeightedProgress(progress, {"all": 1.0}).part("all", shares)
+    done: dict[str, float] = {}
+    highest = 0.0
+
+    def report(step: str, share: float) -> None:
+        nonlocal highest
+        done[step] = max(share, done.get(step, 0.0))
+        highest = max(highest, min(_share_of(done, step, shares), 1.0))
+        progress(step, highest)
+
+    return report
 
 
 def count_steps(progress: Progress, step: str, steps: int) -> Progress:

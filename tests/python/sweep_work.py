@@ -14,6 +14,7 @@ from heapfit.comparison.jobs import prepare_trace
 from heapfit.comparison.measuring import EXACT
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.progress import Progress
 from heapfit.sweep.job import Done, perform
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -95,3 +96,8 @@ def process(_: int) -> int:
 def generator(number: int) -> Iterator[int]:
     """What cannot be pickled."""
     yield number
+
+
+def tell_half(value: int, progress: Progress) -> int:
+    progress("half", 0.5)
+    return value

@@ -315,7 +315,7 @@ def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(
         shown=None,
     )  # fmt: skip
     most = heap_size(90_304, KNOWN).region
-    offers = incumbent._Judge([], [], choice, FitOptions()).row_offers(most)
+    offers = incumbent.Judge([], [], choice, FitOptions()).row_offers(most)
     assert [(one.name, one.region) for one in offers] == [("kept", most)]
 
 
@@ -332,7 +332,7 @@ def test_the_own_heap_is_that_of_all_recordings(
     monkeypatch.setattr(incumbent, "name_system_heap", lambda source: source)
     monkeypatch.setattr(incumbent, "find_heap", lambda name, _: name)
     workload: Any = SimpleNamespace(recordings=recordings)
-    assert incumbent._find_own_heap(workload, FitOptions()) == heap
+    assert incumbent.find_own_heap(workload, FitOptions()) == heap
 
 
 @pytest.mark.parametrize(("asked", "needed"), [(False, True), (True, False), (False, False)])
@@ -390,7 +390,7 @@ def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name)
         SimpleNamespace(trace=SimpleNamespace(info=SimpleNamespace(source=one))) for one in sources
     ]
     workload: Any = SimpleNamespace(recordings=recordings)
-    found = incumbent._find_own_heap(workload, FitOptions())
+    found = incumbent.find_own_heap(workload, FitOptions())
     assert (found and found.name) == name
 
 

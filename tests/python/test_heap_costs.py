@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What any heap costs a recording: one function for plans and for heaps as systems bring them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from heapfit.comparison.costs.chunk_walks import count_walks
 from heapfit.comparison.costs.code_table import read_system_codes
-from heapfit.comparison.costs.heap_costs import UNKNOWN, estimate_costs
+from heapfit.comparison.costs.heap_costs import UNKNOWN, count_calls, estimate_costs
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.plan.plan import Plan
@@ -86,3 +88,10 @@ def test_a_walk_passes_used_chunks_from_the_lowest_free_one_on():
         )
     }
     assert calls == {(ALLOC, 1, 1): 3, (FREE, 0, 0): 1, (ALLOC, 4, 0): 1, (RESIZE, 0, 0): 1}
+
+
+def test_the_calls_of_a_heap_are_counted_once_for_each_memory(tmp_path):
+    loaded, heap = recording(tmp_path, holes(8)), find_heap("heap_4", 8)
+    counted = count_calls(heap, loaded, MEMORY)
+    assert count_calls(find_heap("heap_4", 8), replace(loaded, threads=2), MEMORY) is counted
+    assert count_calls(heap, loaded, MEMORY + 8) is not counted

@@ -14,13 +14,13 @@ from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting import excerpt_search
-from heapfit.fitting.fit import fit, fit_in_memory, weigh_sources
+from heapfit.fitting.fit import fit, fit_in_memory
 from heapfit.fitting.fitted_heap import FittedHeap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.workload import Place, Request
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import WeightedProgress, ignore_progress
+from heapfit.progress import ignore_progress
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import merge_windows
@@ -78,9 +78,7 @@ def only_the_beginning(found, events, more=()):
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     """As `fit`, but no report is written."""
     request = Request(Place(folder, folder), OPTIONS)
-    return fit_in_memory(
-        sources, request, WeightedProgress(ignore_progress, weigh_sources(sources))
-    )
+    return fit_in_memory(sources, request)
 
 
 def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):

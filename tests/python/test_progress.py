@@ -12,7 +12,11 @@ from small_traces import table2
 
 from heapfit.cli.main import run
 from heapfit.cli.printing import progress
+from heapfit.fitting.fit import fit_in_memory, foretell, watch_fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.workload import Place, Request
 from heapfit.generate.images import Images
+from heapfit.progress import WeightedProgress, ignore_progress
 
 COMMANDS = {
     "import": "import small.heap -o a.parquet",
@@ -65,3 +69,55 @@ def test_the_bar_of_a_long_command_goes_up_to_its_end(name, tmp_path, shares, mo
     assert shares == sorted(shares), "it falls"
     assert shares[0] < 0.5
     assert 0.7 <= shares[-1] <= 1.0 + 1e-9
+
+
+def shares_of(foretold: dict[str, float], takes: dict[str, float]) -> list[tuple[float, float]]:
+    """Seconds and share at each of fifty reports of parts that take other times than foretold."""
+    now, told = [0.0], []
+    whole = WeightedProgress(
+        lambda _, share: told.append((now[0], share)), foretold, clock=lambda: now[0]
+    )
+    for name, seconds in takes.items():
+        report = whole.part(name)
+        for done in range(1, 51):
+            now[0] += seconds / 50
+            report(name, done / 50)
+    return told
+
+
+@pytest.mark.parametrize(
+    "takes",
+    [
+        {"now": 1, "choose": 6, "write": 3},
+        {"now": 3, "choose": 18, "write": 9},  # a machine that is slower
+        {"now": 0.5, "choose": 3, "write": 1.5},  # and one that is faster
+        {"now": 8, "choose": 24, "write": 6},  # a program with long free lists
+        {"now": 1, "choose": 4, "write": 4},
+        {"now": 1, "choose": 6},  # without what is left out
+    ],
+)
+def test_the_bar_foretells_the_end_at_a_third_and_never_stands(takes):
+    told = shares_of({"now": 1, "choose": 6, "write": 3}, takes)
+    end, shares = told[-1][0], [share for _, share in told]
+    at_a_third = max(share for when, share in told if when <= end / 3)
+    assert 1 / 1.5 <= 1 / 3 / at_a_third <= 1.5
+    assert shares == sorted(set(shares)), "it falls or stands"
+    assert shares[-1] == 1.0 or "write" not in takes
+
+
+def test_a_part_that_begins_anew_is_not_done():
+    told: list[float] = []
+    seconds = iter(range(9))
+    whole = WeightedProgress(
+        lambda _, share: told.append(share), {"a": 1, "b": 1}, lambda: next(seconds)
+    )
+    for name in ("a", "b", "a", "b"):
+        whole.part(name)(name, 1.0)
+    assert told[1] == 1.0 == told[-1]
+
+
+def test_a_fit_has_the_stages_that_are_foretold(tmp_path):
+    source = table2(tmp_path / "small.heap", events=80)
+    stages = watch_fit([source], ignore_progress)
+    fit_in_memory([source], Request(Place(tmp_path, tmp_path), FitOptions(), stages=stages))
+    assert list(stages._parts) == list(foretell(80, 1))

@@ -18,6 +18,7 @@ from sweep_work import (
     refuse_odd,
     sleep,
     square,
+    tell_half,
 )
 
 from heapfit.errors import HeapfitError
@@ -44,6 +45,16 @@ def test_results_have_the_order_of_the_jobs_with_any_number_of_workers(pair):
     with Sweep(workers=1) as one, Sweep(workers=3) as three:
         found = [sweep.map("square", square, numbers) for sweep in (one, pair, three)]
     assert found == [[number * number for number in numbers]] * 3
+
+
+def test_a_job_tells_how_far_it_is_here_and_in_a_process(pair):
+    job = Job("half", tell_half, 7, tells=True)
+    with Sweep(workers=1) as here:
+        for sweep in (here, pair):
+            told: list[float] = []
+            assert sweep.run("work", [job], lambda _, share, told=told: told.append(share)) == [7]
+            assert 0.5 in told
+            assert told == sorted(told)
 
 
 def test_a_result_may_ask_for_more_jobs(pair):

@@ -301,6 +301,7 @@ def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) 
 
 
 # What takes how much of a recording's time; a search takes some 30 replays at once.
+_SECONDS_A_BYTE = 1e-6  # of a recording's file, about
 _ONE = {"import": 0.3, "profile": 0.9, "replay": 0.9}
 _MEASURED = {"import": 0.05, "replay": 0.05, "read events": 0.05, "search R": 0.85}
 
@@ -313,7 +314,8 @@ class _CheckProgress:
     ) -> None:
         sizes = [path_of(one).stat().st_size if path_of(one).exists() else 0 for one in sources]
         bases, steps = len(options.base), _MEASURED if options.measure else _ONE
-        whole = WeightedProgress(progress, {str(i): max(size, 1) for i, size in enumerate(sizes)})
+        seconds = {str(i): max(size, 1) * _SECONDS_A_BYTE for i, size in enumerate(sizes)}
+        whole = WeightedProgress(progress, seconds)
         self._parts = [
             whole.part(str(i), _ONE if i < bases else steps) for i in range(len(sources))
         ]

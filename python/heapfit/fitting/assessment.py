@@ -14,7 +14,8 @@ from heapfit.fitting.selection import Selection, decide_again
 from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.fitting.workload import Request
 from heapfit.forecast.horizon import LongerRunTable
-from heapfit.progress import WeightedProgress
+
+_REFERENCES = 8  # steps, about: of heaps to measure and of costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,18 @@ def _find_kinds(selection: Selection, request: Request) -> FitKinds:
     )
 
 
-def assess(selection: Selection, request: Request, progress: WeightedProgress) -> Assessment:
+def assess(selection: Selection, request: Request) -> Assessment:
     """Assesses a selection, which does not change."""
     choice = selection.choice
     recordings = selection.workload.recordings
     kinds = _find_kinds(selection, request)
-    suggesting = progress.part("suggest")
-    suggestions, suggested = suggest_next_recordings(choice, request.options, suggesting)
-    referring = progress.part("reference", steps=2)
+    stages = request.stages
+    suggestions, suggested = suggest_next_recordings(
+        choice, request.options, stages.part("suggest")
+    )
+    referring = stages.part("reference", steps=_REFERENCES)
     rows, referred = measure_reference_heaps(selection, request.options, referring)
-    holding, searched = progress.part("hold"), selection.searched
-    holdout = check_holdout(choice, recordings, searched, holding)
+    holdout = check_holdout(choice, recordings, selection.searched, stages.part("hold"))
     longer = forecast_longer_runs(selection, kinds, request.options.horizon)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + selection.baselines.events

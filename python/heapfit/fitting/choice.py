@@ -43,8 +43,6 @@ from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
-# What takes how much of the time, measured on redis.
-_WORK_FOR_ONE = {"make plans": 40, "compare": 30, "prefer": 5, "try changes": 25}
 _TRIED = 36  # changes, about: of three plans
 _COMPARE = {"compare": 0.9, "try every size": 0.1}
 _SEARCHED_AGAIN = 3  # candidates, about
@@ -79,6 +77,17 @@ class ChoiceInputs:
 NO_INPUTS: Final = ChoiceInputs()
 
 
+def foretell_choice(events: int) -> dict[str, float]:
+    """About the seconds of each part of the choice for one recording of so many events."""
+    size = events / 100_000
+    return {
+        "make plans": 0.15 + 0.4 * size,
+        "compare": 0.2 + 0.25 * size,
+        "prefer": 0.01,
+        "try changes": 0.05 + 0.2 * size,
+    }
+
+
 def choose_for_one(
     loaded: LoadedTrace,
     name: str,
@@ -88,7 +97,7 @@ def choose_for_one(
 ) -> Choice:
     """Chooses a plan for one recording; one with counted blocks only if that is asked for."""
     _require_allocations(name, loaded.profile.u_max)
-    whole = WeightedProgress(progress, _WORK_FOR_ONE)
+    whole = WeightedProgress(progress, foretell_choice(len(loaded.events)))
     compared = _compare_space if options.front or options.allocators else _compare_candidates
     comparison = compared(loaded, options, whole, inputs.sweep)
     preferring = whole.part("prefer")

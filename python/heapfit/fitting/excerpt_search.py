@@ -34,7 +34,6 @@ SEARCHES: Final = 3  # at most; each adds windows where the last one's heap ran 
 _PART: Final = 10  # an excerpt has this part of the most that is searched whole
 _RAISE_BY: Final = 32  # parts of a region at a time,
 _HALVINGS: Final = 2  # and then so many replays between the last two
-_WORK: Final = {"look": 30, "search": 50, "replay": 20}
 
 Search = Callable[[Sequence[LoadedTrace], Progress], Choice]
 
@@ -136,7 +135,8 @@ def choose_by_excerpts(
     One of these at least is long.
     """
     options = request.options
-    whole, events = WeightedProgress(progress, _WORK), options.most_events // _PART
+    whole = WeightedProgress(progress, _foretell(workload))
+    events = options.most_events // _PART
     look, replay = whole.part("look"), whole.part("replay")
     views = [_RecordingView(recording, request) for recording in workload.recordings]
     for view in views:
@@ -160,6 +160,12 @@ def choose_by_excerpts(
     is_raised = max(needs) > _find_most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice
     return _make_result(views, served, _find_most(choice), is_raised=is_raised)
+
+
+def _foretell(workload: Workload) -> dict[str, float]:
+    """About the seconds of each part, of which the search is that of an excerpt of each."""
+    millions = sum(one.trace.info.events for one in workload.recordings) / 1_000_000
+    return {"look": 0.4 * millions, "search": 0.8 * millions, "replay": 0.3 * millions}
 
 
 def _search(views: Sequence[_RecordingView], search: Search, progress: Progress) -> Choice:

@@ -16,7 +16,10 @@ from typing import TypeAlias
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess, extend_to_horizon
+from heapfit.fitting.choice import foretell_choice
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
+from heapfit.fitting.incumbent import find_own_heap
+from heapfit.fitting.joint_choice import foretell_joint_choice
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result, plan_to_write, writes_code
 from heapfit.fitting.selection import Selection, select_plan
@@ -32,30 +35,35 @@ WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | Non
 
 _WRITE = "write plan, code and report"
 _BYTES_AN_EVENT = 5  # of a source, about: before it is read
+_COMPILE = 1.6  # seconds that compilers delay a fit
+_REPLACED = 0.25  # of the heaps that programs have, about
+_PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
 
 
-def weigh_parts(events: int, runs: int) -> dict[str, float]:
-    """The parts of a fit with about the seconds of each, measured on recordings of 5,000 to 250,000
-    events: all grow with the events but the compilers, which make the code beside them.
+def foretell(events: int, runs: int) -> dict[str, float]:
+    """The stages of a fit with about the seconds of each, measured on recordings of 5,000 to
+    2,000,000 events; the compilers, which make the code beside the last, take no more for more.
     """
-    size = min(events / 100_000, 10.0 * runs)
+    size = events / 100_000
+    choice = foretell_choice(events) if runs == 1 else foretell_joint_choice(events, runs)
     return {
         "import": 0.01 + 0.05 * size,
-        "read": 0.01 + 0.05 * size,
-        "now": 0.05 + 0.2 * size,
-        "choose": 0.2 + 1.5 * size + 0.5 * (runs - 1) * (1 + size),
+        "read": 0.01 + 0.03 * size,
+        "now": 0.04 + 0.12 * size,
+        "choose": sum(choice.values()),
+        "judge": 0.03 + 0.05 * size,
         "suggest": 0.01,
-        "reference": 0.1 + 0.3 * size,
-        "hold": 0.1 + 0.1 * size,
-        "write": 0.2 + 1.1 * size,
-        "code": 2.2,
+        "reference": 0.05 + 0.2 * size,
+        "hold": 0.02 + 0.01 * size,
+        "write": 0.3 + 0.3 * size,
+        "code": _COMPILE,
     }
 
 
-def weigh_sources(sources: Sequence[Path]) -> dict[str, float]:
-    """The parts by the sizes of files, before they are read; a missing file counts as empty."""
+def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
+    """The progress of a fit, foretold from the sizes of its files until these are read."""
     sizes = [path.stat().st_size for path in sources if path.is_file()]
-    return weigh_parts(sum(sizes) // _BYTES_AN_EVENT, len(sources))
+    return WeightedProgress(progress, foretell(sum(sizes) // _BYTES_AN_EVENT, len(sources)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,56 +89,49 @@ def fit(
     HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
     Ctrl-C, nothing is written. Recordings with equal requests count as one.
     """
-    whole, write_page = WeightedProgress(progress, weigh_sources(sources)), resources.write_page
+    stages, write_page = watch_fit(sources, progress), resources.write_page
     with stage_results(folder) as staging:
-        request = Request(Place(folder, staging), options or FitOptions(), resources.sweep)
-        selection, request = _select(sources, request, whole)
+        place = Place(folder, staging)
+        request = Request(place, options or FitOptions(), resources.sweep, stages)
+        selection, request = _select(sources, request)
         has_page = write_page is not None
         paths = place_parts(
             staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
         )
-        writing, coding = whole.part("write"), whole.part_beside("code")
-        if paths.code is None:
-            coding(_WRITE, 1.0)
+        writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
+        stages.foretell({"code": 0.0 if paths.code is None else _COMPILE})
         plan_file = plan_to_write(selection.choice, request.options)
         with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
-            fitted = make_result(assess(selection, request, whole), request, has_page=has_page)
+            fitted = make_result(assess(selection, request), request, has_page=has_page)
             if write_page is not None and paths.report is not None:
                 shown = selection.choice.shown
                 write_page(paths.report, fitted, shown, wait_for_code, writing)
-        writing(_WRITE, 1.0)
-        coding(_WRITE, 1.0)
+        stages.part("code")(_WRITE, 1.0)
     return fitted
 
 
-def fit_in_memory(
-    sources: Sequence[Path],
-    request: Request,
-    progress: WeightedProgress,
-    *,
-    has_page: bool = False,
-) -> Fit:
+def fit_in_memory(sources: Sequence[Path], request: Request, *, has_page: bool = False) -> Fit:
     """A fit of which only the imported traces are written, into the staging folder.
 
     Its paths are those that all will have in the place's folder.
     """
-    selection, request = _select(sources, request, progress)
-    return make_result(assess(selection, request, progress), request, has_page=has_page)
+    selection, request = _select(sources, request)
+    return make_result(assess(selection, request), request, has_page=has_page)
 
 
-def _select(
-    sources: Sequence[Path], request: Request, progress: WeightedProgress
-) -> tuple[Selection, Request]:
+def _select(sources: Sequence[Path], request: Request) -> tuple[Selection, Request]:
     """The selection, and the request with the margin that a horizon asks for."""
     incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
     if incumbent is not None and options.objective != LARGEST:
         raise HeapfitError(f"--now {options.now}: needs --objective max")
-    importing, reading = progress.part("import"), progress.part("read", steps=2)
-    workload = read_workload(sources, request, importing, reading)
+    workload = read_workload(sources, request)
     events = sum(one.trace.info.events for one in workload.recordings)
-    progress.reweigh(weigh_parts(events, len(workload.recordings)))
-    return extend_to_horizon(select_plan(workload, request, incumbent, progress), request)
+    seconds = foretell(events, len(workload.recordings))
+    if incumbent is not None or find_own_heap(workload, options) is not None:
+        seconds["code"] *= _REPLACED
+    request.stages.foretell(seconds)
+    return extend_to_horizon(select_plan(workload, request, incumbent), request)
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:

@@ -23,7 +23,7 @@ from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.choice import compute_size
-from heapfit.fitting.fit import WritePage, fit_in_memory, weigh_sources, write
+from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run
@@ -32,7 +32,7 @@ from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
 from heapfit.outputs.scratch import claim_folder, drop
 from heapfit.plan.plan_file import PlanFile, require_unedited
-from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -193,9 +193,9 @@ def fit_heap(
     paths = [source.path if isinstance(source, Trace) else source for source in sources_of(sources)]
     home, lock = claim_folder()
     try:
-        request = Request(Place(home, home), options or FitOptions())
-        whole, has_page = WeightedProgress(progress, weigh_sources(paths)), write_page is not None
-        found = fit_in_memory(paths, request, whole, has_page=has_page)
+        stages = watch_fit(paths, progress)
+        request = Request(Place(home, home), options or FitOptions(), stages=stages)
+        found = fit_in_memory(paths, request, has_page=write_page is not None)
     except BaseException:
         drop(home, lock)
         raise

@@ -36,7 +36,7 @@ from heapfit.fitting.choice import Choice, basis_of, compute_size, list_rival_of
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.energy import load_sram
-from heapfit.progress import Progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -63,18 +63,18 @@ def measure_baselines(
     searched: Sequence[LoadedTrace],
     request: Request,
     named: SystemHeap | None,
-    progress: Progress,
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
     None where the objective leaves recordings out, or a user names the allocators to try.
     """
+    progress = request.stages.part("now")
     if named is not None:
         return Baselines((measure_incumbent(named, searched, progress),), True)
     options = request.options
     if options.objective != LARGEST or options.allocators:
         return Baselines()
-    heap = _find_own_heap(workload, options)
+    heap = find_own_heap(workload, options)
     own = None if heap is None else _try_needs(heap, searched, progress)
     if own is not None and own.most is not None:
         return Baselines((own,), True)
@@ -83,7 +83,7 @@ def measure_baselines(
     return Baselines(tuple(one for one in found if one is not None and one.most is not None))
 
 
-def _find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None:
+def find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None:
     """The heap of the one system that all recordings come from."""
     names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
     name = names.pop() if len(names) == 1 else None
@@ -124,7 +124,11 @@ def _try_needs(
 
 
 def size_incumbent(
-    needs: Needs, searched: Sequence[LoadedTrace], known: MarginBasis, options: FitOptions
+    needs: Needs,
+    searched: Sequence[LoadedTrace],
+    known: MarginBasis,
+    options: FitOptions,
+    progress: Progress = ignore_progress,
 ) -> tuple[Answer, ChangeTest | None] | None:
     """The answer that keeps a heap, tried on changes of the programs `searched`, if there are any.
 
@@ -136,7 +140,7 @@ def size_incumbent(
     changes = None
     known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
     if searched:
-        programs = ChangedPrograms.from_recordings(searched)
+        programs = ChangedPrograms.from_recordings(searched, progress)
         changes = programs.test_system(needs.heap, needs.most, known)
         known = replace(known, changes=changes.needed)
     size = compute_size(needs.most, known, options)
@@ -144,13 +148,14 @@ def size_incumbent(
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
+class Judge:
     """What baselines are compared on."""
 
     recordings: Sequence[Recording]
     searched: Sequence[LoadedTrace]  # the recordings, or excerpts of long ones
     choice: Choice
     options: FitOptions
+    progress: Progress = ignore_progress
 
     def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
         """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
@@ -163,7 +168,8 @@ class _Judge:
             strict=True,
         )
         tried_on = self.searched if is_tried else ()
-        found = size_incumbent(needs, tried_on, choice.answer.known, self.options)
+        known = choice.answer.known
+        found = size_incumbent(needs, tried_on, known, self.options, self.progress)
         answer, changes = found or (None, None)
         size = None if answer is None else answer.size
         costs = estimate_costs(heap, choice.shown, needs.most)
@@ -231,24 +237,17 @@ class _Judge:
             yield row, compute_size(needed, known, self.options).region
 
 
-def compare_baselines(
-    baselines: Baselines,
-    recordings: Sequence[Recording],
-    searched: Sequence[LoadedTrace],
-    choice: Choice,
-    options: FitOptions,
-) -> IncumbentVerdict | None:
+def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | None:
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
     None where a row of the comparison dominates that one: then it is no reason to do without a new
     heap. One that would do is tried on changed programs first, and if it fails there, the next.
     """
-    judge = _Judge(recordings, searched, choice, options)
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
 
     def rank(pair: tuple[Offer, Needs]) -> tuple[bool, float]:
-        figure = pair[0].figure(options.prefer)
+        figure = pair[0].figure(judge.options.prefer)
         return not judge.is_in_reach(pair[0]), math.inf if figure is None else figure
 
     best: IncumbentVerdict | None = None

@@ -40,10 +40,14 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 
-# What takes how much of the time, measured on three runs of a firmware.
-_WORK_FOR_SEVERAL = {"design": 88, "compare": 11}
-_DESIGN = {"make plans": 0.5, "measure": 0.46, "try margins": 0.04}
+_DESIGN = {"make plans": 0.6, "measure": 0.36, "try margins": 0.04}
 _SEARCHED_AGAIN = 3  # candidates, about
+
+
+def foretell_joint_choice(events: int, recordings: int) -> dict[str, float]:
+    """About the seconds of each part of the choice for recordings of so many events in all."""
+    size = events / 100_000
+    return {"design": 1.0 + 0.2 * recordings + 1.5 * size, "compare": 0.1 + 0.3 * size}
 
 
 def choose_for_several(
@@ -55,7 +59,8 @@ def choose_for_several(
 ) -> Choice:
     """Chooses a plan for several recordings, and checks it on each when made without it."""
     robust = _make_robust_options(options)
-    whole = WeightedProgress(progress, _WORK_FOR_SEVERAL)
+    events = sum(len(one.events) for one in recordings)
+    whole = WeightedProgress(progress, foretell_joint_choice(events, len(recordings)))
     with Sweep() if inputs.sweep is None else nullcontext(inputs.sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     compared = whole.part("compare", len(designs.rows) + _SEARCHED_AGAIN)
@@ -79,7 +84,6 @@ def choose_for_several(
         raise_no_region(names[0], designs.u_max_objective)
     comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
     answer = make_answer(region, designs.basis(row), options)
-    events = sum(len(one.events) for one in recordings)
     trained_on = joint_training_record(designs, names, events)
     return Choice(
         shown=loaded,

@@ -93,9 +93,11 @@ def measure_reference_heaps(
     references.append(fitted)
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
         references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
-    rows = _list_worthy(
-        [_make_row(reference, choice, options) for reference in (*references, *others)]
-    )
+    rows = list[ReferenceRow]()
+    for reference in (*references, *others):
+        rows.append(_make_row(reference, choice, options))
+        progress(f"count calls of {reference.title}", 1.0)
+    rows = _list_worthy(rows)
     if excerpt is not None:
         rows = [
             replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows

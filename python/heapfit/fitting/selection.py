@@ -14,6 +14,7 @@ from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, make_an
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
     Baselines,
+    Judge,
     compare_baselines,
     keep_incumbent,
     measure_baselines,
@@ -21,10 +22,12 @@ from heapfit.fitting.incumbent import (
 from heapfit.fitting.joint_choice import choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Request, Workload
-from heapfit.progress import Progress, WeightedProgress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
+
+_TRIED = 15  # changes, about: of the heap that there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,7 @@ class Selection:
     today: IncumbentVerdict | None  # one of them compared with the plan
 
 
-def select_plan(
-    workload: Workload, request: Request, named: SystemHeap | None, progress: WeightedProgress
-) -> Selection:
+def select_plan(workload: Workload, request: Request, named: SystemHeap | None) -> Selection:
     """Selects the plan that serves all recordings in the least memory, or a heap there is.
 
     `named`: the incumbent that a user names. Of excerpts no heap but the program's own is kept,
@@ -55,18 +56,18 @@ def select_plan(
         return _choose(workload.names, searched, request, systems, progress)
 
     excerpts = None
-    searched, choosing = workload.loaded, progress.part("choose")
+    searched, choosing = workload.loaded, request.stages.part("choose")
     if len(searched) < len(workload.recordings):
         excerpts = choose_by_excerpts(workload, request, search, choosing)
         searched = excerpts.searched
-    baselines = measure_baselines(workload, searched, request, named, progress.part("now"))
+    baselines = measure_baselines(workload, searched, request, named)
     systems = baselines.needs
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
     profile, info = choice.shown.profile, None
     if excerpts is not None:
         profile, info = excerpts.profile, excerpts.info
     found = Selection(workload, searched, choice, choice, profile, info, baselines, None)
-    return _decide(found, request.options)
+    return _decide(found, request.options, request.stages.part("judge", steps=_TRIED))
 
 
 def decide_again(selection: Selection, options: FitOptions) -> Selection:
@@ -76,16 +77,17 @@ def decide_again(selection: Selection, options: FitOptions) -> Selection:
     size = answer.size
     plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
     fitted = replace(fitted, answer=answer, plan_file=plan_file)
-    return _decide(replace(selection, fitted=fitted), options)
+    return _decide(replace(selection, fitted=fitted), options, ignore_progress)
 
 
-def _decide(selection: Selection, options: FitOptions) -> Selection:
+def _decide(selection: Selection, options: FitOptions, progress: Progress) -> Selection:
     """Between the fitted plan and the heap there is."""
     baselines, fitted, excerpt = selection.baselines, selection.fitted, selection.excerpt
     if not baselines.needs or not (excerpt is None or baselines.is_known):
         return replace(selection, choice=fitted)
     recordings = selection.workload.recordings
-    today = compare_baselines(baselines, recordings, selection.searched, fitted, options)
+    judge = Judge(recordings, selection.searched, fitted, options, progress)
+    today = compare_baselines(baselines, judge)
     choice = fitted if today is None else keep_incumbent(fitted, today, options)
     if excerpt is not None:
         excerpt = replace(excerpt, is_kept=choice.answer.kept is not None)

@@ -8,7 +8,7 @@ source --import--> trace --one read--> events, call sites, content hash, profile
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heaps import find_heap
@@ -18,7 +18,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
 from heapfit.plan.plan_file import pointer_size_warning
-from heapfit.progress import Progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -42,11 +42,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The request for a fit: where its results go, the options, and who does the work."""
+    """The request for a fit: where its results go, the options, who does the work, who watches."""
 
     place: Place
     options: FitOptions
     sweep: Sweep | None = None  # None: all cores
+    stages: WeightedProgress = field(default_factory=lambda: WeightedProgress(ignore_progress, {}))
 
     @property
     def threads(self) -> int:
@@ -111,17 +112,21 @@ class Workload:
         yield from dict.fromkeys(filter(None, pointers))
 
 
-def read_workload(
-    sources: Sequence[Path], request: Request, importing: Progress, reading: Progress
-) -> Workload:
+def read_workload(sources: Sequence[Path], request: Request) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
     names = distinct_source_names(sources)
+    importing = request.stages.part("import")
     traces = _open(list(zip(sources, names, strict=True)), request, importing)
+    reading = request.stages.part("read", steps=2 * len(sources))
     recordings = (
-        Recording(name, source, trace, _read(trace, request, reading))
+        Recording(name, source, trace, _read(trace, request, _name_steps(name, reading)))
         for name, source, trace in zip(names, sources, traces, strict=True)
     )
     return Workload(*_drop_repeats(recordings))
+
+
+def _name_steps(name: str, progress: Progress) -> Progress:
+    return lambda step, done: progress(f"{step} of {name}", done)
 
 
 def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:

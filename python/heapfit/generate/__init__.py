@@ -133,6 +133,7 @@ def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> lis
     with link_images(staging, header, options.threads, options.progress) as images:
         measured = measure_code_sizes(staging, images)
         bounds = call_bounds(staging, header, images)
+    options.progress("compile the code", 1.0)
     header.write_text(header_text(design, bounds), "utf-8", newline="")
     return measured
 

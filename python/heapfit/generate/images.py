@@ -14,7 +14,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
 
-_IMAGES = ("plain", "marked", "own")
+_IMAGES = ("plain", "marked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,18 @@ class Images:
 
     plain: Path | None = None  # for a Cortex-M4
     marked: Path | None = None  # the same with its loops marked
-    own: Path | None = None  # for this machine
+    own: Path | None = None  # for this machine, where there is no cross compiler
 
 
 @contextmanager
 def link_images(
     folder: Path, header: Path, threads: int = 1, progress: Progress = ignore_progress
 ) -> Iterator[Images]:
-    """Links a folder's images outside of it; they exist until the context ends."""
-    counted = count_steps(progress, "compile the code", len(_IMAGES))
+    """Links a folder's images outside of it; they exist until the context ends.
+
+    A last step of the progress is left to who reads them.
+    """
+    counted = count_steps(progress, "compile the code", len(_IMAGES) + 1)
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
@@ -45,4 +48,5 @@ def link_images(
                 counted(name, 1.0)
             return image
 
-        yield Images(*map_in_threads(threads, link, _IMAGES))
+        plain, marked = map_in_threads(threads, link, _IMAGES)
+        yield Images(plain, marked, link("own") if plain is None else None)

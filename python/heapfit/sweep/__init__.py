@@ -15,11 +15,12 @@ import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
+from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, Told, perform
 from heapfit.sweep.processes import Processes
 
 __all__ = ["Job", "Sweep", "usable_cores"]
@@ -113,7 +114,12 @@ class Sweep:
         append. What the first of the jobs that fail raises is raised here.
         """
         round_ = _Round(step, list(jobs), deque(range(len(jobs))))
-        workers = self._workers_for(jobs)
+
+        def tell(number: int, told: Told) -> None:
+            round_.told[number] = told.share
+            progress(step, round_.share())
+
+        workers = self._workers_for(jobs, tell)
         try:
             while round_.is_on():
                 round_.start(workers)
@@ -127,11 +133,11 @@ class Sweep:
         progress(step, 1.0)
         return [round_.results[number] for number in range(len(round_.jobs))]
 
-    def _workers_for(self, jobs: Sequence[Job]) -> _Workers:
+    def _workers_for(self, jobs: Sequence[Job], tell: Callable[[int, Told], None]) -> _Workers:
         is_little = len(jobs) <= 1 or sum(job.events for job in jobs) < _MOST_HANDLED_HERE
         is_here = self._count == 1 or (self._count is None and is_little)
         if is_here and self._cluster is None:
-            return _Here()
+            return _Here(tell)
         if self._workers is None:
             self._workers = self._start_workers()
         return self._workers
@@ -164,6 +170,7 @@ class _Round:
     deaths: Counter[int] = field(default_factory=Counter)
     failed: dict[int, Exception] = field(default_factory=dict)
     results: dict[int, Any] = field(default_factory=dict)
+    told: dict[int, float] = field(default_factory=dict)  # shares of jobs that go on
 
     def is_on(self) -> bool:
         """True while a job that counts is left: after a failure, only the jobs before it do."""
@@ -175,8 +182,9 @@ class _Round:
         return any(number < first for number in [*self.running, *self.waiting, *self.suspects])
 
     def share(self) -> float:
-        """Share of the work, by events, that has come to a result."""
-        done = sum(max(self.jobs[number].events, 1) for number in self.results)
+        """Share of the work, by events, that is done."""
+        shares = self.told | dict.fromkeys(self.results, 1.0)
+        done = sum(max(self.jobs[number].events, 1) * share for number, share in shares.items())
         return done / max(sum(max(job.events, 1) for job in self.jobs), 1)
 
     def start(self, workers: _Workers) -> None:
@@ -195,6 +203,9 @@ class _Round:
         ]
 
     def _take(self, number: int, outcome: Outcome, tells_who_died: bool) -> bool:
+        if isinstance(outcome, Told):
+            self.told[number] = outcome.share
+            return False
         self.running.remove(number)
         match outcome:
             case Done(value):
@@ -240,7 +251,8 @@ class _Here:
 
     tells_who_died = True
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[int, Told], None]) -> None:
+        self._tell = tell
         self._job: tuple[int, Job] | None = None
 
     def has_room(self) -> bool:
@@ -252,7 +264,7 @@ class _Here:
     def wait(self) -> list[tuple[int, Outcome]]:
         assert self._job is not None
         (number, job), self._job = self._job, None
-        return [(number, perform(job, job.files))]
+        return [(number, perform(job, job.files, partial(self._tell, number)))]
 
     def close(self) -> None:
         self._job = None

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.errors import HeapfitError
+from heapfit.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """A pure function of a module, with its argument and the files it reads.
 
-    It is called as `work(argument, *paths)`: on another machine the files lie elsewhere.
+    It is called as `work(argument, *paths)`: on another machine the files lie elsewhere. One that
+    `tells` takes a progress callback, too, as `progress`.
     """
 
     name: str  # for people, should it fail
@@ -24,6 +26,7 @@ class Job:
     argument: Any  # can be pickled, as what `work` returns
     files: tuple[Path, ...] = ()
     events: int = 0  # how many it handles, roughly: tells whether starting a process pays
+    tells: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +48,39 @@ class Died:
     """The worker went away, as when memory runs out. Not a word from the work itself."""
 
 
-Outcome: TypeAlias = Done | Raised | Died
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The work goes on."""
+
+    share: float  # of it that is done
 
 
-def perform(job: Job, paths: Sequence[Path]) -> Done | Raised:
+Outcome: TypeAlias = Done | Raised | Died | Told
+
+
+def perform(
+    job: Job, paths: Sequence[Path], tell: Callable[[Told], None] = lambda _: None
+) -> Done | Raised:
     """Does a job, with its files at these paths; a fault of ours is handed over with its place."""
     try:
+        if job.tells:
+            return Done(job.work(job.argument, *paths, progress=_thin_out(tell)))
         return Done(job.work(job.argument, *paths))
     except HeapfitError as error:
         return Raised(error)
     except Exception as error:
         error.add_note(f"in {job.name}:\n{traceback.format_exc()}")
         return Raised(error)
+
+
+def _thin_out(tell: Callable[[Told], None]) -> Progress:
+    """A progress callback that tells of every whole percent, as messages take time."""
+    last = -1
+
+    def report(_step: str, share: float) -> None:
+        nonlocal last
+        if int(100 * share) != last:
+            last = int(100 * share)
+            tell(Told(share))
+
+    return report

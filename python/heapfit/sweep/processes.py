@@ -16,14 +16,14 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Final
 
 from heapfit.errors import HeapfitError
-from heapfit.sweep.job import Died, Job, Outcome, Raised, perform
+from heapfit.sweep.job import Died, Job, Outcome, Raised, Told, perform
 
 # What a worker runs: it imports what this process could, and serves the pipe it inherits.
 _SCRIPT: Final = """\
@@ -79,7 +79,7 @@ class Processes:
         _send(worker, message)  # if it is dead already, its pipe tells
 
     def wait(self) -> list[tuple[int, Outcome]]:
-        """What has become of one job at least."""
+        """What has become of one job at least, or what it tells."""
         busy = [worker for worker in self._workers if worker.job is not None]
         ready = wait([worker.pipe for worker in busy])
         return [self._receive(worker) for worker in busy if worker.pipe in ready]
@@ -93,7 +93,7 @@ class Processes:
         return next((worker for worker in self._workers if worker.job is None), None)
 
     def _receive(self, worker: _Worker) -> tuple[int, Outcome]:
-        number, worker.job = worker.job, None
+        number = worker.job
         assert number is not None
         try:
             message = worker.pipe.recv_bytes()
@@ -101,6 +101,8 @@ class Processes:
             self._drop(worker)
             return number, Died()
         outcome: Outcome = pickle.loads(message)
+        if not isinstance(outcome, Told):
+            worker.job = None
         return number, outcome
 
     def _drop(self, worker: _Worker) -> None:
@@ -136,13 +138,13 @@ def serve(descriptor: int) -> None:
             message = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_outcome_of(message))
+        pipe.send_bytes(_outcome_of(message, lambda told: pipe.send_bytes(pickle.dumps(told))))
 
 
-def _outcome_of(message: bytes) -> bytes:
+def _outcome_of(message: bytes, tell: Callable[[Told], None]) -> bytes:
     try:
         job: Job = pickle.loads(message)
-        return pickle.dumps(perform(job, job.files))
+        return pickle.dumps(perform(job, job.files, tell))
     except Exception as error:  # what cannot be pickled
         return pickle.dumps(Raised(TypeError(f"{type(error).__name__}: {error}")))
 

@@ -7,8 +7,8 @@ trace.parquet --> events, call sites, hash of the content --> profile
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,6 +50,10 @@ class LoadedTrace:
         None  # all that it consists of, each to be served by itself
     )
     threads: int = 1  # that may try plans on it at once; any number finds the same
+    # What calls cost (comparison.costs), by the text of a heap and its memory in bytes.
+    counted_calls: dict[tuple[str, int], Mapping[str, NDArray[Any]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def largest_alignment(self) -> int:
@@ -77,7 +81,9 @@ class LoadedTrace:
     def reduce_to_callers(self) -> LoadedTrace:
         """The same trace with direct callers as its sites, where chains were recorded."""
         chains = self.trace.chains
-        return replace(self, sites=callers_of(self.sites, chains)) if chains else self
+        if not chains:
+            return self
+        return replace(self, sites=callers_of(self.sites, chains), counted_calls={})
 
     def trial(self, plan: Plan) -> AnyTrial:
         """A trial of a plan without call sites, on a base aligned as the trace asks for it."""

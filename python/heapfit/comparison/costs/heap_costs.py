@@ -66,7 +66,19 @@ def find_code(heap: Plan | SystemHeap) -> MeasuredCode | None:
 def count_calls(
     heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
 ) -> Mapping[str, NDArray[Any]]:
-    """How many calls of a recording make how many accesses, in the form of _engine.call_costs."""
+    """How many calls of a recording make how many accesses, in the form of _engine.call_costs.
+
+    The recording keeps the answer: choice, verdict, references and page ask for the same heaps.
+    """
+    key = repr(heap), memory
+    if key not in recording.counted_calls:
+        recording.counted_calls[key] = _count_calls(heap, recording, memory)
+    return recording.counted_calls[key]
+
+
+def _count_calls(
+    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
+) -> Mapping[str, NDArray[Any]]:
     plan = heap if isinstance(heap, Plan) else heap.plan
     base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
     if isinstance(heap, Plan):

@@ -94,6 +94,7 @@ def make_folds(
             _FoldJob(seen, unseen, options, tuple(runs.contents[i] for i in seen), kept),
             tuple(runs.traces[i].path for i in seen),
             TIMES_FOR_PLANS * sum(runs.traces[i].info.events for i in seen),
+            tells=True,
         )
         for number, (seen, unseen) in enumerate(parts)
     ]

@@ -27,6 +27,7 @@ def gather_case(
         heap_map = None
         if subjects:
             heap_map = pack_map(map_of(shown, subjects, progress=progress), case.sites)
+            progress("pack the heap map", 1.0)
     return PageContent(
         opening=opening,
         heap_map=heap_map,

@@ -35,6 +35,7 @@ from heapfit.report.sections.plan_layers import plan_part
 from heapfit.report.sections.risk import Risk, RunGroup, risk_of
 from heapfit.trace.loaded import LoadedTrace
 
+_STEP = "write the page"
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
@@ -63,12 +64,17 @@ def render(
     code: Callable[[], str] = lambda: "",
     progress: Progress = ignore_progress,
 ) -> str:
-    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
-    gathered, packed = gather(fit, shown, progress), code()
-    page = content.render(_TEMPLATE, gathered, fit=fit, code=packed)
-    if packed and len(page.encode()) > LARGEST_PAGE:
-        return content.render(_TEMPLATE, gathered, fit=fit, code="")
-    return page
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace.
+
+    The page without the code is rendered while compilers still work on that.
+    """
+    gathered = gather(fit, shown, progress)
+    progress(_STEP, 0.4)
+    bare = content.render(_TEMPLATE, gathered, fit=fit, code="")
+    progress(_STEP, 0.9)
+    packed = code()
+    page = content.render(_TEMPLATE, gathered, fit=fit, code=packed) if packed else bare
+    return bare if len(page.encode()) > LARGEST_PAGE else page
 
 
 def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
