@@ -9,6 +9,7 @@ from generated_code import PLANS, plan_file
 from heapfit.errors import HeapfitError
 from heapfit.generate import folder as folder_module
 from heapfit.generate import generate
+from heapfit.outputs.ours import allow_replacing
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -62,6 +63,16 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
 def test_a_file_put_beside_the_generated_ones_is_left_alone(code: Path) -> None:
     (code / "src/port.c").touch()
     assert "port.c: was not written by heapfit generate" in refusal(code)
+
+
+def test_force_replaces_what_was_edited_and_no_file_beside_it(code: Path) -> None:
+    (code / "app_heap.c").write_text("mine")
+    with allow_replacing():
+        generate(plan_file(PLANS["tlsf"]), code)
+        assert (code / "app_heap.c").read_text() != "mine"
+        (code / "src/port.c").touch()
+        assert "port.c: was not written by heapfit generate" in refusal(code)
+    assert (code / "src/port.c").exists()
 
 
 def test_an_edited_file_is_left_alone(code: Path) -> None:

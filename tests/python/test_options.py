@@ -164,6 +164,7 @@ def test_an_option_takes_every_form(region, tmp_path):
             "compare run.heap tlsf -o x --workers tcp://host:1",
             "this runs here alone (give a number)",
         ),
+        (f"bounds run.heap --search {10**20}", "'--search': must be at most 1000000000"),
         ("slotbuf 1 1 --region 0", "'--region': must be at least 1"),
     ],
 )

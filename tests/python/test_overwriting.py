@@ -120,6 +120,21 @@ def test_a_foreign_file_in_a_folder_is_kept_with_all_beside_it(line, name, folde
             assert heapfit(*words, folder=folder).returncode == 0
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["fit small.heap -o {}", "fit small.heap -o fitted --plans {}", "generate plan.toml -o {}",
+     "slotbuf 10 10 -o {}"],
+)  # fmt: skip
+def test_force_removes_nothing_that_is_not_written_anew(line, folder):
+    words = line.format("result").split()
+    for name in ("notes.txt", "src/main.c", "code/main.c"):
+        (folder / "result" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "result" / name).write_text("mine\n")
+    before = contents(folder / "result")
+    heapfit(words[0], "--force", *words[1:], folder=folder)
+    assert contents(folder / "result").items() >= before.items()
+
+
 def test_a_link_is_refused_even_if_forced(folder):
     (folder / "link").symlink_to("small.heap")
     done = heapfit("import", "small.heap", "-o", "link", "--force", folder=folder)

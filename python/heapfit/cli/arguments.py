@@ -222,6 +222,7 @@ SEARCH = make_option(
     "Limit of the search, in million steps: events replayed, or blocks placed.",
     metavar="MILLIONS",
     min=0,
+    max=10**9,
 )
 Search: TypeAlias = Annotated[int, SEARCH]
 SEED = make_option(

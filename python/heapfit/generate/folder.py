@@ -2,7 +2,8 @@
 """A generated folder appears whole or not at all, and replaces nothing that somebody else wrote.
 
 heapfit.sha256 lists every file with its hash. A folder may be replaced if it is empty, or if it
-holds just what its list says, object files aside, and in a crate what cargo builds.
+holds just what its list says, object files aside, and in a crate what cargo builds. Files that are
+listed may differ where that is allowed (--force); no other is ever removed.
 """
 
 from __future__ import annotations
@@ -65,13 +66,17 @@ def _exchange(new: Path, folder: Path, old: Path) -> None:
 
 
 def _write_manifest(folder: Path) -> None:
-    lines = (f"{_hash(path)}  {path.relative_to(folder)}\n" for path in _files(folder))
+    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in _files(folder)]
     (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
 
 
-def _files(folder: Path) -> list[Path]:
-    """All files below a folder, links to folders included."""
-    return sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+def _files(folder: Path) -> Iterator[Path]:
+    """All files below a folder, links to folders included, in order."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            yield from _files(path)
+        else:
+            yield path
 
 
 def _hash(path: Path) -> str:
@@ -82,7 +87,7 @@ def require_replaceable(folder: Path) -> None:
     """HeapfitError if the folder holds what `generate` did not write, or what was edited since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")
-    if not folder.is_dir() or not any(folder.iterdir()) or ours.is_forced():
+    if not folder.is_dir():
         return
     listed = _read_manifest(folder)
     for path in _files(folder):
@@ -91,10 +96,11 @@ def require_replaceable(folder: Path) -> None:
             continue
         if name not in listed:
             raise HeapfitError(
-                f"{path}: was not written by heapfit generate (move it away, choose another folder "
-                "for the code, or give --force)"
+                f"{path}: was not written by heapfit generate (move it away, or choose another "
+                "folder for the code)"
             )
-        if path.is_symlink() or _hash(path) != listed[name]:
+        ours.require_no_link(path)
+        if not ours.is_forced() and _hash(path) != listed[name]:
             raise HeapfitError(
                 f"{path}: was edited after it was generated (keep what you need and delete it, or "
                 "give --force)"

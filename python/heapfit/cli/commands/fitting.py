@@ -158,7 +158,8 @@ class FitCommand:
         ),
     ] = None
     search: Annotated[
-        int | None, make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0)
+        int | None,
+        make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
     ] = None
     seed: Seed = 1
     objective: Annotated[
