@@ -62,7 +62,7 @@ def record(entry: Table, load: Table, output: Path, depth: int = 1) -> Trace:
                 serve(entry, load, recorder, port)
         ended = [0, 128 + signal.SIGTERM] if "client" in entry else [0]  # servers are asked to end
         if recorder.returncode not in entry.get("accepted", ended):
-            raise HeapfitError((folder / "output").read_text(errors="replace")[-500:])
+            raise HeapfitError((folder / "output").read_text(errors="replace")[-500:].strip())
         return keep_first(Trace.open(folder / "trace"), output, entry.get("events", MOST_EVENTS))
 
 
@@ -148,7 +148,9 @@ def record_all(entry: Table, folder: Path, depth: int = 1) -> bool:
         try:
             told = record(entry, load, output, depth)
         except (HeapfitError, OSError, subprocess.CalledProcessError) as error:
-            print(f"{output.stem}: {error}", file=sys.stderr)
+            reason = str(error).rpartition("\n")[2]
+            packages = " and ".join(entry["packages"])
+            print(f"{output.stem}: {reason}; it takes Debian's {packages}", file=sys.stderr)
             return False
         print(f"{output.stem}: {told.info.events:,} events", flush=True)
     return True

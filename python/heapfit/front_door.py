@@ -42,6 +42,7 @@ from heapfit.memories.placing import (
     PlacingOptions,
     place_recordings,
 )
+from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
@@ -66,6 +67,7 @@ from heapfit.workloads import synthetic
 Source: TypeAlias = Trace | Path | str
 
 
+@check_arguments
 def open(
     source: Path | str,
     folder: Path | str = Path(),
@@ -76,6 +78,7 @@ def open(
     return open_any(Path(source), importing or ImportOptions(), Path(folder), progress)
 
 
+@check_arguments
 def generate_workload(
     name: str, path: Path | str, seed: int = 1, progress: Progress = ignore_progress
 ) -> Trace:
@@ -93,6 +96,7 @@ def generate_workload(
     return synthetic.generate_workload(synthetic.parse_workload(name, seed), Path(path), progress)
 
 
+@check_arguments
 def profile_trace(
     source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> Profile:
@@ -105,6 +109,7 @@ def profile_trace(
         return profile.profile_trace(trace, progress)
 
 
+@check_arguments
 def find_kind(
     source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> RecordingKind:
@@ -120,6 +125,7 @@ def find_kind(
         return kind.find_kind(trace, profile.profile_trace(trace, progress))
 
 
+@check_arguments
 def find_bounds(
     source: Source,
     alignment: int = STANDARD_ALIGNMENT,
@@ -136,6 +142,7 @@ def find_bounds(
         return trace_bounds.find_bounds(loaded, progress=progress)
 
 
+@check_arguments
 def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
     """Forecasts from a telemetry log whether a device's memory falls, and how long it lasts.
 
@@ -144,6 +151,7 @@ def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
     return find_outlook(read_log(Path(log), line))
 
 
+@check_arguments
 def fit(
     source: Source | Sequence[Source],
     options: FitOptions | None = None,
@@ -171,6 +179,7 @@ def _read_choices(choices: FitChoices | PlacingChoices) -> dict[str, Any]:
     return named | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else named
 
 
+@check_arguments
 def check(
     source: Source | Sequence[Source],
     plan: PlanFile | Path | str | None = None,
@@ -186,6 +195,7 @@ def check(
     return check_recordings(sources_of(source), known, options, progress)
 
 
+@check_arguments
 def compare(
     source: Source,
     plans: Sequence[str | Path | PlanFile] = (),
@@ -216,6 +226,7 @@ def compare(
         return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
 
 
+@check_arguments
 def place(
     source: Source | Sequence[Source],
     memories: Sequence[str],
@@ -233,6 +244,7 @@ def place(
     return place_recordings(sources_of(source), memories, chosen, progress)
 
 
+@check_arguments
 def check_memories(
     source: Source | Sequence[Source],
     plan: PlanFile | Path | str,
@@ -248,6 +260,7 @@ def check_memories(
     return check_jointly(memories, sources_of(source), importing)
 
 
+@check_arguments
 def find_front(
     source: Source,
     allocators: Sequence[str] = (),
@@ -268,6 +281,7 @@ def find_front(
         return front_of(compared, loaded, progress=progress)
 
 
+@check_arguments
 def generate_code(
     plan: PlanFile | Path | str, folder: Path | str, prefix: str = "app", language: str = "c"
 ) -> list[Path]:
@@ -279,6 +293,7 @@ def generate_code(
     return generate(_plan_file(plan, takes_memories=True), Path(folder), prefix, language)
 
 
+@check_arguments
 def size_pools(
     source: Source,
     admission: float = 0.999,
@@ -295,6 +310,7 @@ def size_pools(
         return pools.size_pools(trace, admission, options, progress)
 
 
+@check_arguments
 def size_settings(
     system: str,
     source: Source | Sequence[Source],
@@ -311,6 +327,7 @@ def size_settings(
     return systems.settings_for(system, paths, options or SettingsOptions(), importing, progress)
 
 
+@check_arguments
 def size_traffic(
     traffic: Path | str,
     aim: Aim | None = None,
@@ -324,6 +341,7 @@ def size_traffic(
     return from_traffic.size_for(load_traffic(Path(traffic)), aim or Aim(), workers, progress)
 
 
+@check_arguments
 def simulate(
     scenario: Scenario | Path | str,
     is_exact: bool = False,
@@ -355,10 +373,7 @@ def _plan_file(plan: PlanFile | Path | str, *, takes_memories: bool = False) -> 
 def _open_source(
     source: Source, importing: ImportOptions | None, progress: Progress
 ) -> Iterator[Trace]:
-    one, *others = sources_of(source)
-    if others:
-        raise HeapfitError(f"{1 + len(others)} recordings are given (give one)")
-    with open_trace(one, importing, progress) as trace:
+    with open_trace(sources_of(source)[0], importing, progress) as trace:
         yield trace
 
 

@@ -209,10 +209,10 @@ def test_a_cut_names_packet_and_offset():
 
 @pytest.mark.parametrize("chunk", [1, 50, 1 << 20])
 def test_damage_ends_a_capture_and_what_was_read_before_stays(chunk):
-    damaged = pcap(FRAMES[:1]) + struct.pack("<4I", 0, 0, 1 << 31, 1 << 31) + bytes(100)
+    damaged = pcap(FRAMES[:2]) + struct.pack("<4I", 0, 0, 1 << 31, 1 << 31) + bytes(100)
     reading = Reading(damaged, chunk)
-    assert reading.sizes == [100]
-    assert reading.damage.startswith("packet 2 at offset 154: captured length 2147483648 is above")
+    assert reading.sizes == [100, 200]
+    assert reading.damage.startswith("packet 3 at offset 384: captured length 2147483648 is above")
 
 
 def test_an_original_length_below_the_captured_one_is_mended_and_counted():
@@ -301,6 +301,32 @@ DAMAGED = {
     "a packet of 2^31": (packet_of(1 << 31, 1 << 31), "captured length 2147483648 is above 16777"),
     "no packets": (pcap([]), "^none of 0 packets is IP$"),
 }
+
+
+def with_longer_records(more: int, magic: int = 0xA1B2C3D4) -> bytes:
+    """A pcap whose records have so many bytes more, as some systems wrote it."""
+    content = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 65535, 1)
+    for frame in FRAMES:
+        times = (1_600_000_000, 250_000, len(frame), len(frame))
+        content += struct.pack("<IIII", *times) + bytes(more) + frame
+    return content
+
+
+@pytest.mark.parametrize(
+    ("more", "magic"), [(4, 0xA1B2C3D4), (8, 0xA1B2C3D4), (12, 0xA1B2C3D4), (12, 0xA1B2CD34)]
+)
+def test_longer_records_than_pcaps_are_named_with_what_to_do(more, magic):
+    told = r"^packet 2 at offset .* Nokia, Red Hat 6.1 or SuSE 6.3, .*editcap -F pcap converts it"
+    with pytest.raises(HeapfitError, match=told):
+        Reading(with_longer_records(more, magic))
+
+
+def test_aix_counts_nanoseconds_and_names_interfaces():
+    content = struct.pack(">IHHiIII", 0xA1B2C3D4, 2, 2, 0, 0, 65535, 6)  # ethernet, as an ifType
+    for part, frame in enumerate(FRAMES):
+        content += struct.pack(">IIII", 1, 300_000_000 * part, len(frame), len(frame)) + frame
+    reading = Reading(content)
+    assert (reading.sizes, reading.times) == ([100, 200, 300], [0, 300_000, 600_000])
 
 
 SECOND = 1_000_000

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from test_check import REGION, blocks, plan_file, recording
 
-from heapfit.checks.check import check_recordings
+from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.checks.prospect import estimate_need, find_prospect
 from heapfit.cli.printing.check import check_parts
 from heapfit.cli.printing.parts import Line
@@ -83,6 +83,19 @@ def test_a_check_prints_it_under_the_table(tmp_path):
         line.startswith("All 3 that differ run. Their number alone allows a chance of up to 63")
         for line in text
     )
+
+
+def test_needs_that_are_reckoned_from_peaks_give_no_chance(tmp_path):
+    """`fit` has the searched needs' chance: another one of the same heap would contradict it."""
+    sizes = (2000, 2400, 1900, 2300, 2100, 2250, 1950, 2200)
+    files = [recording(tmp_path / f"{size}.heap", blocks([size, size // 7])) for size in sizes]
+    measured = check_recordings(files, plan_file(), CheckOptions(measure=True))
+    needs = [one.needed.r_safe for one in measured.recordings if one.needed and one.needed.r_safe]
+    assert measured.prospect.chance == expect_further_runs(needs).chance_interval(REGION, 1)
+    reckoned = check_recordings(files, plan_file())
+    assert reckoned.prospect.chance is None
+    text = [part.text for part in check_parts(reckoned) if isinstance(part, Line)]
+    assert any("their needs give an estimate with --measure" in line for line in text)
 
 
 def test_recordings_that_ask_for_the_same_count_once(tmp_path):

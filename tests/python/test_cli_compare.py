@@ -6,7 +6,11 @@ from small_traces import bimodal, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import find_heap_name, list_algorithms
-from heapfit.plan.plan_file import file_name
+from heapfit.design.portfolio import candidate_from_file
+from heapfit.importers import import_file
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, file_name
+from heapfit.trace.loaded import load_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -100,6 +104,24 @@ def test_a_plan_file_is_marked_only_on_the_trace_it_was_made_from(folder):
     bimodal(folder / "other.heap", seed=2)
     (other,) = heapfit_json("compare", "other.heap", "--plan", plan, folder=folder)["rows"]
     assert not other["trained_on_this_trace"]
+
+
+def test_a_plan_file_of_what_no_trace_teaches_is_not_marked(folder, tmp_path):
+    loaded = load_trace(import_file(folder / "packets.heap", tmp_path / "packets.parquet"), 8)
+    seen = TrainingRecord("packets", loaded.content, len(loaded.events))
+    plain = {"address_first_fit": {}, "tailored": {"layout": 1}, "tlsf": {}}
+    learned = {
+        "tailored": {"ends": 2, "high_0": 512},
+        "fixed_pool": {"blocks": 9},
+    }
+
+    def is_marked(allocator, scalars):
+        plan = Plan(allocator, {"alignment": 8, **scalars})
+        file = PlanFile("made", plan, 4096, 4096, 8, 100, 32, seen, "0.1.0")
+        return candidate_from_file(file, loaded).trained_on_this_trace
+
+    assert not any(is_marked(*one) for one in plain.items())
+    assert all(is_marked(*one) for one in learned.items())
 
 
 def test_plans_of_one_name_are_told_apart(folder):

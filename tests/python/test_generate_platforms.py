@@ -227,6 +227,19 @@ def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("platform", ["freertos", "esp-idf", "zephyr", "malloc", "threadx", "riot"])
+def test_a_readme_builds_without_the_kernel_and_says_who_makes_the_heap(
+    tmp_path: Path, platform: str
+) -> None:
+    page = (generated(tmp_path, platform, PLANS["tlsf"]) / "README.md").read_text()
+    (command,) = [line for line in page.splitlines() if line.startswith("cc ")]
+    assert command.endswith(" -c app_heap.c src/*/*.c")  # others include the kernel's headers
+    is_made = platform in ("freertos", "esp-idf", "zephyr", "malloc")  # by the platform's file
+    assert ("would empty" in page) == is_made
+    assert "and no platform below brings a lock" in page
+    assert "every source" not in page  # app_heap.c alone includes the lock
+
+
 def test_an_arduino_library_is_flat(tmp_path: Path) -> None:
     code = generated(tmp_path, "arduino", PLANS["tlsf"])
     assert {path.name for path in code.rglob("*.[ch]")} == {"app_heap.c", "app_heap.h"}

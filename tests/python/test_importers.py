@@ -287,6 +287,13 @@ def test_text_with_a_byte_order_mark_is_read(tmp_path, coding, sample):
     assert operations(put(tmp_path, text.encode(coding))) == EVENTS
 
 
+@pytest.mark.parametrize("sample", ["text", "rep", "csv"])
+def test_lines_may_end_in_cr_alone(tmp_path, sample):
+    assert operations(put(tmp_path, SAMPLES[sample].replace(b"\n", b"\r"))) == EVENTS
+    long = b"boot\r" * (stream.HEAD // 4) + b"malloc(8) = 0x2000\r" * 2
+    assert len(operations(put(tmp_path, long))) == 3
+
+
 @pytest.mark.parametrize("coding", ["utf-8-sig", "utf-16"])
 def test_a_long_log_with_a_byte_order_mark_is_read_to_its_end(tmp_path, coding):
     boot = "Gerät läuft\r\n" * (stream.HEAD // 8)

@@ -200,6 +200,7 @@ def test_the_same_inputs_give_the_same_bytes_whoever_does_the_work(
     page = Page((tmp_path / "one/league.html").read_text())
     assert not page.unclosed
     assert any(row[0] == "tlsf" and row[3] == "3 of 3" for row in page.rows)
+    assert "told sizes" not in page.text and "sized deallocation" in page.text
 
 
 def test_the_verdict_names_who_needs_least_of_those_that_serve_most(league: League) -> None:

@@ -64,9 +64,12 @@ def test_a_program_fed_on_its_standard_input_is_recorded(
 def test_a_program_that_fails_leaves_no_trace(
     recorder: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    entry = {"name": "none", "command": [str(tmp_path / "none")], "loads": [{"seed": 1}]}
+    entry = {"name": "none", "command": [str(tmp_path / "none")], "loads": [{"seed": 1}],
+             "packages": ["sed"]}  # fmt: skip
     assert not recorder.record_all(entry, tmp_path)
-    assert "none-1: " in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("none-1: heapfit: ")
+    assert line.endswith("no such program (give its path, or check PATH); it takes Debian's sed")
     assert not any(tmp_path.iterdir())
 
 

@@ -13,6 +13,13 @@ constexpr PcapLayout plain{24, 4, 20, 16, 0, 8, 12, 0};
 constexpr PcapLayout patched{24, 4, 20, 24, 0, 8, 12, 0};
 constexpr PcapLayout snoop{16, 10, 12, 24, 16, 4, 0, 8};
 constexpr std::uint16_t supported_version = 2;
+constexpr std::uint16_t minor_version_of_aix = 2;
+constexpr std::uint16_t no_link = 0xffff;
+
+// The link type of an interface's type (RFC 1573), which AIX writes.
+constexpr std::uint16_t link_of_interface(std::uint16_t type) {
+    return type == 6 ? 1 : type == 9 ? 6 : type == 15 ? 10 : type == 24 ? 0 : type;
+}
 
 struct Magic {
     std::uint32_t number;
@@ -44,12 +51,12 @@ std::optional<PcapFormat> PcapFormat::recognise(const std::uint8_t *magic) {
 
 // The upper half of pcap's word tells about frame check sequences, which the size rule ignores.
 std::uint16_t PcapFormat::link_type(FrameBytes header) const {
-    constexpr std::uint16_t of_snoop[] = {1, 0xffff, 6, 0xffff, 1, 104, 0xffff, 0xffff, 10};
+    constexpr std::uint16_t of_snoop[] = {1, no_link, 6, no_link, 1, 104, no_link, no_link, 10};
     const auto number = static_cast<std::uint16_t>(load32(&header[layout_->link_type], order_));
-    if (layout_ != &snoop) {
-        return number;
+    if (layout_ == &snoop) {
+        return number < std::size(of_snoop) ? of_snoop[number] : no_link;
     }
-    return number < std::size(of_snoop) ? of_snoop[number] : 0xffff;
+    return is_aix_ ? link_of_interface(number) : number;
 }
 
 void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
@@ -58,12 +65,27 @@ void PcapFormat::take_header(FrameBytes piece, PacketUnit unit) {
         throw Error("offset " + std::to_string(layout_->version) + ": pcap version " +
                     std::to_string(version) + " is not supported (2 is)");
     }
+    is_aix_ =
+        layout_ == &plain && load16(&piece[layout_->version + 2U], order_) == minor_version_of_aix;
+    is_nano_ = is_nano_ || is_aix_;
     const std::uint16_t link = link_type(piece);
     find_ip_ = ip_finder(link);
     if (find_ip_ == nullptr && unit == PacketUnit::ip) {
         throw Error("offset " + std::to_string(layout_->link_type) + ": link type " +
                     link_type_title(link) +
                     " is not supported (import --whole-frames takes its frames as they are)");
+    }
+}
+
+// Nokia's firewalls, Red Hat 6.1 and SuSE 6.3 wrote longer records behind the same magics. Read as
+// shorter ones, the second has seconds, or bytes of the first frame, for a fraction or a length.
+void PcapFormat::require_its_records(const CapturePosition &position,
+                                     std::uint32_t fraction) const {
+    const bool is_time = fraction < (is_nano_ ? 1'000'000'000U : 1'000'000U);
+    const std::uint32_t longest = std::max(packet_.captured, packet_.original);
+    if (position.packet == 2 && layout_ != &snoop && (!is_time || longest > largest_record)) {
+        position.fail("its time or length is none: a damaged file, or one of Nokia, Red Hat 6.1 "
+                      "or SuSE 6.3, whose records are longer (editcap -F pcap converts it)");
     }
 }
 
@@ -74,6 +96,7 @@ void PcapFormat::take_record(FrameBytes piece, const CapturePosition &position,
     packet_.time_us = std::int64_t{seconds} * 1'000'000 + (is_nano_ ? fraction / 1000 : fraction);
     packet_.captured = load32(&piece[layout_->captured], order_);
     packet_.original = load32(&piece[layout_->original], order_);
+    require_its_records(position, fraction);
     settle_lengths(position, packet_, counts);
     if (layout_->length != 0) {
         const std::uint32_t used = packet_.captured + layout_->record;

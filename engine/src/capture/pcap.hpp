@@ -5,7 +5,8 @@
 //   | header 24 | record 16 | captured bytes | record 16 | captured bytes | ...
 //
 // and two that differ in the places of their fields: the pcap of old patched Linux systems, and
-// snoop (RFC 1761), whose records are padded.
+// snoop (RFC 1761), whose records are padded. AIX's pcap, of version 2.2, counts nanoseconds and
+// has link types of its own.
 #pragma once
 
 #include <bit>
@@ -43,12 +44,14 @@ class PcapFormat {
         : layout_(&layout), order_(order), is_nano_(is_nano), needed_(layout.header) {}
     [[nodiscard]] std::uint16_t link_type(FrameBytes header) const;
     void take_header(FrameBytes piece, PacketUnit unit);
+    void require_its_records(const CapturePosition &position, std::uint32_t fraction) const;
     void take_record(FrameBytes piece, const CapturePosition &position, PacketCounts &counts);
     std::uint64_t take_frame(FrameBytes piece, CapturePosition &position, PacketCollector &packets);
 
     const PcapLayout *layout_;
     std::endian order_;
     bool is_nano_;
+    bool is_aix_ = false;
     State state_ = State::header;
     std::size_t needed_;
     std::uint32_t padding_ = 0; // behind a record's bytes

@@ -163,12 +163,14 @@ class Check(Tabular):
         """What these recordings say of the next one; those that ask for the same count once."""
         distinct = {one.content: one for one in reversed(self.recordings)}
         apart = [one for one in self.recordings if distinct[one.content] is one]
+        searched = [one.needed.r_safe if one.needed else None for one in apart]
         needs = [
-            estimate_need(self.plan, one.run.peak, one.needed.r_safe if one.needed else None)
-            for one in apart
+            estimate_need(self.plan, one.run.peak, need)
+            for one, need in zip(apart, searched, strict=True)
         ]
         failed = sum(one.run.refusal is not None for one in apart)
-        return find_prospect(needs, failed, self.plan.region or 0)
+        region = self.plan.region or 0
+        return find_prospect(needs, failed, region, are_searched=None not in searched)
 
     @property
     def events_replayed(self) -> int:

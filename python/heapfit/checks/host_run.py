@@ -35,6 +35,7 @@ from heapfit.importers.preload import find_program, preload_first, recorder_sett
 from heapfit.importers.processes import pad_path
 from heapfit.importers.source_lines import places_in
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.trace.chains import DEPTH, Chains
 
@@ -192,7 +193,7 @@ def prepare_program(
     Of a system's own heap it is the algorithm that replays it, asked as the system is.
     """
     plan_file = plan if isinstance(plan, PlanFile) else load_plan(Path(plan))
-    program = find_program(command[0])
+    program = find_program(command)
     executable = read_executable(program)
     if executable is not None and executable.is_musl:
         raise HeapfitError(f"{program}: is a program of musl (build it for glibc to run it)")
@@ -241,6 +242,7 @@ def _define_heap(heap: SystemHeap) -> Iterator[str]:
     yield f"-DHFIT_MARKS={', '.join(map(str, [*mark_sizes(heap.regions), 0]))}"
 
 
+@check_arguments
 def run_program(
     plan: PlanFile | Path | str, command: Sequence[str], region: int | None = None
 ) -> HostRun:

@@ -5,7 +5,8 @@
                           --> trend        --> recordings until the margin is eaten
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
-for a byte of its own peak.
+for a byte of its own peak. The second tells a trend, but no chance: `fit` searches every R, and one
+heap has one chance.
 """
 
 from __future__ import annotations
@@ -39,21 +40,24 @@ class Prospect:
     runs: int  # that differ
     failed: int
     highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
-    chance: (
-        tuple[float, float] | None
-    )  # holds that of the next 9 times of 10; None: too few, or a trend
+    chance: tuple[float, float] | None  # holds that of the next 9 times of 10; None: see below
     margin_end: MarginEnd | None  # None: too few, or no trend
 
 
-def find_prospect(needs: Sequence[float], failed: int, region: int) -> Prospect:
-    """The prospect from the bytes that recordings need, in their order, of which some failed."""
+def find_prospect(
+    needs: Sequence[float], failed: int, region: int, *, are_searched: bool = True
+) -> Prospect:
+    """The prospect from the bytes that recordings need, in their order, of which some failed.
+
+    There is no chance where they are few, have a trend, or were not all searched.
+    """
     runs = len(needs)
     bound = None if failed or not runs else bound_failures(0, runs)
     further = expect_further_runs(needs)
     if isinstance(further, Refusal):
         return Prospect(runs, failed, bound, None, None)
     end = _find_margin_end(needs, region)
-    chance = further.chance_interval(region, 1) if end is None else None
+    chance = further.chance_interval(region, 1) if end is None and are_searched else None
     return Prospect(runs, failed, bound, chance, end)
 
 

@@ -6,7 +6,7 @@ The standard ones are a list of makers. A user may name others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -59,6 +59,7 @@ SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are t
 
 # First fit by address with boundary tags: more memory, time and code than address_first_fit.
 _BEATEN = "first_fit"
+_GIVEN = {"alignment", "layout"}  # scalars that no design learns from a trace
 
 _SHOWN = ("tlsf", "best_fit", *RUNGS)  # measured with every answer
 
@@ -226,14 +227,20 @@ def build_portfolio(
     )
 
 
+def _list_given(scalars: Mapping[str, int]) -> dict[str, int]:
+    """The scalars that are given, whatever the trace: alignment and layout."""
+    return {name: value for name, value in scalars.items() if name in _GIVEN}
+
+
 def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     """The candidate of a plan file, which may have been made from another trace."""
-    trained_on = plan_file.trained_on
+    trained_on, plan = plan_file.trained_on, plan_file.plan
+    is_learned = not plan_file.heap and plan != Plan(plan.allocator, _list_given(plan.scalars))
     return Candidate(
         plan_file.name,
-        plan_file.plan,
+        plan,
         f"plan made from {trained_on.trace}",
-        trained_on_this_trace=trained_on.has_seen(loaded.content) and not plan_file.heap,
+        trained_on_this_trace=is_learned and trained_on.has_seen(loaded.content),
         heap=heap_of_plan(plan_file),
     )
 

@@ -21,6 +21,7 @@ from heapfit.importers.formats import (
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
@@ -41,9 +42,10 @@ __all__ = [
 _STEP = "import"
 
 
+@check_arguments
 def import_file(
-    source: Path,
-    output: Path,
+    source: Path | str,
+    output: Path | str,
     options: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Trace:
@@ -52,20 +54,23 @@ def import_file(
     docs/import-formats.md lists the formats. HeapfitError names the line, packet or event at which
     a source breaks the rules of a trace; then nothing is written.
     """
-    with ByteStream(source) as stream:
+    with ByteStream(Path(source)) as stream:
         if stream.head.startswith(STORED_MAGIC):
             raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")
-        return _import(stream, output, options or ImportOptions(), progress)
+        return _import(stream, Path(output), options or ImportOptions(), progress)
 
 
-def import_frames(source: Path, output: Path, progress: Progress = ignore_progress) -> Trace:
+@check_arguments
+def import_frames(
+    source: Path | str, output: Path | str, progress: Progress = ignore_progress
+) -> Trace:
     """Stores the events of the frames in a target's log as a trace at `output`.
 
     As `import_file`, for a log with so much before its first frame that it is not known by it.
     """
-    with ByteStream(source) as stream:
+    with ByteStream(Path(source)) as stream:
         incoming = FRAMES.open(stream, ImportOptions())
-        return _store(incoming, stream, output, ImportOptions(), progress)
+        return _store(incoming, stream, Path(output), ImportOptions(), progress)
 
 
 def open_any(

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import struct
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -53,15 +54,18 @@ def environment(folder: Path, program: str | None = None, depth: int = 1) -> dic
     folder = folder.resolve()
     if not folder.is_dir():
         raise HeapfitError(f"{folder}: is not a folder (create it, writable by the program's user)")
-    library = LIBRARY if program is None else library_for(find_program(program))
+    library = LIBRARY if program is None else library_for(find_program([program]))
     for path in (library, folder):
         if not _PRELOAD_SEPARATORS.isdisjoint(str(path)):
             raise HeapfitError(f"{path}: has a blank or a colon, which LD_PRELOAD cannot hold")
     return {"LD_PRELOAD": str(library), **recorder_settings(str(folder), depth)}
 
 
-def find_program(name: str) -> Path:
+def find_program(command: Sequence[str]) -> Path:
     """Finds the program that a shell would run; HeapfitError if it cannot be recorded."""
+    if not command:
+        raise HeapfitError("no program is named (give its path, and arguments behind it)")
+    name = command[0]
     path = shutil.which(name)
     if path is None:
         raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")

@@ -37,6 +37,7 @@ from heapfit.importers.processes import Watch, living_recorders, pad_path, watch
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
 from heapfit.outputs.scratch import scratch_file
+from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
@@ -92,9 +93,10 @@ class RecordOptions:
 STANDARD = RecordOptions()
 
 
+@check_arguments
 def record(
     command: Sequence[str],
-    output: Path,
+    output: Path | str,
     options: RecordOptions = STANDARD,
     progress: Progress = ignore_progress,
 ) -> ProgramRecording:
@@ -104,7 +106,7 @@ def record(
     sent a SIGTERM, which is passed on. Processes that outlive the program record on into a folder
     that is kept; so is what was recorded where a trace cannot be written.
     """
-    program = find_program(command[0])
+    program, output = find_program(command), Path(output)
     _require_place(output)
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
         environment = recorder_settings(pad_path(raw.folder.resolve()), options.depth)

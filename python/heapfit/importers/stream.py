@@ -48,7 +48,8 @@ def _utf16_decoder(head: bytes) -> codecs.IncrementalDecoder | None:
 class ByteStream:
     """The content of a file, opened by `with`. `chunks` yields all of it, `head` included.
 
-    Text is UTF-8 without a byte order mark, also of a file in UTF-16. A packed file that is cut
+    Text is UTF-8 without a byte order mark, also of a file in UTF-16, and its lines end in LF, also
+    of a file whose lines end in CR alone. A packed file that is cut
     ends there, text with its last whole line, and `damage` says so. What precedes other damage
     cannot be trusted: HeapfitError.
     """
@@ -59,6 +60,7 @@ class ByteStream:
         self.damage = ""
         self._given = 0
         self._decoder: codecs.IncrementalDecoder | None = None
+        self._has_cr_alone = False
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -68,6 +70,8 @@ class ByteStream:
                 plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
                 self._content = stack.enter_context(open_content(plain))
                 self.head = self._read_head()
+                self._has_cr_alone = self.head.isascii() and not {0, 10} & {*self.head}
+                self.head = self._end_lines(self.head)
                 if self.damage and not self.head:
                     raise HeapfitError(self.damage)
                 if is_packed(self.head):
@@ -106,7 +110,7 @@ class ByteStream:
         chunk = self.head
         while chunk:
             yield chunk
-            chunk = self._decode(self._read(CHUNK))
+            chunk = self._end_lines(self._decode(self._read(CHUNK)))
 
     def _read_head(self) -> bytes:
         head = self._read(HEAD)
@@ -119,6 +123,9 @@ class ByteStream:
 
     def _decode(self, content: bytes) -> bytes:
         return content if self._decoder is None else self._decoder.decode(content).encode()
+
+    def _end_lines(self, content: bytes) -> bytes:
+        return content.replace(b"\r", b"\n") if self._has_cr_alone else content
 
     def _read(self, size: int) -> bytes:
         chunk = b"".join(self._pieces(size))

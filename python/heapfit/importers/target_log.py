@@ -19,6 +19,7 @@ from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.serial_line import listen
 from heapfit.outputs import ours
+from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
@@ -70,26 +71,29 @@ def log_of_line(output: Path) -> Path:
     return output.with_suffix(".frames")
 
 
+@check_arguments
 def record_serial(
-    device: Path,
+    device: Path | str,
     rate: int,
     seconds: float | None,
-    output: Path,
+    output: Path | str,
     progress: Progress = ignore_progress,
 ) -> TargetRecording:
     """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
+    output = Path(output)
     _require_folder(output)
     log = log_of_line(output)
     ours.require_replaceable(log)
-    ending = listen(device, rate, log, seconds)
+    ending = listen(Path(device), rate, log, seconds)
     ours.mark_ours(log)
     ours.add_output(log)
     return TargetRecording(import_frames(log, output, progress), ending, log)
 
 
+@check_arguments
 def record_emulated(
     emulation: Emulation,
-    output: Path,
+    output: Path | str,
     progress: Progress = ignore_progress,
     log: Path | None = None,
     listener: Listener = ignore_recording,
@@ -98,6 +102,7 @@ def record_emulated(
 
     What it wrote is kept at `log`, if one is named.
     """
+    output = Path(output)
     _require_folder(output)
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:

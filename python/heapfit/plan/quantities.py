@@ -16,6 +16,8 @@ LARGEST_NUMBER: Final = 2**64 - 1  # that the engine holds
 _SIZE = re.compile(r"([0-9]{1,19}) ?(?:([KMG])(?:iB)?|B)?", re.IGNORECASE)
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _PERCENT = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,9})?) ?%?")
+NO_BREAK: Final = "\N{NO-BREAK SPACE}"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|KB|B|bits?|bytes|ms|s)(?!\w)|±)|(?<=±) ")
 _SHARE = re.compile(r"((?:[0-9]{1,4}\.?[0-9]{0,17}|\.[0-9]{1,17})(?:e-[0-9]{1,2})?)")
 
 
@@ -67,6 +69,15 @@ def parse_share(text: str) -> float:
     return value
 
 
+def keep_units(text: str) -> str:
+    """The text in which no line breaks between a figure and its unit or its deviation.
+
+    >>> keep_units("1,027 ± 118 B for 8 blocks, 5 %").replace(NO_BREAK, "_")
+    '1,027_±_118_B for 8 blocks, 5_%'
+    """
+    return _BEFORE_UNIT.sub(NO_BREAK, text)
+
+
 def format_share(share: float) -> str:
     """A share of one in percent, to a tenth; below one to two digits, down to 0.0001.
 
@@ -110,12 +121,12 @@ def require_number(name: str, value: object, least: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise HeapfitError(f"{name}={value!r}: give a number{_hint_number(value)}")
+        raise HeapfitError(f"{name}={value!r}: give a number{hint_number(value)}")
     if not value >= least:
         raise HeapfitError(f"{name}={value!r}: must be at least {least}")
 
 
-def _hint_number(value: object) -> str:
+def hint_number(value: object) -> str:
     """The number that a text means, in brackets; empty if it means none."""
     for parse in (parse_size, parse_percent):
         with suppress(HeapfitError):

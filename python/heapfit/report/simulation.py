@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.plan.quantities import NO_BREAK
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Layout, Trace, line_with_marks
-from heapfit.report.drawing.number_text import NO_BREAK, NOT_MEASURED, figure_text, percent
+from heapfit.report.drawing.number_text import NOT_MEASURED, figure_text, percent
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 from heapfit.simulation.simulate import Result, SimulationResult
 

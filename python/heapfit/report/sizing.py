@@ -17,7 +17,7 @@ from heapfit.report.drawing.figure import (
     line_with_marks,
     points,
 )
-from heapfit.report.drawing.number_text import NO_BREAK, count, size
+from heapfit.report.drawing.number_text import count, size
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 from heapfit.sizing.pools import PoolSizing
 from heapfit.sizing.separate_pools import SeparatePools
@@ -71,10 +71,10 @@ def write_trace_page(path: Path, sizing: PoolSizing, source: Path, command: str)
 def _format_admission(share: float) -> str:
     """A share of 1 in percent, with all its nines.
 
-    >>> _format_admission(0.99999).replace(NO_BREAK, " ")
+    >>> _format_admission(0.99999)
     '99.999 %'
     """
-    return f"{share * 100:.10g}{NO_BREAK}%"
+    return f"{share * 100:.10g} %"
 
 
 def _least_memory(schemes: Sequence[SizedScheme]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heapfit.plan.arguments import check_arguments
 from heapfit.plan.toml_table import Table, read_document
 from heapfit.simulation.grid import Axis, Value, read_grid, steps, with_values
 from heapfit.simulation.metrics import METRICS
@@ -69,8 +70,10 @@ def with_seed(scenario: Scenario, seed: int | None) -> Scenario:
     return scenario if seed is None else replace(scenario, run=replace(scenario.run, seed=seed))
 
 
-def load_scenario(path: Path) -> Scenario:
+@check_arguments
+def load_scenario(path: Path | str) -> Scenario:
     """Reads a scenario file; HeapfitError names the file, the key and what to do."""
+    path = Path(path)
     document = read_document(path, SCENARIO)
     top = Table(path, SCENARIO, "", document)
     top.require_version(SCHEMA)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.arguments import check_arguments
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import BATCH, COLUMNS, OPTIONAL, Trace, TraceInfo, write_trace
 
@@ -26,6 +27,7 @@ _FIELDS = (2, 4)  # of an event, at least and at most
 _OWN_NAMES = "from_events takes blocks by any name"
 
 
+@check_arguments
 def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | None = None) -> Trace:
     """Stores events in order as a trace at `path`.
 
@@ -47,6 +49,7 @@ def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | Non
     return write_trace(Path(path), typed, info or TraceInfo(source="events of a program"))
 
 
+@check_arguments
 def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None) -> Trace:
     """Stores a table as a trace at `path`: the columns of docs/trace-schema.md.
 
@@ -71,12 +74,15 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     return write_trace(Path(path), parts, info or TraceInfo(source="a table"))
 
 
+@check_arguments
 def from_pandas(
     frame: Any,  # noqa: ANN401 (pandas need not be installed)
     path: Path | str,
     info: TraceInfo | None = None,
 ) -> Trace:
     """Stores a DataFrame as a trace at `path`, as `from_arrow` does; its index is left out."""
+    if not hasattr(frame, "columns"):
+        raise HeapfitError(f"frame={frame!r}: is no DataFrame")
     return from_arrow(pa.Table.from_pandas(frame, preserve_index=False), path, info)
 
 
@@ -86,6 +92,8 @@ def _number_blocks(events: Iterable[Event]) -> Iterator[tuple[int, int, int, int
     count = 0
     for number, event in enumerate(events):
         where = f"event {number}"
+        if not isinstance(event, Sequence):
+            raise HeapfitError(f"{where}: is {event!r} (give operation, block, bytes)")
         if not _FIELDS[0] <= len(event) <= _FIELDS[1]:
             raise HeapfitError(f"{where}: has {len(event)} fields (operation, block, bytes)")
         op, block = _parse_op(event[0], where), event[1]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
+from heapfit.plan.arguments import check_arguments
 from heapfit.plan.quantities import format_count
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
@@ -102,8 +103,10 @@ class Trace(Tabular):
         return self.imported_from or self.path
 
     @classmethod
-    def open(cls, path: Path) -> Trace:
+    @check_arguments
+    def open(cls, path: Path | str) -> Trace:
         """The trace stored at `path`; HeapfitError if it is none, or of another version."""
+        path = Path(path)
         with _reading(path) as file:
             stored = file.metadata.metadata or {}
             metadata = stored.get(_METADATA_KEY)

@@ -39,6 +39,8 @@ class WorkloadSpec:
 
     def source(self) -> _engine.WorkloadSource:
         """The workload's events; HeapfitError for an unknown workload, parameter or value."""
+        if not 0 <= self.seed < 1 << 64:
+            raise HeapfitError(f"seed={self.seed}: must be from 0 to 2^64 - 1")
         try:
             return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
         except HeapfitError:

@@ -149,10 +149,11 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
             f"of {low} to {high} (that holds 9 times of 10)."
         )
     elif prospect.runs >= _FEWEST_COUNTED and prospect.highest_chance is not None:
+        few = f"{FEWEST_RUNS} recordings" if prospect.runs < FEWEST_RUNS else "their needs"
         yield (
             f"All {prospect.runs} that differ run. Their number alone allows a chance of up to "
             f"{format_share(prospect.highest_chance)} that the next one, whatever it does, runs "
-            f"out; {FEWEST_RUNS} recordings give an estimate. `fit` prints the chance of a run "
+            f"out; {few} give an estimate with --measure. `fit` prints the chance of a run "
             "like these, by windows within them."
         )
 

@@ -17,14 +17,13 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from heapfit.cli.printing.table import TableColumn, table_lines
+from heapfit.plan.quantities import NO_BREAK, keep_units
 
 JSON_SCHEMA = 1
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 WIDE = 200  # of what bench/ prints, for people and for programs
 
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|B|bits?|bytes|ms|s)(?!\w))")
 _RAW_BYTE = re.compile("[\udc80-\udcff]")  # of a name that is not UTF-8, as Python keeps it
-_NO_BREAK = "\N{NO-BREAK SPACE}"  # where textwrap breaks no line
 
 # Controls, format characters (bidirectional overrides among them), surrogates, line separators.
 _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -108,14 +107,14 @@ def wrap_text(text: str, indent: str = "") -> list[str]:
     A number stays with its unit.
     """
     lines = textwrap.wrap(
-        _BEFORE_UNIT.sub(_NO_BREAK, text),
+        keep_units(text),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,
         break_long_words=False,
     )
-    return [line.replace(_NO_BREAK, " ") for line in lines]
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def is_right(values: Iterable[object]) -> bool:

@@ -14,9 +14,8 @@ import unicodedata
 
 from markupsafe import Markup, escape
 
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import NO_BREAK, format_share
 
-NO_BREAK = "\N{NO-BREAK SPACE}"
 NOT_FOUND = "none"  # of a region: it was searched
 NOT_MEASURED = "–"
 
@@ -81,28 +80,19 @@ def rate(value: float | None) -> str:
 def percent(part: float | None) -> str:
     """A share of 1, to a tenth of a percent.
 
-    >>> percent(0.425).replace(NO_BREAK, " ")
+    >>> percent(0.425)
     '42.5 %'
     """
-    return NOT_MEASURED if part is None else unbroken(format_share(part))
-
-
-def unbroken(text: str) -> str:
-    """The text with each figure kept together with its unit and its deviation.
-
-    >>> unbroken("1,027 ± 118 B for 8 blocks").replace(NO_BREAK, "_")
-    '1,027_±_118_B for 8 blocks'
-    """
-    return re.sub(r"(?<=\d) (?=(?:B|KB|KiB|%)\b|%|±)|(?<=±) ", NO_BREAK, text)
+    return NOT_MEASURED if part is None else format_share(part)
 
 
 def sentence(text: str) -> Markup:
-    """A sentence as markup: figures and options stay unbroken, `commands` are code.
+    """A sentence as markup: options stay unbroken, `commands` are code.
 
     >>> print(sentence("`heapfit fit A B` (--pools)"))
     <code>heapfit fit A B</code> (<span class="whole">--pools</span>)
     """
-    safe = str(escape(printable(unbroken(text))))
+    safe = str(escape(printable(text)))
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
     return Markup(re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="whole">\1</span>', coded))
 

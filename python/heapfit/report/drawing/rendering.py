@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,11 +20,13 @@ import jinja2
 
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
+from heapfit.plan.quantities import keep_units
 from heapfit.report.drawing import number_text
 from heapfit.report.drawing.figure import Chart
 
 _SHARED = Path(__file__).parent  # the frame of all pages, their style and script
 _SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
+_VERBATIM_OR_TEXT = re.compile(r"(<(script|style|pre|code)\b.*?</\2>)|(?<=>)[^<]+", re.DOTALL)
 _PARTS = (_SHARED, _SHARED.parent / "heap_map", _SHARED.parent / "sections")  # of several pages
 
 
@@ -42,7 +45,7 @@ def render(
     own = own_scripts or {}
     texts = (script.read_text(encoding="utf-8") for script in own)
     scripts = [*(_own(name) for name in _SCRIPTS), *texts]
-    return (
+    return keep_units_with_figures(
         _environment(template.parent)
         .get_template(template.name)
         .render(
@@ -58,6 +61,15 @@ def render(
             **content,
         )
     )
+
+
+def keep_units_with_figures(page: str) -> str:
+    """The page with no break between a figure and its unit, but in what is copied or run.
+
+    >>> keep_units_with_figures("<td>83 %</td><pre>a 5 B</pre>").replace("\xa0", "_")
+    '<td>83_%</td><pre>a 5 B</pre>'
+    """
+    return _VERBATIM_OR_TEXT.sub(lambda found: found[1] or keep_units(found[0]), page)
 
 
 def write_page(path: Path, text: str) -> None:
@@ -99,7 +111,6 @@ def _environment(page: Path) -> jinja2.Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     for name in (
         *("count", "size", "rough_size", "ratio", "rate", "percent"),
-        "unbroken",
         "sentence",
         "change",
     ):

@@ -21,7 +21,7 @@ from heapfit.importers.site_names import site_names
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan_file import PlanFile
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.number_text import NO_BREAK, count, size
+from heapfit.report.drawing.number_text import count, size
 from heapfit.report.heap_map.packed import pack_map, share_sites
 from heapfit.report.heap_map.replays import (
     ReplaySubject,
@@ -199,7 +199,7 @@ def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:
     assert base is not None and base.needed is not None, "it is compared with that"
     assert recording.needed is not None and recording.needed.r_safe is not None
     need, name = recording.needed.r_safe, recording.run.name
-    growth = f"{recording.growth or 0:+.1f}{NO_BREAK}%"
+    growth = f"{recording.growth or 0:+.1f} %"
     many = len(check.recordings)
     return PageOpening(
         command="check",
@@ -213,7 +213,7 @@ def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:
         ),
         lead=(
             PageFigure("peak", growth),
-            PageFigure(check.plan.heap, f"{need - base.needed:+,}{NO_BREAK}B"),
+            PageFigure(check.plan.heap, f"{need - base.needed:+,} B"),
         ),
         remarks=(f"Below, the page shows {name}.",) if many > 1 else (),
         trust=(
@@ -232,7 +232,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
     seen = sum(one.is_seen for one in needed)
     name = recordings[_select_shown(check)].run.name
     infos = [one.run.trace for one in recordings]
-    margin = "not stated" if plan.margin is None else f"{plan.margin:g}{NO_BREAK}%"
+    margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
     return PageOpening(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",

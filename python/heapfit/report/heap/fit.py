@@ -14,7 +14,7 @@ from heapfit.importers.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
-from heapfit.report.drawing.number_text import NO_BREAK, count, ratio, size
+from heapfit.report.drawing.number_text import count, ratio, size
 from heapfit.report.heap.case_content import gather_case
 from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
 from heapfit.report.saving import describe_saving
@@ -183,9 +183,7 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
             count(held.seen_refused),
             f"of {count(held.seen)} replayed in this heap",
         ),
-        PageFigure(
-            "margin", f"{fit.answer.size.margin:g}{NO_BREAK}%", "above the need of the recordings"
-        ),
+        PageFigure("margin", f"{fit.answer.size.margin:g} %", "above the need of the recordings"),
         PageFigure(
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),

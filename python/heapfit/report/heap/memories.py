@@ -15,7 +15,7 @@ from heapfit.memories.search import Point
 from heapfit.plan.quantities import format_share
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import COLOURS, Chart, Trace, byte_axis, line_with_marks
-from heapfit.report.drawing.number_text import NO_BREAK, size
+from heapfit.report.drawing.number_text import size
 from heapfit.report.heap_map.packed import MAP_SCRIPT, pack_map
 from heapfit.report.heap_map.replays import (
     ELSEWHERE,
@@ -52,7 +52,7 @@ def write_memories_page(
         outlook=outlook,
         settings=placing.system_lines,
         subject=", ".join(one.name for one in placing.demands),
-        percent=lambda share: format_share(round(share, 4)).replace(" ", NO_BREAK),
+        percent=lambda share: format_share(round(share, 4)),
         heap_map_record=record,
         command=command,
     )

@@ -10,7 +10,6 @@ from typing import Any
 
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.figure import Chart
-from heapfit.report.drawing.number_text import NO_BREAK
 from heapfit.report.heap_map.packed import MAP_SCRIPT
 from heapfit.report.sections.candidates import Candidates
 from heapfit.report.sections.kind import KindPart
@@ -144,5 +143,5 @@ def pointer_figure(infos: Sequence[TraceInfo]) -> PageFigure:
     if all(info.kind == "packets" for info in infos):
         return PageFigure("recorded on", "the wire", "packets have no pointers")
     widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    text = ", ".join(f"{width}{NO_BREAK}bit" for width in widths) or "not stated"
+    text = ", ".join(f"{width} bit" for width in widths) or "not stated"
     return PageFigure("recorded on", text, "sizes hold for such pointers")
