@@ -42,7 +42,6 @@ from heapfit.memories.placing import (
     PlacingOptions,
     place_recordings,
 )
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
@@ -67,7 +66,6 @@ from heapfit.workloads import synthetic
 Source: TypeAlias = Trace | Path | str
 
 
-@check_arguments
 def open(
     source: Path | str,
     folder: Path | str = Path(),
@@ -78,7 +76,6 @@ def open(
     return open_any(Path(source), importing or ImportOptions(), Path(folder), progress)
 
 
-@check_arguments
 def generate_workload(
     name: str, path: Path | str, seed: int = 1, progress: Progress = ignore_progress
 ) -> Trace:
@@ -96,7 +93,6 @@ def generate_workload(
     return synthetic.generate_workload(synthetic.parse_workload(name, seed), Path(path), progress)
 
 
-@check_arguments
 def profile_trace(
     source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> Profile:
@@ -109,7 +105,6 @@ def profile_trace(
         return profile.profile_trace(trace, progress)
 
 
-@check_arguments
 def find_kind(
     source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> RecordingKind:
@@ -125,7 +120,6 @@ def find_kind(
         return kind.find_kind(trace, profile.profile_trace(trace, progress))
 
 
-@check_arguments
 def find_bounds(
     source: Source,
     alignment: int = STANDARD_ALIGNMENT,
@@ -142,7 +136,6 @@ def find_bounds(
         return trace_bounds.find_bounds(loaded, progress=progress)
 
 
-@check_arguments
 def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
     """Forecasts from a telemetry log whether a device's memory falls, and how long it lasts.
 
@@ -151,7 +144,6 @@ def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
     return find_outlook(read_log(Path(log), line))
 
 
-@check_arguments
 def fit(
     source: Source | Sequence[Source],
     options: FitOptions | None = None,
@@ -179,7 +171,6 @@ def _read_choices(choices: FitChoices | PlacingChoices) -> dict[str, Any]:
     return named | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else named
 
 
-@check_arguments
 def check(
     source: Source | Sequence[Source],
     plan: PlanFile | Path | str | None = None,
@@ -195,7 +186,6 @@ def check(
     return check_recordings(sources_of(source), known, options, progress)
 
 
-@check_arguments
 def compare(
     source: Source,
     plans: Sequence[str | Path | PlanFile] = (),
@@ -226,7 +216,6 @@ def compare(
         return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
 
 
-@check_arguments
 def place(
     source: Source | Sequence[Source],
     memories: Sequence[str],
@@ -244,7 +233,6 @@ def place(
     return place_recordings(sources_of(source), memories, chosen, progress)
 
 
-@check_arguments
 def check_memories(
     source: Source | Sequence[Source],
     plan: PlanFile | Path | str,
@@ -260,7 +248,6 @@ def check_memories(
     return check_jointly(memories, sources_of(source), importing)
 
 
-@check_arguments
 def find_front(
     source: Source,
     allocators: Sequence[str] = (),
@@ -281,7 +268,6 @@ def find_front(
         return front_of(compared, loaded, progress=progress)
 
 
-@check_arguments
 def generate_code(
     plan: PlanFile | Path | str, folder: Path | str, prefix: str = "app", language: str = "c"
 ) -> list[Path]:
@@ -293,7 +279,6 @@ def generate_code(
     return generate(_plan_file(plan, takes_memories=True), Path(folder), prefix, language)
 
 
-@check_arguments
 def size_pools(
     source: Source,
     admission: float = 0.999,
@@ -310,7 +295,6 @@ def size_pools(
         return pools.size_pools(trace, admission, options, progress)
 
 
-@check_arguments
 def size_settings(
     system: str,
     source: Source | Sequence[Source],
@@ -327,7 +311,6 @@ def size_settings(
     return systems.settings_for(system, paths, options or SettingsOptions(), importing, progress)
 
 
-@check_arguments
 def size_traffic(
     traffic: Path | str,
     aim: Aim | None = None,
@@ -341,7 +324,6 @@ def size_traffic(
     return from_traffic.size_for(load_traffic(Path(traffic)), aim or Aim(), workers, progress)
 
 
-@check_arguments
 def simulate(
     scenario: Scenario | Path | str,
     is_exact: bool = False,
@@ -373,7 +355,10 @@ def _plan_file(plan: PlanFile | Path | str, *, takes_memories: bool = False) -> 
 def _open_source(
     source: Source, importing: ImportOptions | None, progress: Progress
 ) -> Iterator[Trace]:
-    with open_trace(sources_of(source)[0], importing, progress) as trace:
+    one, *others = sources_of(source)
+    if others:
+        raise HeapfitError(f"{1 + len(others)} recordings are given (give one)")
+    with open_trace(one, importing, progress) as trace:
         yield trace
 
 

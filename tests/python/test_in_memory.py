@@ -98,15 +98,12 @@ def test_a_wrong_column_is_named(tmp_path, columns, said):
         (lambda made: heapfit.fit(made, alignment=7), "alignment=7: blocks are aligned to 4, 8"),
         (lambda made: heapfit.compare(made, ["tlsf"], alignment=7), "alignment=7: "),
         (lambda _: heapfit.fit([]), "no recording is given"),
-        (lambda _: heapfit.fit(42), "fit: source=42: give Trace, a path or a list"),
-        (
-            lambda made: heapfit.fit(made, peak="64K"),
-            r"peak='64K': give a whole number or None .65536.",
-        ),
+        (lambda _: heapfit.fit(42), "42 is no recording"),
+        (lambda made: heapfit.fit(made, peak="64K"), r"peak='64K': give a number .65536."),
         (lambda made: heapfit.fit(made, horizon="30q"), "horizon 30q: is no length of time"),
         (lambda made: heapfit.fit(made, margin=-1), "margin=-1: must be at least 0"),
         (lambda made: heapfit.fit(made, effort="quik"), "effort='quik': .*did you mean 'quick'"),
-        (lambda made: heapfit.profile_trace([made, made]), "source=.*give Trace or a path"),
+        (lambda made: heapfit.profile_trace([made, made]), "2 recordings are given .give one"),
     ],
 )
 def test_a_wrong_argument_is_named(made, call, said):

@@ -21,7 +21,6 @@ from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import RecordOptions, record
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import DEPTH
@@ -79,7 +78,6 @@ class Drill:
         return not self.failed
 
 
-@check_arguments
 def drill_program(
     plan: PlanFile | Path | str, command: Sequence[str], progress: Progress = ignore_progress
 ) -> Drill:

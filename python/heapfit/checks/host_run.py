@@ -35,7 +35,6 @@ from heapfit.importers.preload import find_program, preload_first, recorder_sett
 from heapfit.importers.processes import pad_path
 from heapfit.importers.source_lines import places_in
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.trace.chains import DEPTH, Chains
 
@@ -242,7 +241,6 @@ def _define_heap(heap: SystemHeap) -> Iterator[str]:
     yield f"-DHFIT_MARKS={', '.join(map(str, [*mark_sizes(heap.regions), 0]))}"
 
 
-@check_arguments
 def run_program(
     plan: PlanFile | Path | str, command: Sequence[str], region: int | None = None
 ) -> HostRun:

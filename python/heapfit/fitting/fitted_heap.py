@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import weakref
 from collections.abc import Sequence
@@ -31,7 +32,6 @@ from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
 from heapfit.outputs.scratch import claim_folder, drop
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan_file import PlanFile, require_unedited
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import load_trace
@@ -100,7 +100,6 @@ class FittedHeap(Tabular):
         """What limits the answer, each one sentence."""
         return self.found.warnings
 
-    @check_arguments
     def saving_over(self, heap: str, progress: Progress = ignore_progress) -> int:
         """Bytes less than a system's heap needs, each with its own margin; below 0: more.
 
@@ -120,7 +119,6 @@ class FittedHeap(Tabular):
         size = compute_size(max(needs), known, self.found.options)
         return now.set_to(size.region) - self.region
 
-    @check_arguments
     def check(
         self,
         sources: Source | str | Sequence[Source | str],
@@ -130,7 +128,6 @@ class FittedHeap(Tabular):
         """Checks other recordings in the plan's region: which run, and what of them grew."""
         return check_recordings(sources_of(sources), self.plan, options, progress)
 
-    @check_arguments
     def write(self, folder: Path | str, progress: Progress = ignore_progress) -> FitPaths:
         """Writes plan, code, report and imported traces, as `heapfit fit` does; returns where.
 
@@ -147,7 +144,6 @@ class FittedHeap(Tabular):
             write(placed, staging, shown, self.write_page, progress)
         return placed.paths
 
-    @check_arguments
     def write_plans(self, folder: Path | str) -> list[Path]:
         """Writes every candidate as a plan file, as `heapfit fit --plans` does; returns where.
 
@@ -157,7 +153,6 @@ class FittedHeap(Tabular):
             paths = save_plans(self.found, staging)
         return [Path(folder) / path.name for path in paths]
 
-    @check_arguments
     def front(
         self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
     ) -> Front:
@@ -165,7 +160,6 @@ class FittedHeap(Tabular):
         loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
         return front_of_fit(self.found, loaded, by, progress)
 
-    @check_arguments
     def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
         """Writes the front's plans, as `heapfit fit --front` does; returns where."""
         with stage_folder(Path(folder), require_unedited) as staging:
@@ -217,7 +211,12 @@ def sources_of(given: Source | str | Sequence[Source | str]) -> list[Source]:
     >>> sources_of("run.heap"), sources_of([Path("a"), "b"])
     ([PosixPath('run.heap')], [PosixPath('a'), PosixPath('b')])
     """
-    several = [given] if isinstance(given, Trace | Path | str) else given
+    several = [given] if isinstance(given, Trace | str | os.PathLike) else given
+    if not isinstance(several, Sequence):
+        raise HeapfitError(f"{given!r} is no recording (give a trace, a path, or a list of them)")
+    for one in several:
+        if not isinstance(one, Trace | str | os.PathLike):
+            raise HeapfitError(f"{one!r} is no recording (give a trace or a path)")
     if not several:
         raise HeapfitError("no recording is given (give one or more)")
-    return [Path(one) if isinstance(one, str) else one for one in several]
+    return [one if isinstance(one, Trace) else Path(one) for one in several]

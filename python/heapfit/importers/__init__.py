@@ -21,7 +21,6 @@ from heapfit.importers.formats import (
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
@@ -42,7 +41,6 @@ __all__ = [
 _STEP = "import"
 
 
-@check_arguments
 def import_file(
     source: Path | str,
     output: Path | str,
@@ -60,7 +58,6 @@ def import_file(
         return _import(stream, Path(output), options or ImportOptions(), progress)
 
 
-@check_arguments
 def import_frames(
     source: Path | str, output: Path | str, progress: Progress = ignore_progress
 ) -> Trace:

@@ -37,7 +37,6 @@ from heapfit.importers.processes import Watch, living_recorders, pad_path, watch
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
 from heapfit.outputs.scratch import scratch_file
-from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
@@ -93,7 +92,6 @@ class RecordOptions:
 STANDARD = RecordOptions()
 
 
-@check_arguments
 def record(
     command: Sequence[str],
     output: Path | str,

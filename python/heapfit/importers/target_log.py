@@ -19,7 +19,6 @@ from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.serial_line import listen
 from heapfit.outputs import ours
-from heapfit.plan.arguments import check_arguments
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
@@ -71,7 +70,6 @@ def log_of_line(output: Path) -> Path:
     return output.with_suffix(".frames")
 
 
-@check_arguments
 def record_serial(
     device: Path | str,
     rate: int,
@@ -90,7 +88,6 @@ def record_serial(
     return TargetRecording(import_frames(log, output, progress), ending, log)
 
 
-@check_arguments
 def record_emulated(
     emulation: Emulation,
     output: Path | str,

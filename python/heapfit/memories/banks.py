@@ -21,7 +21,6 @@ from heapfit.bounds.placement import Placement
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_trace
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.memories import parse_memory, require_different
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
@@ -225,7 +224,6 @@ class _Way:
         return _Way(self._buffers, self._sizes, self._turns, order)
 
 
-@check_arguments
 def place_in_banks(
     source: Trace | Path | str,
     memories: Sequence[str],

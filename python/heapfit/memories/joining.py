@@ -20,7 +20,6 @@ from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -83,7 +82,6 @@ class Joining:
         return min(self.apart, self.most)
 
 
-@check_arguments
 def join_programs(
     first: Trace | Path | str,
     second: Trace | Path | str,

@@ -8,7 +8,6 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.plan import Plan
 
 ALIGNMENTS: Final = (4, 8)
@@ -25,7 +24,6 @@ def list_aliases() -> dict[str, str]:
     return {info.alias: info.name for info in _engine.allocators() if info.alias}
 
 
-@check_arguments
 def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     """The allocators of these names, in this order; without names all, core's first.
 

@@ -18,7 +18,6 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document, show
@@ -95,7 +94,6 @@ def plan_text(plan_file: PlanFile) -> str:
     )
 
 
-@check_arguments
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, staged and then renamed; HeapfitError if it would replace an edit."""
     with stage_file(Path(path), require_unedited) as staging:
@@ -131,7 +129,6 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@check_arguments
 def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     """Reads a plan file; HeapfitError lists every fault: the file, the key and what to do.
 

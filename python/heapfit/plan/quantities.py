@@ -121,12 +121,12 @@ def require_number(name: str, value: object, least: int) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise HeapfitError(f"{name}={value!r}: give a number{hint_number(value)}")
+        raise HeapfitError(f"{name}={value!r}: give a number{_hint_number(value)}")
     if not value >= least:
         raise HeapfitError(f"{name}={value!r}: must be at least {least}")
 
 
-def hint_number(value: object) -> str:
+def _hint_number(value: object) -> str:
     """The number that a text means, in brackets; empty if it means none."""
     for parse in (parse_size, parse_percent):
         with suppress(HeapfitError):

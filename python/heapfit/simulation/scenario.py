@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.toml_table import Table, read_document
 from heapfit.simulation.grid import Axis, Value, read_grid, steps, with_values
 from heapfit.simulation.metrics import METRICS
@@ -70,7 +69,6 @@ def with_seed(scenario: Scenario, seed: int | None) -> Scenario:
     return scenario if seed is None else replace(scenario, run=replace(scenario.run, seed=seed))
 
 
-@check_arguments
 def load_scenario(path: Path | str) -> Scenario:
     """Reads a scenario file; HeapfitError names the file, the key and what to do."""
     path = Path(path)

@@ -13,7 +13,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.plan.arguments import check_arguments
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import BATCH, COLUMNS, OPTIONAL, Trace, TraceInfo, write_trace
 
@@ -27,7 +26,6 @@ _FIELDS = (2, 4)  # of an event, at least and at most
 _OWN_NAMES = "from_events takes blocks by any name"
 
 
-@check_arguments
 def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | None = None) -> Trace:
     """Stores events in order as a trace at `path`.
 
@@ -49,7 +47,6 @@ def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | Non
     return write_trace(Path(path), typed, info or TraceInfo(source="events of a program"))
 
 
-@check_arguments
 def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None) -> Trace:
     """Stores a table as a trace at `path`: the columns of docs/trace-schema.md.
 
@@ -74,7 +71,6 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     return write_trace(Path(path), parts, info or TraceInfo(source="a table"))
 
 
-@check_arguments
 def from_pandas(
     frame: Any,  # noqa: ANN401 (pandas need not be installed)
     path: Path | str,

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
-from heapfit.plan.arguments import check_arguments
 from heapfit.plan.quantities import format_count
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
@@ -103,7 +102,6 @@ class Trace(Tabular):
         return self.imported_from or self.path
 
     @classmethod
-    @check_arguments
     def open(cls, path: Path | str) -> Trace:
         """The trace stored at `path`; HeapfitError if it is none, or of another version."""
         path = Path(path)
