@@ -114,7 +114,8 @@ void bind_result(nb::module_ &module) {
     nb::class_<BlockSums>(module, "BlockSums", "The blocks of a heap at one moment, in bytes.")
         .def_ro("used", &BlockSums::used, "That the callers may use, rounding included.")
         .def_ro("free", &BlockSums::free)
-        .def_ro("largest_free", &BlockSums::largest_free);
+        .def_ro("largest_free", &BlockSums::largest_free)
+        .def_ro("largest_hole", &BlockSums::largest_hole, "Of those within the footprint.");
     nb::class_<ReplayResult>(module, "ReplayResult", "What a replay measured; sizes in bytes.")
         .def_ro("events", &ReplayResult::events)
         .def_ro("allocations", &ReplayResult::allocations)
@@ -154,6 +155,7 @@ void bind_replay(nb::module_ &module) {
         .def("result", &Replay::result)
         .def("blocks", &Replay::blocks, "As they are now; linear in their number.")
         .def_prop_ro("live", &Replay::live, "Live bytes now, as requested.")
+        .def_prop_ro("footprint", &Replay::footprint, "Bytes of the region used so far.")
         .def_prop_ro("reach", &Replay::reach,
                      "What it took of the region, where a larger one changes nothing; else 0.")
         .def_prop_ro(

@@ -84,8 +84,14 @@ nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char
         .def(
             "take", [](Reader &self) { return to_dict(self.builder().take()); },
             "The columns of the events read since the last call.")
+        .def(
+            "take_events", [](Reader &self) { return self.builder().take_events(); },
+            "The same events as the engine replays them, without times, threads and sites.")
         .def_prop_ro("pending", [](Reader &self) { return self.builder().pending(); })
         .def_prop_ro("events", [](Reader &self) { return self.builder().events(); })
+        .def_prop_ro("live_bytes", [](Reader &self) { return self.builder().live_bytes(); })
+        .def_prop_ro("live_peak", [](Reader &self) { return self.builder().live_peak(); })
+        .def_prop_ro("live_blocks", [](Reader &self) { return self.builder().live_blocks(); })
         .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
         .def_prop_ro(
             "damage", [](Reader &self) { return damage_of(self); },

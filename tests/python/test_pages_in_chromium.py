@@ -8,6 +8,7 @@ import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import axe_core_python
 import pytest
@@ -23,7 +24,7 @@ from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
 from heapfit.report.heap.check import write_check_page
 from heapfit.report.heap.fit import case_from_fit, write_report
-from heapfit.report.heap.live import render_live
+from heapfit.report.heap.live import live_map, render_live
 from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
 from heapfit.report.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
@@ -186,11 +187,11 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
 
 def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
     trace = fitted.trace
-    heap = LiveHeap(Plan("tlsf", {"alignment": 8}), keeps=True)
-    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
-        heap.take(batch)
+    heap = LiveHeap(Plan("tlsf", {"alignment": 8}))
+    columns = ("op", "object", "size", "alignment", "time", "site", "thread")
+    heap.recording = SimpleNamespace(columns=lambda: trace.batches(columns))
     (tmp_path / "live.html").write_text(render_live(heap), encoding="utf-8")
-    by_hand = parse_heap_size(f"tlsf:{heap.region}")
+    by_hand = parse_heap_size(f"tlsf:{live_map(heap)['heaps'][0]['own']['region']}")
     plan = replace(by_hand, plan=heap.plan, heap="", base_alignment=heap.base)
     write_check_page(tmp_path / "check.html", check_recordings([trace], plan), [trace], "")
     drawn = []

@@ -8,11 +8,13 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from frames import Recorder
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
@@ -21,7 +23,7 @@ from heapfit.plan.plan import Plan
 from heapfit.report.heap.live import live_map, render_live, serve_live
 from heapfit.report.heap_map.packed import pack_map
 from heapfit.report.heap_map.replays import map_of, subject_from_plan
-from heapfit.trace.live import LiveHeap
+from heapfit.trace.live import LiveBlocks, LiveHeap
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from program import run_heapfit
@@ -60,63 +62,75 @@ def program(tmp_path_factory):
     return folder / "program"
 
 
-def columns_of(batches):
-    names = ("op", "object", "size", "alignment", "site", "thread")
-    return {name: np.concatenate([one[name] for one in batches]) for name in names}
+def joined(batches):
+    return {name: np.concatenate([one[name] for one in batches]) for name in batches[0]}
 
 
 def test_what_is_followed_is_what_is_recorded(program, tmp_path):
-    batches, plan = [], Plan("tlsf", {"alignment": 8})
-    heap, small = LiveHeap(plan, keeps=True), LiveHeap(plan, region=8192)
+    plan, seen, found = Plan("tlsf", {"alignment": 8}), set(), []
+    heap = LiveHeap(plan)
 
     @contextmanager
     def listen(followed):
         end = time.monotonic() + 5
-        while len(batches) < 4 and time.monotonic() < end:
-            batches.extend(followed.look())
+        while len(seen) < 4 and time.monotonic() < end:
+            seen.add(heap.look(followed).live.events)
         yield
-        batches.extend(followed.look())
-        assert followed.lost == 0
+        found.append(heap.look(followed))
+        assert heap.look(followed).growth == 0
+        found.append(joined(list(followed.columns())))
         followed.close()
 
     trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
-    assert len(batches) > 1, "it grew while it was looked at"
-    stored = columns_of(list(trace.batches(tuple(columns_of(batches)))))
-    for name, values in columns_of(batches).items():
-        assert (values == stored[name]).all(), name
-    for one in batches:
-        heap.take(one)
-        small.take(one)
-    now, profile = heap.figures(), profile_trace(trace)
-    assert (now.events, now.live, now.blocks, now.peak, now.growth) == (
-        *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max),
-        profile.never_freed_bytes,
+    now, columns = found
+    assert len(seen) > 2, "it grew while it was looked at"
+    for name, values in joined(list(trace.batches(tuple(columns)))).items():
+        assert (values == columns[name]).all(), name
+    profile = profile_trace(trace)
+    assert now.live == LiveBlocks(
+        *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max)
     )
-    assert heap.region > 65536 > profile.u_max / 2, "the region grew with the recording"
-    assert 0 < now.largest_hole < heap.region - now.live
-    assert heap.figures().growth == 0
-    assert small.figures().largest_hole is None, "out of memory"
+    assert now.lost == 0
+    replay = _engine.Replay(plan.engine(), (1 << 32) - 4096, base_alignment=heap.base)
+    replay.feed(trace.events())
+    assert now.room == replay.footprint > profile.u_max
+    assert 0 < now.largest_hole <= now.room - profile.never_freed_bytes
+    whole = SimpleNamespace(look=lambda: [trace.events()], live=now.live, lost=0)
+    refused = LiveHeap(plan, region=8192).look(whole)
+    assert (refused.largest_hole, refused.live) == (None, now.live), "out of memory"
 
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
-    heap = LiveHeap(Plan("tlsf", {"alignment": 8}), keeps=True)
+    heap, maps = LiveHeap(Plan("tlsf", {"alignment": 8})), []
     assert "has begun" in render_live(heap)
-    trace = record([str(program)], tmp_path / "t.parquet").trace
-    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
-        heap.take(batch)
+
+    @contextmanager
+    def listen(followed):
+        yield
+        heap.look(followed)
+        maps.append(live_map(heap))
+        with serve_live(heap, 0) as port:
+            require_served(port)
+
+    trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
     shown = load_trace(trace)
-    subject = subject_from_plan("tlsf", heap.plan, shown, (heap.region, heap.base))
-    assert live_map(heap) == pack_map(map_of(shown, [subject]))
-    with serve_live(heap, 0) as port:
-        address = f"http://127.0.0.1:{port}/"
-        with urllib.request.urlopen(address) as answer:
-            assert answer.headers["Refresh"]
-            assert 'id="heap-map-canvas-0"' in answer.read().decode()
-        foreign = urllib.request.Request(address, headers={"Host": "example.org"})
-        with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(foreign)
+    region = maps[0]["heaps"][0]["own"]["region"]
+    assert region > 65536 > profile_trace(trace).u_max / 2, "it grew with the recording"
+    assert maps[0] == pack_map(
+        map_of(shown, [subject_from_plan("tlsf", heap.plan, shown, (region, heap.base))])
+    )
     with serve_live(heap, 0) as port, pytest.raises(HeapfitError, match="already in use"):
         serve_live(heap, port).__enter__()
+
+
+def require_served(port):
+    address = f"http://127.0.0.1:{port}/"
+    with urllib.request.urlopen(address) as answer:
+        assert answer.headers["Refresh"]
+        assert 'id="heap-map-canvas-0"' in answer.read().decode()
+    foreign = urllib.request.Request(address, headers={"Host": "example.org"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(foreign)
 
 
 def test_frames_are_followed_where_a_log_is_cut(tmp_path):
@@ -131,7 +145,8 @@ def test_frames_are_followed_where_a_log_is_cut(tmp_path):
         batches += followed.look()
     stored = import_frames(log, tmp_path / "t.parquet")
     assert len(batches) == 2
-    count = sum(len(one["op"]) for one in batches)
+    count = sum(map(len, batches))
+    assert count == followed.live.events == len(joined(list(followed.columns()))["op"])
     assert 200 < count <= stored.info.events == 300, "the last frames wait for the next"
     assert followed.lost == 0
 

@@ -3,19 +3,29 @@
 #include "heapfit/replay/meter.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace heapfit {
 
 namespace {
 
-void add_block(void *context, const void *, std::size_t usable_size, bool is_used) {
-    BlockSums &sums = *static_cast<BlockSums *>(context);
+struct Walk {
+    BlockSums sums;
+    const std::byte *reached; // the footprint's end
+};
+
+void add_block(void *context, const void *block, std::size_t usable_size, bool is_used) {
+    Walk &walk = *static_cast<Walk *>(context);
+    BlockSums &sums = walk.sums;
     sums.blocks++;
     if (is_used) {
         sums.used += usable_size;
     } else {
         sums.free += usable_size;
         sums.largest_free = std::max<Bytes>(sums.largest_free, usable_size);
+        if (static_cast<const std::byte *>(block) + usable_size <= walk.reached) {
+            sums.largest_hole = std::max<Bytes>(sums.largest_hole, usable_size);
+        }
     }
 }
 
@@ -23,9 +33,9 @@ void add_block(void *context, const void *, std::size_t usable_size, bool is_use
 
 BlockSums sum_blocks(const HostHeap &heap) {
     const UncountedAccesses uncounted;
-    BlockSums sums;
-    heap.plan().operations().walk(heap.get(), heap.plan().raw(), add_block, &sums);
-    return sums;
+    Walk walk{{}, reinterpret_cast<const std::byte *>(heap.get()) + heap.footprint()};
+    heap.plan().operations().walk(heap.get(), heap.plan().raw(), add_block, &walk);
+    return walk.sums;
 }
 
 } // namespace heapfit

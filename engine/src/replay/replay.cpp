@@ -283,8 +283,7 @@ ReplaySample Replay::sample(std::uint64_t &walked) const {
 
 std::uint64_t Replay::reach() const {
     if (heap_.plan().ignores_region_end()) {
-        const UncountedAccesses uncounted;
-        return heap_.footprint();
+        return footprint();
     }
     const std::optional<hfit_reach> reach = heap_.reach();
     return reach && !has_aligned_beyond() ? reach->most : 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -70,17 +71,11 @@ void TraceBuilder::add(const Request &request, std::uint64_t position) {
 }
 
 void TraceBuilder::tell_needs() {
-    if (!tells_needs_) {
-        tells_needs_ = true;
-        columns_.needs.resize(columns_.op.size());
-    }
+    tells_needs_ = true;
 }
 
 void TraceBuilder::tell_served() {
-    if (!tells_served_) {
-        tells_served_ = true;
-        columns_.served.resize(columns_.op.size());
-    }
+    tells_served_ = true;
 }
 
 bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position) {
@@ -206,19 +201,16 @@ Tick TraceBuilder::advance(Tick time) {
 }
 
 void TraceBuilder::append(const Request &request, ObjectId object) {
-    columns_.op.push_back(static_cast<std::uint8_t>(request.op));
-    columns_.object.push_back(object);
-    columns_.size.push_back(request.size);
-    columns_.alignment.push_back(static_cast<std::uint32_t>(request.alignment));
-    columns_.time.push_back(advance(request.time));
-    columns_.thread.push_back(request.thread);
-    columns_.site.push_back(request.site);
-    if (tells_needs_) {
-        columns_.needs.push_back(request.op == Op::free ? std::uint8_t{0} : request.needs);
-    }
-    if (tells_served_) {
-        columns_.served.push_back(request.op == Op::free ? std::uint8_t{0} : request.served);
-    }
+    const bool is_free = request.op == Op::free;
+    const auto alignment_log2 =
+        static_cast<std::uint8_t>(request.alignment == 0 ? 0 : std::countr_zero(request.alignment));
+    rows_.push_back({{request.size, object, request.op, alignment_log2, 0},
+                     advance(request.time),
+                     request.thread,
+                     request.site,
+                     static_cast<std::uint32_t>(request.alignment),
+                     is_free ? std::uint8_t{0} : request.needs,
+                     is_free ? std::uint8_t{0} : request.served});
     events_++;
 }
 
@@ -229,7 +221,36 @@ void TraceBuilder::finish() const {
 }
 
 TraceColumns TraceBuilder::take() {
-    return std::exchange(columns_, TraceColumns{});
+    const auto column = [this](const auto &value) {
+        std::vector<decltype(value(rows_.front()))> values;
+        values.reserve(rows_.size());
+        std::ranges::transform(rows_, std::back_inserter(values), value);
+        return values;
+    };
+    TraceColumns columns;
+    columns.op = column([](const Row &row) { return static_cast<std::uint8_t>(row.event.op); });
+    columns.object = column([](const Row &row) { return row.event.object; });
+    columns.size = column([](const Row &row) { return row.event.size; });
+    columns.alignment = column([](const Row &row) { return row.alignment; });
+    columns.time = column([](const Row &row) { return row.time; });
+    columns.thread = column([](const Row &row) { return row.thread; });
+    columns.site = column([](const Row &row) { return row.site; });
+    if (tells_needs_) {
+        columns.needs = column([](const Row &row) { return row.needs; });
+    }
+    if (tells_served_) {
+        columns.served = column([](const Row &row) { return row.served; });
+    }
+    rows_.clear();
+    return columns;
+}
+
+EventArray TraceBuilder::take_events() {
+    std::vector<Event> events;
+    events.reserve(rows_.size());
+    std::ranges::transform(rows_, std::back_inserter(events), &Row::event);
+    rows_.clear();
+    return EventArray(events_ - events.size(), std::move(events));
 }
 
 std::vector<std::string> TraceBuilder::notes() const {

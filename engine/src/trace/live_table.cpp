@@ -26,13 +26,6 @@ std::uint64_t process_key() {
 
 LiveTable::LiveTable() : slots_(first_capacity), mask_(first_capacity - 1), key_(process_key()) {}
 
-// Both halves of the 128-bit product count, so that ids in steps of a power of two spread as well.
-std::size_t LiveTable::home(std::uint64_t id) const {
-    __extension__ using Wide = unsigned __int128;
-    const Wide product = Wide{id ^ key_} * 0x9E3779B97F4A7C15U;
-    return static_cast<std::size_t>(product ^ (product >> 64)) & mask_;
-}
-
 LiveTable::Slot *LiveTable::find(std::uint64_t id) {
     for (std::size_t i = home(id); slots_[i].is_used; i = next(i)) {
         if (slots_[i].id == id) {

@@ -148,39 +148,56 @@ void WireTrace::take_old(const char *bytes) {
     if (is_ended_) {
         refuse("lies after one that was not committed (the file is damaged)");
     }
-    take_record(unpacked(record));
+    const WireRecord request = unpacked(record);
+    take_record(request, request.time);
     position_++;
 }
 
 void WireTrace::take_chunk(std::string_view bytes) {
-    const auto take = [this](const WireRecord &record) { take_ordered(record); };
-    const bool is_whole =
-        read_wire_chunk(bytes, place_, [&](const WireRecord &record) { order_.add(record, take); });
-    is_cut_ = is_cut_ || !is_whole;
+    WireChunk chunk(bytes, place_);
+    (void)take_from(chunk, 0);
+    is_cut_ = is_cut_ || chunk.is_cut();
 }
 
 bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
-    const auto take = [this](const WireRecord &record) { take_ordered(record); };
-    bool is_full = false;
+    WireChunk chunk(bytes, place);
     std::uint64_t &known = followed_[place];
-    known = follow_wire_chunk(bytes, place, known, is_full,
-                              [&](const WireRecord &record) { order_.add(record, take); });
-    is_full = is_full && bytes.size() == unit_;
+    known = take_from(chunk, known);
+    const bool is_full = chunk.is_full() && bytes.size() == unit_;
     if (is_full) {
         followed_.erase(place);
     }
     return is_full;
 }
 
+// All but the first `known` records; how many there are.
+std::uint64_t WireTrace::take_from(WireChunk &chunk, std::uint64_t known) {
+    std::uint64_t count = 0;
+    while (const WireRecord *record = chunk.next()) {
+        if (count++ >= known) {
+            add(*record);
+        }
+    }
+    return count;
+}
+
+void WireTrace::add(const WireRecord &record) {
+    if (order_.add(record)) {
+        take_ordered(record);
+    }
+    while (const WireRecord *held = order_.release()) {
+        take_ordered(*held);
+    }
+}
+
 // Two threads may take their times in another order than their numbers.
 void WireTrace::take_ordered(const WireRecord &record) {
-    WireRecord timed = record;
-    latest_ = timed.time = std::max(latest_, record.time);
+    latest_ = std::max(latest_, record.time);
     threads_ = std::max(threads_, record.thread);
     if (record.callers[0] != 0) {
         take_chain(record);
     }
-    take_record(timed);
+    take_record(record, latest_);
     position_++;
 }
 
@@ -191,7 +208,7 @@ void WireTrace::take_chain(const WireRecord &record) {
     chains_[record.site] = record.callers;
 }
 
-void WireTrace::take_record(const WireRecord &record) {
+void WireTrace::take_record(const WireRecord &record, std::uint64_t time) {
     if (record.op < HFIT_WIRE_ALLOC || record.op > HFIT_WIRE_RESIZE_END) {
         refuse("operation " + std::to_string(record.op) +
                " is none of 1 to 6 (the file is damaged)");
@@ -208,7 +225,7 @@ void WireTrace::take_record(const WireRecord &record) {
     request.id = record.address;
     request.size = record.size;
     request.alignment = record.alignment_log2 == 0 ? 0 : std::uint64_t{1} << record.alignment_log2;
-    request.time = record.time;
+    request.time = time;
     request.thread = record.thread;
     request.site = record.site;
     take_request(record, request);
@@ -317,7 +334,9 @@ void WireTrace::finish() {
         is_cut_ = !partial_.empty();
     } else {
         take_chunk(partial_);
-        order_.finish([this](const WireRecord &record) { take_ordered(record); });
+        while (const WireRecord *held = order_.release(true)) {
+            take_ordered(*held);
+        }
     }
     builder_.finish();
 }

@@ -92,7 +92,7 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
         yield ignore_recording
         return
     plan = None if command.plan_file is None else load_plan(command.plan_file)
-    heap, listener = watch_on_terminal(plan, keeps=command.page is not None)
+    heap, listener = watch_on_terminal(plan)
     if command.page is None:
         yield listener
         return

@@ -11,21 +11,21 @@ from contextlib import contextmanager
 from heapfit.cli.printing import console
 from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
-from heapfit.importers.followed import FollowedRecording, Listener
+from heapfit.importers.followed import Listener
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
-from heapfit.trace.live import LiveFigures, LiveHeap
+from heapfit.trace.live import FollowedRecording, LiveFigures, LiveHeap
 
 _INTERVAL = 1.0  # seconds
 _NO_PLAN = Plan(TLSF, {"alignment": 8})  # quick, and no plan is needed to know its holes
 
 
-def watch_on_terminal(plan: PlanFile | None, keeps: bool = False) -> tuple[LiveHeap, Listener]:
+def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
     """A heap that follows a recording, and the listener that feeds it and prints its figures."""
     heap = (
-        LiveHeap(_NO_PLAN, keeps=keeps)
+        LiveHeap(_NO_PLAN)
         if plan is None
-        else LiveHeap(plan.plan, plan.region, plan.base_alignment, keeps)
+        else LiveHeap(plan.plan, plan.region, plan.base_alignment)
     )
 
     @contextmanager
@@ -33,10 +33,8 @@ def watch_on_terminal(plan: PlanFile | None, keeps: bool = False) -> tuple[LiveH
         end, begun = threading.Event(), time.monotonic()
 
         def look() -> None:
-            for columns in followed.look():
-                heap.take(columns)
-            seconds = round(time.monotonic() - begun)
-            console.note(_describe(seconds, heap.figures(), followed.lost))
+            figures = heap.look(followed)
+            console.note(_describe(round(time.monotonic() - begun), figures))
 
         thread = threading.Thread(target=_repeat, args=(look, end), daemon=True)
         thread.start()
@@ -60,16 +58,17 @@ def _repeat(look: Callable[[], None], end: threading.Event) -> None:
         console.note(f"--watch: {error}; the recording goes on")
 
 
-def _describe(seconds: int, now: LiveFigures, lost: int) -> str:
+def _describe(seconds: int, now: LiveFigures) -> str:
     """The figures as a line.
 
-    >>> _describe(3, LiveFigures(9, 5000, 4, 6000, 70, 65536, 60000), 0)
-    '3 s: 5,000 B in 4 blocks, +70 B; largest hole 60,000 of 65,536 B; lost 0'
+    >>> _describe(3, LiveFigures(LiveBlocks(9, 5000, 4, 6000), 70, 65536, 6000, True, 0))
+    '3 s: 5,000 B in 4 blocks, +70 B; largest hole 6,000 in a footprint of 65,536 B; lost 0'
     """
-    hole = (
-        "out of memory in" if now.largest_hole is None else f"largest hole {now.largest_hole:,} of"
-    )
+    within = "in a footprint of" if now.is_unbounded else "of"
+    hole = f"largest hole {now.largest_hole:,} {within}"
+    if now.largest_hole is None:
+        hole = "out of memory in"
     return (
-        f"{seconds:,} s: {now.live:,} B in {now.blocks:,} blocks, {now.growth:+,} B; "
-        f"{hole} {now.region:,} B; lost {lost:,}"
+        f"{seconds:,} s: {now.live.size:,} B in {now.live.count:,} blocks, {now.growth:+,} B; "
+        f"{hole} {now.room:,} B; lost {now.lost:,}"
     )

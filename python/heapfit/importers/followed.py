@@ -9,31 +9,17 @@ import struct
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from heapfit import _engine
+from heapfit.trace.live import FollowedRecording, LiveBlocks
+from heapfit.trace.stored import Columns
 
 _LOST = re.compile(r"^([\d,]+) events? (?:is|are) missing in ")
 _UNRECORDED = 40  # offset of the count in a header of recorder/wire.h
 _MOST_AT_ONCE = 16 << 20  # bytes of a log
-_CHUNKS = 4  # of a batch: some 15,000 events, which the caches hold and the next batch replaces
-
-
-class FollowedRecording(Protocol):
-    """A recording that grows."""
-
-    def look(self) -> Iterator[dict[str, Any]]:
-        """Yields the events that are new since the last look, in batches."""
-
-    @property
-    def lost(self) -> int:
-        """Events that are known to be missing."""
-
-    def close(self) -> None:
-        """Ends the looking."""
-
 
 # What is done beside a recording while it is made.
 Listener: TypeAlias = Callable[[FollowedRecording], AbstractContextManager[None]]
@@ -43,6 +29,10 @@ Listener: TypeAlias = Callable[[FollowedRecording], AbstractContextManager[None]
 def ignore_recording(_: FollowedRecording) -> Iterator[None]:
     """The listener of callers who do not watch: it does nothing."""
     yield
+
+
+def _describe_live(reader: _engine.WireTrace | _engine.FrameTrace) -> LiveBlocks:
+    return LiveBlocks(reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak)
 
 
 class FollowedWire:
@@ -55,6 +45,7 @@ class FollowedWire:
     def __init__(self, folder: Path, process: int) -> None:
         self._pattern = f"{process}-*-0.wire"
         self._folder = folder
+        self._process = process
         self._file: int | None = None
         self._reader = _engine.WireTrace(True)
         self._open: list[int] = []  # offsets of chunks that may grow
@@ -62,38 +53,54 @@ class FollowedWire:
         self._unit = 0  # bytes of a chunk
         self.lost = 0
 
-    def look(self) -> Iterator[dict[str, Any]]:
-        """Yields the events that are new since the last look, in batches."""
-        if self._file is None and not self._begin():
-            return
-        assert self._file is not None
-        while (thread := os.pread(self._file, 4, self._next)) and any(thread):
-            self._open.append(self._next)
-            self._next += self._unit
-        begun, self._open = self._open, []
-        for first in range(0, len(begun), _CHUNKS):
-            read = begun[first : first + _CHUNKS]
-            self._open += [place for place in read if not self._read(self._file, place)]
-            if self._reader.pending:
-                yield self._reader.take()
-        self.lost = struct.unpack("<Q", os.pread(self._file, 8, _UNRECORDED))[0]
+    def look(self) -> Iterator[_engine.EventArray]:
+        """Yields the events that are new since the last look, a chunk's at a time."""
+        return (self._reader.take_events() for _ in self._advance())
+
+    def columns(self) -> Iterator[Columns]:
+        """Yields all events until now, a chunk's at a time."""
+        anew = FollowedWire(self._folder, self._process)
+        yield from (anew._reader.take() for _ in anew._advance())
+        anew.close()
+
+    @property
+    def live(self) -> LiveBlocks:
+        """What is live after the events that were yielded."""
+        return _describe_live(self._reader)
 
     def close(self) -> None:
         """Closes the file."""
         if self._file is not None:
             os.close(self._file)
 
-    def _begin(self) -> bool:
+    def _advance(self) -> Iterator[None]:
+        """Reads on; yields wherever there are events to be taken."""
+        if self._file is None:
+            self._file = self._begin()
+        if self._file is None:
+            return
+        while (thread := os.pread(self._file, 4, self._next)) and any(thread):
+            self._open.append(self._next)
+            self._next += self._unit
+        begun, self._open = self._open, []
+        for place in begun:
+            if not self._read(self._file, place):
+                self._open.append(place)
+            if self._reader.pending:
+                yield
+        self.lost = struct.unpack("<Q", os.pread(self._file, 8, _UNRECORDED))[0]
+
+    def _begin(self) -> int | None:
         """Opens the file once its header is whole."""
         for path in self._folder.glob(self._pattern):
             head = path.read_bytes()[:20] if path.stat().st_size else b""
             if head.startswith(b"hfitwire"):
                 size, self._unit = struct.unpack_from("<II", head, 12)
-                self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                self._reader.feed(os.pread(self._file, size, 0))
+                file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                self._reader.feed(os.pread(file, size, 0))
                 self._next = size
-                return True
-        return False
+                return file
+        return None
 
     def _read(self, file: int, place: int) -> bool:
         before, after = (os.pread(file, self._unit, place) for _ in range(2))
@@ -111,17 +118,19 @@ class FollowedFrames:
         self._reader = _engine.FrameTrace(True)
         self._read = 0
 
-    def look(self) -> Iterator[dict[str, Any]]:
-        """Yields the events that are new since the last look, in one batch."""
-        for log in self._logs:
-            with suppress(OSError), log.open("rb") as file:
-                file.seek(self._read)
-                if new := file.read(_MOST_AT_ONCE):
-                    self._reader.feed(new)
-                    self._read += len(new)
-                    break
-        if self._reader.pending:
-            yield self._reader.take()
+    def look(self) -> Iterator[_engine.EventArray]:
+        """Yields the events that are new since the last look, in batches."""
+        return (self._reader.take_events() for _ in self._advance())
+
+    def columns(self) -> Iterator[Columns]:
+        """Yields all events until now, in batches."""
+        anew = FollowedFrames(*self._logs)
+        return (anew._reader.take() for _ in anew._advance())
+
+    @property
+    def live(self) -> LiveBlocks:
+        """What is live after the events that were yielded."""
+        return _describe_live(self._reader)
 
     @property
     def lost(self) -> int:
@@ -131,3 +140,20 @@ class FollowedFrames:
 
     def close(self) -> None:
         """Does nothing: no file is kept open."""
+
+    def _advance(self) -> Iterator[None]:
+        """Reads on; yields wherever there are events to be taken."""
+        log = next(filter(Path.exists, self._logs), None)
+        while log is not None and (new := _read_from(log, self._read)):
+            self._reader.feed(new)
+            self._read += len(new)
+            if self._reader.pending:
+                yield
+
+
+def _read_from(log: Path, offset: int) -> bytes:
+    """The next bytes, at most _MOST_AT_ONCE; none if the log cannot be read now."""
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(offset)
+        return file.read(_MOST_AT_ONCE)
+    return b""

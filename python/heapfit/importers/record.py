@@ -131,7 +131,9 @@ def record(
             len(own[:-1]),
             tuple(kept),
             tuple(raw.survivors),
-            _describe_later_program(raw.folder, own) or _describe_unseen(watch, trace),
+            _describe_later_program(raw.folder, own)
+            or (_describe_unrecorded(watch) if options.keep_children else None)
+            or _describe_unseen(watch, trace),
         )
 
 
@@ -263,6 +265,14 @@ def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
     return None
 
 
+def _describe_unrecorded(watch: Watch) -> str | None:
+    """A sentence on the children that run without the recorder, as far as they were seen."""
+    if not watch.unrecorded:
+        return None
+    names = ", ".join(f"{name} ({process})" for process, name in watch.unrecorded.items())
+    return f"Not recorded: {names}: started without the recorder in LD_PRELOAD (record it itself)."
+
+
 def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
     became = _explain_exec(watch, trace.info.program if trace else "")
     if became is not None:
@@ -294,7 +304,10 @@ def _run(
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
         beside.ending.begin(process)
         followed = FollowedWire(beside.folder, process.pid)
-        with watch_process(process.pid) as watch, beside.listener(followed):
+        with (
+            watch_process(process.pid, beside.folder.resolve()) as watch,
+            beside.listener(followed),
+        ):
             watch.wait()
             status = process.wait()
         return watch, status

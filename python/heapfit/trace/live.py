@@ -3,83 +3,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import Protocol
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.stored import MOST_IN_MEMORY
+from heapfit.trace.stored import Columns
 
-_FIRST_REGION = 1 << 16  # bytes, of a heap whose region is not given: doubled as it fills
+_LARGEST_REGION = (1 << 32) - 4096  # bytes; what of it is not used takes address space only
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBlocks:
+    """The blocks that a recording's program holds. Sizes in bytes."""
+
+    events: int
+    size: int
+    count: int
+    peak: int  # the most that was live
+
+
+class FollowedRecording(Protocol):
+    """A recording that grows."""
+
+    def look(self) -> Iterator[_engine.EventArray]:
+        """Yields the events that are new since the last look, in batches."""
+
+    def columns(self) -> Iterator[Columns]:
+        """Yields all events until now, in batches; `look` goes on where it was."""
+
+    @property
+    def live(self) -> LiveBlocks:
+        """What is live after the events that were yielded."""
+
+    @property
+    def lost(self) -> int:
+        """Events that are known to be missing."""
+
+    def close(self) -> None:
+        """Ends the looking."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveFigures:
     """What a recording comes to so far. Sizes in bytes."""
 
-    events: int
-    live: int
-    blocks: int
-    peak: int  # the most that was live
+    live: LiveBlocks
     growth: int  # of the live bytes since the last figures
-    region: int  # of the heap
-    largest_hole: int | None  # None: it is out of memory, or the recording too long to be replayed
+    room: int  # of the heap: its region, or the footprint of one that is unbounded
+    largest_hole: int | None  # within that; None: it is out of memory
+    is_unbounded: bool
+    lost: int  # events that are known to be missing
 
 
 class LiveHeap:
-    """A heap that does what a growing recording asks."""
+    """A heap that does what a growing recording asks, in a region or as large as it gets."""
 
-    def __init__(
-        self, plan: Plan, region: int | None = None, base: int = 16, keeps: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, region: int | None = None, base: int = 16) -> None:
         self.plan = plan
         self.base = base
-        self.region = region or _FIRST_REGION
-        self.events = 0
-        self._history: list[_engine.EventArray] = []  # to be replayed in a larger region
-        self.batches: list[Mapping[str, NDArray[Any]]] | None = [] if keeps else None
-        self._is_given = region is not None
+        self.region = region
+        self.recording: FollowedRecording | None = None  # none before it begins
         self._before = 0
-        self._profile = _engine.Profile(2)
-        self._replay: _engine.Replay | None = self._begin()
-
-    def take(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Replays more events."""
-        batch = _engine.EventArray(self.events)
-        batch.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
-        self.events += len(batch)
-        if not self._is_given:
-            self._history.append(batch)
-        if self.batches is not None:
-            self.batches.append(columns)
-        self._profile.feed(batch)
-        if self._replay is not None and not self._replay.feed(batch):
-            self._replay = None if self._is_given else self._grow()
-        if self.events > MOST_IN_MEMORY and self._history:
-            self._is_given, self._history = True, []  # the region stays as it is
-
-    def figures(self) -> LiveFigures:
-        """The figures now; growth counts from the last call."""
-        found = self._profile.result()
-        live = found.never_freed_bytes
-        growth, self._before = live - self._before, live
-        hole = None if self._replay is None else self._replay.blocks().largest_free
-        return LiveFigures(
-            found.events, live, found.never_freed, found.u_max, growth, self.region, hole
+        self._serves = True
+        self._replay = _engine.Replay(
+            plan.engine(), region or _LARGEST_REGION, base_alignment=base, metered=False
         )
 
-    def _begin(self) -> _engine.Replay:
-        return _engine.Replay(
-            self.plan.engine(), self.region, base_alignment=self.base, metered=False
-        )
-
-    def _grow(self) -> _engine.Replay:
-        """A replay of all events in the next region that serves them."""
-        while True:
-            self.region *= 2
-            replay = self._begin()
-            if all(map(replay.feed, self._history)):
-                return replay
+    def look(self, recording: FollowedRecording) -> LiveFigures:
+        """Does what is new in the recording; growth counts from the last call."""
+        self.recording = recording
+        for events in recording.look():
+            self._serves = self._serves and self._replay.feed(events)
+        blocks, live = self._replay.blocks(), recording.live
+        growth, self._before = live.size - self._before, live.size
+        if self.region is None:
+            room, hole = self._replay.footprint, blocks.largest_hole
+        else:
+            room, hole = self.region, blocks.largest_free
+        found = hole if self._serves else None
+        return LiveFigures(live, growth, room, found, self.region is None, recording.lost)

@@ -27,6 +27,7 @@ struct BlockSums {
     Bytes used = 0;
     Bytes free = 0;
     Bytes largest_free = 0;
+    Bytes largest_hole = 0;   // the largest free block within the footprint
     std::uint64_t blocks = 0; // walked
 
     // Free bytes that one large request cannot use, since they are not together.

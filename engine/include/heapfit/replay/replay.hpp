@@ -85,6 +85,10 @@ class Replay {
     // The heap as it is now: after a refusal that ended the replay, as that request found it.
     [[nodiscard]] BlockSums blocks() const { return sum_blocks(heap_); }
     [[nodiscard]] Bytes live() const { return totals_.live_peak - totals_.below_peak; }
+    [[nodiscard]] Bytes footprint() const {
+        const UncountedAccesses uncounted;
+        return heap_.footprint();
+    }
     [[nodiscard]] std::uint64_t events() const { return events_; } // done
 
     // Bytes of a region that the trace took, if every region with room for as many would do: the

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heapfit/event.hpp"
+#include "heapfit/trace/event_array.hpp"
 #include "heapfit/trace/live_table.hpp"
 
 namespace heapfit {
@@ -83,18 +84,33 @@ class TraceBuilder {
     // Refuses a source without a single allocation.
     void finish() const;
 
-    // Hands over the events added since the last call.
+    // Hands over the events added since the last call, of either form.
     [[nodiscard]] TraceColumns take();
+    [[nodiscard]] EventArray take_events();
 
-    [[nodiscard]] std::size_t pending() const { return columns_.op.size(); }
+    [[nodiscard]] std::size_t pending() const { return rows_.size(); }
     [[nodiscard]] std::uint64_t events() const { return events_; }
     [[nodiscard]] std::uint64_t allocations() const { return allocations_; }
+    [[nodiscard]] Bytes live_bytes() const { return live_bytes_; }
     [[nodiscard]] Bytes live_peak() const { return live_peak_; }
+    [[nodiscard]] std::uint64_t live_blocks() const { return live_.size(); }
 
     // What was changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
   private:
+    // An event with all that a trace stores of it. One store an event, and columns are made of many
+    // at once.
+    struct Row {
+        Event event;
+        Tick time;
+        std::uint32_t thread;
+        std::uint32_t site;
+        std::uint32_t alignment; // 1 is not 0 here
+        std::uint8_t needs;
+        std::uint8_t served;
+    };
+
     void allocate(const Request &request);
     void resize(const Request &request);
     void release(const Request &request, bool is_resize);
@@ -112,7 +128,7 @@ class TraceBuilder {
     std::string unit_;
     std::uint64_t position_ = 0;
     LiveTable live_;
-    TraceColumns columns_;
+    std::vector<Row> rows_; // not yet taken
     std::uint64_t events_ = 0;
     std::uint64_t allocations_ = 0;
     Bytes live_bytes_ = 0;

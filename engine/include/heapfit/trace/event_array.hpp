@@ -7,6 +7,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "heapfit/event.hpp"
@@ -28,6 +29,10 @@ class EventArray {
     // Events are numbered from `first_event` in error messages: not 0 for a later batch of a long
     // trace.
     explicit EventArray(std::uint64_t first_event = 0) : first_event_(first_event) {}
+
+    // Events that keep the promises.
+    EventArray(std::uint64_t first_event, std::vector<Event> events)
+        : first_event_(first_event), events_(std::move(events)) {}
 
     // Takes memory for so many events in all, so that appending them copies nothing.
     void reserve(std::size_t events) { events_.reserve(events); }

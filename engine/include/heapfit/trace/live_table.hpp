@@ -39,7 +39,13 @@ class LiveTable {
     [[nodiscard]] std::size_t size() const { return size_; }
 
   private:
-    [[nodiscard]] std::size_t home(std::uint64_t id) const;
+    // Both halves of the 128-bit product count, so that ids in steps of a power of two spread as
+    // well.
+    [[nodiscard]] std::size_t home(std::uint64_t id) const {
+        __extension__ using Wide = unsigned __int128;
+        const Wide product = Wide{id ^ key_} * 0x9E3779B97F4A7C15U;
+        return static_cast<std::size_t>(product ^ (product >> 64)) & mask_;
+    }
     [[nodiscard]] std::size_t next(std::size_t index) const { return (index + 1) & mask_; }
     void grow();
 

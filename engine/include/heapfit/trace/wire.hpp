@@ -7,10 +7,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "heapfit/trace/builder.hpp"
@@ -66,8 +66,10 @@ class WireTrace {
     void check_layout(const hfit_wire_header &header) const;
     void take_old(const char *bytes);
     void take_chunk(std::string_view bytes);
+    std::uint64_t take_from(WireChunk &chunk, std::uint64_t known);
+    void add(const WireRecord &record);
     void take_ordered(const WireRecord &record);
-    void take_record(const WireRecord &record);
+    void take_record(const WireRecord &record, std::uint64_t time);
     void take_chain(const WireRecord &record);
     void take_request(const WireRecord &record, const Request &request);
     [[nodiscard]] bool leave_out(const WireRecord &record, const Request &request);
@@ -93,10 +95,10 @@ class WireTrace {
     std::uint32_t threads_ = 0;                                 // the highest number
     std::unordered_map<std::uint32_t, Resizing> resizing_;      // by thread
     Chains chains_;
-    std::unordered_set<std::uint64_t> left_out_; // addresses of live blocks that are no objects
-    std::uint64_t misaligned_ = 0; // requests left out for an alignment that no region has
-    std::uint64_t runtime_ = 0;    // order of the request for the emergency pool; 0: none
-    Bytes runtime_size_ = 0;       // of that pool
+    std::set<std::uint64_t> left_out_; // addresses of live blocks that are no objects
+    std::uint64_t misaligned_ = 0;     // requests left out for an alignment that no region has
+    std::uint64_t runtime_ = 0;        // order of the request for the emergency pool; 0: none
+    Bytes runtime_size_ = 0;           // of that pool
     bool is_attached_ = false;
     bool is_confined_ = false;
     std::uint32_t stopped_ = 0;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a recording while it is made, served on the loopback interface alone.
 
-It is drawn anew for each request, by the code of every other heap map, and asks again by itself.
+It is drawn anew for each request, of all that was recorded until then, by the code of every other
+heap map, and asks again by itself.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.report.drawing import rendering
@@ -21,26 +24,38 @@ from heapfit.report.drawing.number_text import count, size
 from heapfit.report.heap_map.packed import MAP_SCRIPT, pack_map
 from heapfit.report.heap_map.replays import map_of, subject_from_plan
 from heapfit.trace.live import LiveHeap
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
 _TEMPLATE = Path(__file__).with_name("live.html.j2")
 _LOOPBACK = "127.0.0.1"
+_FIRST_REGION = 1 << 16  # bytes, of a heap whose region is not given
 _SOONEST = 2.0  # seconds until a page asks again
 _PATIENCE = 10  # times that it took to draw: then drawing takes a tenth of the time at most
 
 
 def live_map(heap: LiveHeap) -> dict[str, Any] | None:
     """The record of the map of what was recorded so far; None where that is nothing."""
-    batches = list(heap.batches or ())
-    if not batches:
+    batches = heap.recording.columns() if heap.recording else iter(())
+    first = next(batches, None)
+    if first is None:
         return None
     with scratch_folder() as folder:
-        trace = write_trace(Path(folder) / "live.parquet", batches, TraceInfo())
+        trace = write_trace(Path(folder) / "live.parquet", chain((first,), batches), TraceInfo())
         shown = load_trace(trace)
-        name, region = heap.plan.allocator, (heap.region, heap.base)
-        subject = subject_from_plan(name, heap.plan, shown, region)
+        region = heap.region or _find_region(heap, shown)
+        subject = subject_from_plan(heap.plan.allocator, heap.plan, shown, (region, heap.base))
         return pack_map(map_of(shown, [subject]))
+
+
+def _find_region(heap: LiveHeap, shown: LoadedTrace) -> int:
+    """The first of 64 KiB, 128 KiB and so on that serves all that was recorded."""
+    events, region = shown.events_for(heap.plan), _FIRST_REGION
+    while not _engine.Replay(
+        heap.plan.engine(), region, base_alignment=heap.base, metered=False
+    ).feed(events):
+        region *= 2
+    return region
 
 
 def render_live(heap: LiveHeap, is_paused: bool = False) -> str:
@@ -48,7 +63,7 @@ def render_live(heap: LiveHeap, is_paused: bool = False) -> str:
     record = live_map(heap)
     sentence = "The recording has begun: nothing was requested yet."
     if record is not None:
-        events, region = count(record["events"]), size(heap.region)
+        events, region = count(record["events"]), size(record["heaps"][0]["own"]["region"])
         sentence = f"{events} events so far, in {heap.plan.allocator} of {region}."
     return rendering.render(
         _TEMPLATE,
