@@ -40,7 +40,10 @@ def test_a_path_may_be_text_or_any_path_like(tmp_path):
     [
         (lambda: heapfit.record([], "o.parquet"), "no program is named"),
         (lambda: heapfit.generate_workload("t2_w1", "o", -1), "seed=-1: must be from 0"),
-        (lambda: heapfit.from_events([5], "o.parquet"), "event 0: is 5 (give operation, block, bytes)"),
+        (
+            lambda: heapfit.from_events([5], "o.parquet"),
+            "event 0: is 5 (give operation, block, bytes)",
+        ),
         (lambda: heapfit.from_pandas(5, "o.parquet"), "frame=5: is no DataFrame"),
     ],
 )
