@@ -165,6 +165,7 @@ def test_an_option_takes_every_form(region, tmp_path):
             "this runs here alone (give a number)",
         ),
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1000000000"),
+        ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
         ("slotbuf 1 1 --region 0", "'--region': must be at least 1"),
     ],
 )

@@ -144,13 +144,10 @@ class CommandGroup(TyperGroup):
         """Runs the command; usage errors are printed in heapfit's words, not in the parser's."""
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = _add_suggestion(
-                reword_message(error.message.removeprefix("Value error, "))
-            )
-            _fail_in_json(_USAGE, [error.message])
-            raise
         except _UsageError as error:
+            if isinstance(error, typer.BadParameter):
+                said = reword_message(error.message.removeprefix("Value error, "))
+                error.message = _add_suggestion(said)
             _fail_in_json(_USAGE, [error.format_message()])
             raise
 

@@ -53,6 +53,8 @@ def _reword_argument(param: Any) -> None:
     param._usage_display_name = lambda: usage if is_marked else f"[{usage}]"
     param._rich_display_name = lambda: usage
     param.display_type_rich = lambda ctx: ""  # noqa: ARG005  (called by this name)
+    missing = param.get_missing_message
+    param.get_missing_message = lambda ctx: " ".join((missing(ctx) or "").split())  # in one line
 
 
 def _describe_kind(param: Any, ctx: Any) -> str | None:
