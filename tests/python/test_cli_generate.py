@@ -96,7 +96,7 @@ def test_the_recorder_alone_is_written_with_its_builds(folder):
     frames = subprocess.run([folder / "build/user"], capture_output=True, check=True).stdout
     (folder / "run.frames").write_bytes(frames)
     done = heapfit("import", "run.frames", folder=folder)
-    assert done.stdout.startswith("run.frames.parquet: 4 events of recorder/target, FreeRTOS")
+    assert done.stdout.startswith("run.frames.parquet: 4 events of firmware, FreeRTOS")
 
 
 def test_neither_plan_nor_recorder_is_a_usage_error(folder):

@@ -75,5 +75,5 @@ def _fields(trace: Trace, notes: Sequence[str]) -> dict[str, object]:
 def _line(trace: Trace) -> Line:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    line = f"{trace.path}: {info.events:,} events of {info.program or info.source} ({bits})"
+    line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
     return Line(line, is_copied=True)

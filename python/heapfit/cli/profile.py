@@ -95,7 +95,7 @@ def _parts(
     yield Fields({"live_blocks": series, "kind": kind_fields(kind)})
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
     events = format_count(profile.events, "event")
-    yield Line(f"{info.program or info.source}: {events} ({info.kind}, {bits})")
+    yield Line(f"{info.title}: {events} ({info.kind}, {bits})")
     yield Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count))
     yield Line(
         f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "

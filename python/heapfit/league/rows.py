@@ -13,7 +13,7 @@ OTHER_RUN: Final = "another run"  # from another run of the same program
 CORE, BASELINE, DESIGN, PLUGIN = "core", "baseline", "design", "plug-in"
 LIBRARY: Final = "library"  # the heap of a C library, measured on the board
 KINDS: Final = (CORE, DESIGN, BASELINE, PLUGIN, LIBRARY)
-UNSIZED, SIZED, IN_PIECES = "unsized", "sized deallocation", "in pieces"
+UNSIZED, SIZED, IN_PIECES = "unsized", "with sized deallocation", "in pieces"
 
 
 @dataclass(frozen=True, slots=True)

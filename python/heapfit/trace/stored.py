@@ -47,6 +47,7 @@ COLUMNS = {
 OPTIONAL = ("needs", "served")  # columns behind these, of uint8, where the source tells them
 REPLAYED = ("op", "object", "size", "alignment")
 
+_TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ORIGIN_KEY = b"heapfit origin"  # likewise
@@ -82,7 +83,12 @@ class TraceInfo:
     @property
     def is_from_target(self) -> bool:
         """True if the recorder for targets made it."""
-        return self.source.startswith("recorder/target")
+        return self.source.startswith(_TARGET_RECORDER)
+
+    @property
+    def title(self) -> str:
+        """What was recorded: the program, else what the source says of it."""
+        return self.program or self.source.replace(_TARGET_RECORDER, "firmware")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -39,8 +39,8 @@ class RecordCommand:
 
     A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
     it, and what was recorded is kept; the exit status is the program's. An earlier recording of the
-    same name is kept as NAME.~1~. Firmware has recorder/target in it, whose frames come from a log,
-    over a serial line or out of QEMU.
+    same name is kept as NAME.~1~. Firmware has the recorder of `generate --record` in it, whose
+    frames come from a log, over a serial line or out of QEMU.
     """
 
     EXAMPLES: ClassVar = (
