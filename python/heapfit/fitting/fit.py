@@ -54,7 +54,7 @@ def foretell(events: int, runs: int) -> dict[str, float]:
         "suggest": 0.01,
         "reference": 0.05 + 0.15 * size,
         "hold": 0.02 + 0.01 * size,
-        "write": 0.3 + 0.27 * size,
+        "write": 0.3 + 0.25 * size,
         "code": max(0.6, 1.7 - 0.35 * size),
     }
 
