@@ -41,7 +41,7 @@ _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page":
 
 def foretell(events: int, runs: int) -> dict[str, float]:
     """The stages of a fit with about the seconds of each, measured on recordings of 5,000 to
-    2,000,000 events; the compilers, beside the last ones, delay a long fit less.
+    2,000,000 events; the compilers, which work beside the last ones, take no more for more.
     """
     size = events / 100_000
     choice = foretell_choice(events) if runs == 1 else foretell_joint_choice(events, runs)
@@ -50,12 +50,12 @@ def foretell(events: int, runs: int) -> dict[str, float]:
         "read": 0.01 + 0.03 * size,
         "now": 0.04 + 0.12 * size,
         "choose": sum(choice.values()),
-        "judge": 0.03 + 0.05 * size,
+        "judge": 0.02 + 0.05 * size,
         "suggest": 0.01,
-        "reference": 0.05 + 0.15 * size,
+        "reference": 0.05 + 0.12 * size,
         "hold": 0.02 + 0.01 * size,
-        "write": 0.3 + 0.25 * size,
-        "code": max(0.6, 1.7 - 0.35 * size),
+        "write": 0.2 + 0.15 * size,
+        "code": 0.95,
     }
 
 
