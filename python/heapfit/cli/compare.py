@@ -55,7 +55,8 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_work
 
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
-_WORK = {"import": 10, "make plans": 50, "compare": 30, "try every size": 5, "replay": 2}
+_WORK = {"import": 5, "make plans": 30, "compare": 60, "try every size": 5, "replay": 2}
+_OF_NAMED = _WORK | {"make plans": 2}
 # Parameters that only one of the two has a use for.
 _RANKING_PARAMETERS = ("seed", "plans", "exact", "sram", "report", "programs")
 _LEAGUE_PARAMETERS = ("events", "has_designs")
@@ -146,7 +147,8 @@ class _RankingRequest:
             raise typer.BadParameter("--report shows no plug-ins: give one of the two")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
         board = None if self.foreign.board is None else _read_board_of(self.foreign.board, foreign)
-        with progress_bar(_WORK) as progress, sweep, ExitStack() as opened:
+        work = _OF_NAMED if self.contestants.allocators else _WORK
+        with progress_bar(work) as progress, sweep, ExitStack() as opened:
             traces = [
                 opened.enter_context(open_trace(source, self.importing, progress))
                 for source in self.sources

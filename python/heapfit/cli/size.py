@@ -27,7 +27,7 @@ from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sweep import Sweep, usable_cores
 
 # What takes how much of the time, measured on the lwIP example.
-_WORK = {"import": 20, "profile": 40, "demand": 5, "counts": 10, "other draws": 25}
+_WORK = {"import": 5, "profile": 5, "demand": 10, "counts": 25, "other draws": 55}
 # Parameters that only one kind of source has a use for.
 _RECORDING_PARAMETERS = ("overall", "queue")
 _TRAFFIC_PARAMETERS = ("admission_by", "overhead", "closed_form", "seed")

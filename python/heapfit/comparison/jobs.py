@@ -27,7 +27,7 @@ from heapfit.comparison.measuring import (
 from heapfit.comparison.row import Row, rank_rows, with_work_of
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
@@ -52,7 +52,7 @@ class ComparisonRequest:
 
 
 PlanMaker: TypeAlias = Callable[
-    [LoadedTrace, ComparisonRequest], Portfolio
+    [LoadedTrace, ComparisonRequest, Progress], Portfolio
 ]  # a function of a module
 
 
@@ -89,7 +89,7 @@ def preparation_job(label: str, source: Source, request: ComparisonRequest, make
     events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
     times = 1 if request.allocators else TIMES_FOR_PLANS
     argument = label, source, request, make
-    return Job(label, _prepare, argument, _files(source), events * times)
+    return Job(label, _prepare, argument, _files(source), events * times, tells=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,9 @@ def _workload_spec(source: Source) -> WorkloadSpec | None:
 
 
 def _prepare(
-    argument: tuple[str, Source, ComparisonRequest, PlanMaker], *paths: Path
+    argument: tuple[str, Source, ComparisonRequest, PlanMaker],
+    *paths: Path,
+    progress: Progress = ignore_progress,
 ) -> PreparedTrace:
     label, source, request, make = argument
     with scratch_folder() as folder:
@@ -119,7 +121,7 @@ def _prepare(
             else generate_workload(source, Path(folder) / "drawn.parquet")
         )
         loaded = load_trace(trace, request.alignment)
-        portfolio = make(loaded, request)
+        portfolio = make(loaded, request, progress)
     return prepare_trace(label, source, loaded, portfolio)
 
 

@@ -195,13 +195,15 @@ def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
     return [skip_duplicate(candidate, brief.made)]
 
 
-def comparison_portfolio(loaded: LoadedTrace, contestants: ComparisonRequest) -> Portfolio:
+def comparison_portfolio(
+    loaded: LoadedTrace, contestants: ComparisonRequest, progress: Progress = ignore_progress
+) -> Portfolio:
     """The plans that a comparison names; all that `fit` tries if it names none.
 
     `tailored` without a layout is the one that needs least, as in a fit.
     """
     if not contestants.allocators and not contestants.plan_files:
-        return standard_portfolio(loaded)
+        return standard_portfolio(loaded, progress=progress)
     portfolio = build_portfolio(loaded, contestants.allocators, contestants.plan_files)
     if TAILORED not in contestants.allocators:
         return portfolio

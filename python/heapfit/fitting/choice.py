@@ -81,10 +81,10 @@ def foretell_choice(events: int) -> dict[str, float]:
     """About the seconds of each part of the choice for one recording of so many events."""
     size = events / 100_000
     return {
-        "make plans": 0.15 + 0.4 * size,
-        "compare": 0.2 + 0.25 * size,
+        "make plans": 0.1 + 0.3 * size,
+        "compare": 0.15 + 0.25 * size,
         "prefer": 0.01,
-        "try changes": 0.05 + 0.2 * size,
+        "try changes": 0.03 + 0.1 * size,
     }
 
 

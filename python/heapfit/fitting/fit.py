@@ -35,14 +35,13 @@ WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | Non
 
 _WRITE = "write plan, code and report"
 _BYTES_AN_EVENT = 5  # of a source, about: before it is read
-_COMPILE = 1.6  # seconds that compilers delay a fit
 _REPLACED = 0.25  # of the heaps that programs have, about
 _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
 
 
 def foretell(events: int, runs: int) -> dict[str, float]:
     """The stages of a fit with about the seconds of each, measured on recordings of 5,000 to
-    2,000,000 events; the compilers, which make the code beside the last, take no more for more.
+    2,000,000 events; the compilers, which work beside the last ones, take no more for more.
     """
     size = events / 100_000
     choice = foretell_choice(events) if runs == 1 else foretell_joint_choice(events, runs)
@@ -51,12 +50,12 @@ def foretell(events: int, runs: int) -> dict[str, float]:
         "read": 0.01 + 0.03 * size,
         "now": 0.04 + 0.12 * size,
         "choose": sum(choice.values()),
-        "judge": 0.03 + 0.05 * size,
+        "judge": 0.02 + 0.05 * size,
         "suggest": 0.01,
-        "reference": 0.05 + 0.2 * size,
+        "reference": 0.05 + 0.12 * size,
         "hold": 0.02 + 0.01 * size,
-        "write": 0.3 + 0.3 * size,
-        "code": _COMPILE,
+        "write": 0.2 + 0.15 * size,
+        "code": 0.95,
     }
 
 
@@ -99,7 +98,8 @@ def fit(
             staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
         )
         writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
-        stages.foretell({"code": 0.0 if paths.code is None else _COMPILE})
+        if paths.code is None:
+            stages.foretell({"code": 0.0})
         plan_file = plan_to_write(selection.choice, request.options)
         with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
             fitted = make_result(assess(selection, request), request, has_page=has_page)

@@ -47,7 +47,7 @@ _SEARCHED_AGAIN = 3  # candidates, about
 def foretell_joint_choice(events: int, recordings: int) -> dict[str, float]:
     """About the seconds of each part of the choice for recordings of so many events in all."""
     size = events / 100_000
-    return {"design": 1.0 + 0.2 * recordings + 1.5 * size, "compare": 0.1 + 0.3 * size}
+    return {"design": 0.7 + 0.12 * recordings + 1.15 * size, "compare": 0.1 + 0.3 * size}
 
 
 def choose_for_several(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN
@@ -15,6 +16,7 @@ from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
 
 _IMAGES = ("plain", "marked")
+_FUNCTIONS = 80  # of an image, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,15 @@ def link_images(
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
-            image = Path(scratch) / name
+            image, functions = Path(scratch) / name, count(1)
             options = OPTIONS if name == "marked" else ()
+            compiler = OWN if name == "own" else CORTEX_M4
+
+            def tell() -> None:
+                counted(name, min(next(functions) / _FUNCTIONS, 1.0))
+
             try:
-                (OWN if name == "own" else CORTEX_M4).link(folder, header, image, *options)
+                compiler.link(folder, header, image, *options, tell=tell)
             except FAILURES:
                 return None
             finally:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,21 +41,46 @@ class Compiler:
         machine = run_in_folder(folder, self._command, "-dumpmachine").strip()
         return printable(f"{said}, {machine}")
 
-    def link(self, folder: Path, header: Path, image: Path, *options: str) -> None:
-        """Links all functions of the header and what they call."""
+    def link(
+        self,
+        folder: Path,
+        header: Path,
+        image: Path,
+        *options: str,
+        tell: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Links all functions of the header and what they call; tells when one is compiled."""
         own = () if "clang" in run_in_folder(folder, self._command, "--version") else (_GCC_ONLY,)
-        functions = functions_of(header)
-        run_in_folder(
-            folder,
-            self._command,
-            *(*self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options),
-            *(str(source.relative_to(folder)) for source in sorted(folder.rglob("*.c"))),
-            *(*_LINK, *(f"-Wl,-u,{function}" for function in functions), "-o", str(image)),
-        )
+        compiled = *self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options
+        texts: list[Path] = []
+        for source in sorted(folder.rglob("*.c")):
+            texts.append(image.with_name(f"{image.name}-{len(texts)}.s"))
+            words = [self._command, *compiled, "-S", str(source.relative_to(folder)), "-o", "-"]
+            _compile(folder, words, texts[-1], tell)
+        asked = (f"-Wl,-u,{function}" for function in functions_of(header))
+        linked = *self.target, *_LINK, *asked, "-o", str(image)
+        run_in_folder(folder, self._command, *map(str, texts), *linked)
 
     @property
     def _command(self) -> str:
         return f"{self.tools}gcc" if self.tools else "cc"
+
+
+def _compile(folder: Path, words: list[str], text: Path, tell: Callable[[], None]) -> None:
+    """Writes what a compiler says line by line, to tell of each function as it comes."""
+    with (
+        text.open("wb") as file,
+        subprocess.Popen(
+            words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            file.write(line)
+            if line.startswith(b"\t.type"):
+                tell()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, words)
 
 
 CORTEX_M4 = Compiler("arm-none-eabi-", ("-mcpu=cortex-m4", "-mthumb"))

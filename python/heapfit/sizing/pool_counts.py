@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -75,10 +76,13 @@ def choose_counts(
         most=peaks,
     )
     most_tries = min(max(_FEWEST_TRIES, _SEARCHED // replay.events), _MOST_TRIES)
-    progress("counts", 0.0)
-    chosen = least_counts(
-        room, lambda tried: goal.is_met(replay.run(tried).rows(stretches)), most_tries
-    )
+    tries = count()
+
+    def does(tried: Integers) -> bool:
+        progress("counts", next(tries) / most_tries)
+        return goal.is_met(replay.run(tried).rows(stretches))
+
+    chosen = least_counts(room, does, most_tries)
     progress("counts", 1.0)
     return np.asarray(chosen + np.maximum(counts - peaks, 0), dtype=np.int64)
 

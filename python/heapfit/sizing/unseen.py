@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import pairwise
 
 from heapfit import _engine
-from heapfit.progress import Progress, ignore_progress
+from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sizing.demand import BLOCKS, Demand, Integers
 from heapfit.sizing.pool_counts import Goal, choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
@@ -105,9 +106,11 @@ class HoldoutCheck:
     def _judge_halves(self, progress: Progress) -> HoldoutRefusals:
         """Chooses counts on each half and checks them on the other one."""
         parts, memory = [], []
-        for half, other in (_HALVES, _HALVES[::-1]):
+        halves = count_steps(progress, _STEP, 2)
+        for name, half, other in (("first", *_HALVES), ("second", *_HALVES[::-1])):
             part = self.alone.select(half)
-            counts = choose_counts(self.replay, part, self.goal, progress, half)
+            tell = partial(_tell_half, halves, name)
+            counts = choose_counts(self.replay, part, self.goal, tell, half)
             parts.append(self.replay.run(counts).rows(other))
             memory.append(self.alone.bytes_of(counts))
         return self._summarize(Evidence.HALVES, stack_refusals(parts), 1, tuple(memory))
@@ -136,6 +139,10 @@ class _Draws:
         """The events of each draw: other seeds of the workload."""
         for i in self.numbers:
             yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
+
+
+def _tell_half(progress: Progress, name: str, _step: str, share: float) -> None:
+    progress(name, share)
 
 
 def _refusals_of(draws: _Draws) -> Refusals:

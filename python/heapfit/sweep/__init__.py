@@ -29,7 +29,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_DEATHS = 3  # of the workers of one job
-_MOST_HANDLED_HERE = 5_000_000  # events; a process takes half a second to start
+_MOST_HANDLED_HERE = 20_000_000  # events, in the half a second that a process takes to start
 
 
 def usable_cores() -> int:
@@ -134,7 +134,9 @@ class Sweep:
         return [round_.results[number] for number in range(len(round_.jobs))]
 
     def _workers_for(self, jobs: Sequence[Job], tell: Callable[[int, Told], None]) -> _Workers:
-        is_little = len(jobs) <= 1 or sum(job.events for job in jobs) < _MOST_HANDLED_HERE
+        is_little = len(jobs) <= 1 or (
+            self._workers is None and sum(job.events for job in jobs) < _MOST_HANDLED_HERE
+        )
         is_here = self._count == 1 or (self._count is None and is_little)
         if is_here and self._cluster is None:
             return _Here(tell)

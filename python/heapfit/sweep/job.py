@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.errors import HeapfitError
-from heapfit.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +63,10 @@ def perform(
     """Does a job, with its files at these paths; a fault of ours is handed over with its place."""
     try:
         if job.tells:
-            return Done(job.work(job.argument, *paths, progress=_thin_out(tell)))
+            return Done(job.work(job.argument, *paths, progress=lambda _, one: tell(Told(one))))
         return Done(job.work(job.argument, *paths))
     except HeapfitError as error:
         return Raised(error)
     except Exception as error:
         error.add_note(f"in {job.name}:\n{traceback.format_exc()}")
         return Raised(error)
-
-
-def _thin_out(tell: Callable[[Told], None]) -> Progress:
-    """A progress callback that tells of every whole percent, as messages take time."""
-    last = -1
-
-    def report(_step: str, share: float) -> None:
-        nonlocal last
-        if int(100 * share) != last:
-            last = int(100 * share)
-            tell(Told(share))
-
-    return report
