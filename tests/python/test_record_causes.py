@@ -2,6 +2,7 @@
 """`heapfit record` names what it does not record, and why: nothing partial goes unsaid."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -184,6 +185,13 @@ def test_a_program_that_an_exec_starts_without_the_recorder_is_named(tmp_path):
     command = ["env", "-u", "LD_PRELOAD", "sleep", "0.1"]
     unseen = record.record(command, tmp_path / "out.parquet").unseen
     assert "sleep, which it became by exec, was started without the recorder" in unseen
+
+
+def test_a_child_that_is_started_without_the_recorder_is_named(tmp_path):
+    command = ["sh", "-c", "sleep 0.2; env -u LD_PRELOAD sleep 0.3; true"]
+    recording = record.record(command, tmp_path / "out.parquet", WITH_CHILDREN)
+    assert recording.children, "the first sleep"
+    assert re.fullmatch(r"Not recorded: sleep \(\d+\): started without .*", recording.unseen)
 
 
 def test_blocks_of_a_library_that_is_closed_again_are_recorded(tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 _PATH_LENGTH = 255  # of paths in the environment, where they are not longer
 _PROC = Path("/proc")
+_RECORDER = b"/libheapfit_record"  # how the paths of the recorder's libraries end, in LD_PRELOAD
 _FIRST_LOOK = 0.004  # seconds; each later one comes half as late again
 _LONGEST_WAIT = 0.25  # seconds
 
@@ -27,14 +28,27 @@ class Watch:
     executable: Path | None = None  # the last that it was seen to run
     mapped: frozenset[str] = frozenset()  # names of the files that it had mapped
     last_name: str = ""  # of the program that it ended as, as ps shows it: 15 bytes, or its own
+    unrecorded: dict[int, str] = field(default_factory=dict)  # processes below it, their names
     _end: threading.Event = field(default_factory=threading.Event)
 
-    def look(self) -> None:
-        """Reads what /proc shows now; nothing once the process has ended."""
+    def look(self, recordings: Path | None = None) -> None:
+        """Reads what /proc shows now; nothing once the process has ended.
+
+        With the folder that is recorded into, also which processes below it do not record.
+        """
         folder = _PROC / str(self.process)
         with suppress(OSError, ValueError):
             self.executable = (folder / "exe").readlink()
             self._take_maps((folder / "smaps").read_text(errors="replace"))
+
+        if recordings is not None:
+            self._look_below(recordings)
+
+    def _look_below(self, recordings: Path) -> None:
+        for process in _descendants(self.process):
+            with suppress(OSError):
+                if not _records_into(recordings, process):
+                    self.unrecorded[process] = _name_of(process)
 
     def _take_maps(self, text: str) -> None:
         """Sums the mappings up: a header line each, with a file's path if it has one."""
@@ -58,18 +72,18 @@ class Watch:
             name = (_PROC / str(self.process) / "comm").read_text(errors="replace")
             self.last_name = name.removesuffix("\n")
 
-    def _run(self) -> None:
+    def _run(self, recordings: Path | None) -> None:
         wait = _FIRST_LOOK
         while not self._end.wait(wait):
-            self.look()
+            self.look(recordings)
             wait = min(wait * 1.5, _LONGEST_WAIT)
 
 
 @contextmanager
-def watch_process(process: int) -> Iterator[Watch]:
-    """Looks at a process again and again while the body runs."""
+def watch_process(process: int, recordings: Path | None) -> Iterator[Watch]:
+    """Looks at a process again and again while the body runs, and with a folder below it, too."""
     watch = Watch(process)
-    looking = threading.Thread(target=watch._run, daemon=True)
+    looking = threading.Thread(target=watch._run, args=(recordings,), daemon=True)
     looking.start()
     try:
         yield watch
@@ -90,21 +104,37 @@ def pad_path(path: Path) -> str:
 
 
 def living_recorders(folder: Path) -> dict[int, str]:
-    """Processes that still record into `folder`, and their names.
-
-    They have a file of it mapped, or show it in their environment, which daemons overwrite.
-    """
-    path = os.fsencode(folder)
-    asked = os.fsencode(f"HEAPFIT_RECORD={pad_path(folder)}\0")
-    numbers = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
+    """Processes that still record into `folder`, and their names."""
     living = {}
-    for process in numbers:
-        entry = _PROC / str(process)
+    for process in (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal()):
         with suppress(OSError):
-            is_asked = asked in (entry / "environ").read_bytes() + b"\0"
-            if is_asked or path + b"/" in (entry / "maps").read_bytes():
-                living[process] = (entry / "comm").read_text(errors="replace").strip()
+            if _records_into(folder, process):
+                living[process] = _name_of(process)
     return living
+
+
+def _records_into(folder: Path, process: int) -> bool:
+    """True if it has a file of the folder mapped, or shows recorder and folder in its environment.
+
+    Daemons overwrite that, and a program that has just begun has mapped nothing.
+    """
+    entry, asked = _PROC / str(process), os.fsencode(f"HEAPFIT_RECORD={pad_path(folder)}\0")
+    environment = (entry / "environ").read_bytes() + b"\0"
+    is_asked = asked in environment and _RECORDER in environment
+    return is_asked or os.fsencode(folder) + b"/" in (entry / "maps").read_bytes()
+
+
+def _name_of(process: int) -> str:
+    return (_PROC / str(process) / "comm").read_text(errors="replace").strip()
+
+
+def _descendants(process: int) -> Iterator[int]:
+    """The processes that it started and that live, and those that these started."""
+    with suppress(OSError):
+        for thread in (_PROC / str(process) / "task").iterdir():
+            for child in map(int, (thread / "children").read_text().split()):
+                yield child
+                yield from _descendants(child)
 
 
 def describe_ending(status: int | None) -> str:

@@ -109,9 +109,7 @@ def record(
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
         environment = recorder_settings(pad_path(raw.folder.resolve()), options.depth)
         library = _copy_library(library_for(program), raw.folder)
-        watch, status = _run(
-            command, library, environment, _Running(raw.folder, ending, options.listener)
-        )
+        watch, status = _run(command, library, environment, _Running(raw.folder, ending, options))
         raw.survivors = _find_survivors(raw.folder)
         living = {one.process for one in raw.survivors}
         images = [one for one in _images(raw.folder) if one.process not in living]
@@ -131,7 +129,9 @@ def record(
             len(own[:-1]),
             tuple(kept),
             tuple(raw.survivors),
-            _describe_later_program(raw.folder, own) or _describe_unseen(watch, trace),
+            _describe_later_program(raw.folder, own)
+            or _describe_unrecorded(watch)
+            or _describe_unseen(watch, trace),
         )
 
 
@@ -263,6 +263,14 @@ def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
     return None
 
 
+def _describe_unrecorded(watch: Watch) -> str | None:
+    """A sentence on the children that run without the recorder, as far as they were seen."""
+    if not watch.unrecorded:
+        return None
+    names = ", ".join(f"{name} ({process})" for process, name in watch.unrecorded.items())
+    return f"Not recorded: {names}: started without the recorder in LD_PRELOAD (record it itself)."
+
+
 def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
     became = _explain_exec(watch, trace.info.program if trace else "")
     if became is not None:
@@ -278,7 +286,7 @@ class _Running:
 
     folder: Path  # that it records into
     ending: _Termination
-    listener: Listener
+    options: RecordOptions
 
 
 def _run(
@@ -294,7 +302,8 @@ def _run(
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
         beside.ending.begin(process)
         followed = FollowedWire(beside.folder, process.pid)
-        with watch_process(process.pid) as watch, beside.listener(followed):
+        below = beside.folder.resolve() if beside.options.keep_children else None
+        with watch_process(process.pid, below) as watch, beside.options.listener(followed):
             watch.wait()
             status = process.wait()
         return watch, status
