@@ -3,8 +3,10 @@
 #include "heapfit/trace/wire.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <system_error>
 
 #include "heapfit/error.hpp"
@@ -170,12 +172,20 @@ bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
     return is_full;
 }
 
-// All but the first `known` records; how many there are.
+// All but the first `known` records; how many there are. What is known of the blocks of a few of
+// them is fetched at once: where many live, or little was read for a while, it is in no cache.
 std::uint64_t WireTrace::take_from(WireChunk &chunk, std::uint64_t known) {
+    std::array<WireRecord, 16> window;
     std::uint64_t count = 0;
-    while (const WireRecord *record = chunk.next()) {
-        if (count++ >= known) {
-            add(*record);
+    while (const std::size_t read = chunk.read(window)) {
+        const std::span<const WireRecord> records = std::span(window).first(read);
+        for (const WireRecord &record : records) {
+            builder_.expect(record.address);
+        }
+        for (const WireRecord &record : records) {
+            if (count++ >= known) {
+                add(record);
+            }
         }
     }
     return count;

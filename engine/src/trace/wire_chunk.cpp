@@ -58,12 +58,21 @@ WireChunk::WireChunk(std::string_view bytes, std::uint64_t place)
     is_cut_ = fields_.is_short() && !bytes.empty();
 }
 
-const WireRecord *WireChunk::next() {
+std::size_t WireChunk::read(std::span<WireRecord> records) {
+    std::size_t count = 0;
+    for (; count < records.size() && read_record(); count++) {
+        records[count] = last_;
+    }
+    return count;
+}
+
+// Reads the next one into last_; false where there is none.
+bool WireChunk::read_record() {
     while (!is_empty()) {
         const std::uint64_t begin = size_ - fields_.left();
         const std::uint8_t tag = fields_.byte();
         if (tag == 0) {
-            return nullptr;
+            return false;
         }
         last_.op = tag & HFIT_WIRE_OP;
         if (last_.op != 0) {
@@ -71,17 +80,17 @@ const WireRecord *WireChunk::next() {
         }
         if (fields_.is_short()) {
             is_cut_ = true;
-            return nullptr;
+            return false;
         }
         if (!fields_.is_sound() || last_.op == 0 || !are_callers_sound(tag)) {
             throw Error("byte " + std::to_string(place_ + begin) +
                         ": is no record (the file is damaged)");
         }
         if (last_.op != HFIT_WIRE_THREAD) {
-            return &last_;
+            return true;
         }
     }
-    return nullptr;
+    return false;
 }
 
 bool WireChunk::is_full() const {

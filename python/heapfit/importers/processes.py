@@ -34,7 +34,7 @@ class Watch:
     def look(self, recordings: Path | None = None) -> None:
         """Reads what /proc shows now; nothing once the process has ended.
 
-        With the folder that is recorded into, also who below the process does not record.
+        With the folder that is recorded into, also which processes below it do not record.
         """
         folder = _PROC / str(self.process)
         with suppress(OSError, ValueError):
@@ -72,7 +72,7 @@ class Watch:
             name = (_PROC / str(self.process) / "comm").read_text(errors="replace")
             self.last_name = name.removesuffix("\n")
 
-    def _run(self, recordings: Path) -> None:
+    def _run(self, recordings: Path | None) -> None:
         wait = _FIRST_LOOK
         while not self._end.wait(wait):
             self.look(recordings)
@@ -80,8 +80,8 @@ class Watch:
 
 
 @contextmanager
-def watch_process(process: int, recordings: Path) -> Iterator[Watch]:
-    """Looks at a process, which records into a folder, again and again while the body runs."""
+def watch_process(process: int, recordings: Path | None) -> Iterator[Watch]:
+    """Looks at a process again and again while the body runs, and with a folder below it, too."""
     watch = Watch(process)
     looking = threading.Thread(target=watch._run, args=(recordings,), daemon=True)
     looking.start()

@@ -109,9 +109,7 @@ def record(
     with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
         environment = recorder_settings(pad_path(raw.folder.resolve()), options.depth)
         library = _copy_library(library_for(program), raw.folder)
-        watch, status = _run(
-            command, library, environment, _Running(raw.folder, ending, options.listener)
-        )
+        watch, status = _run(command, library, environment, _Running(raw.folder, ending, options))
         raw.survivors = _find_survivors(raw.folder)
         living = {one.process for one in raw.survivors}
         images = [one for one in _images(raw.folder) if one.process not in living]
@@ -132,7 +130,7 @@ def record(
             tuple(kept),
             tuple(raw.survivors),
             _describe_later_program(raw.folder, own)
-            or (_describe_unrecorded(watch) if options.keep_children else None)
+            or _describe_unrecorded(watch)
             or _describe_unseen(watch, trace),
         )
 
@@ -288,7 +286,7 @@ class _Running:
 
     folder: Path  # that it records into
     ending: _Termination
-    listener: Listener
+    options: RecordOptions
 
 
 def _run(
@@ -304,10 +302,8 @@ def _run(
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
         beside.ending.begin(process)
         followed = FollowedWire(beside.folder, process.pid)
-        with (
-            watch_process(process.pid, beside.folder.resolve()) as watch,
-            beside.listener(followed),
-        ):
+        below = beside.folder.resolve() if beside.options.keep_children else None
+        with watch_process(process.pid, below) as watch, beside.options.listener(followed):
             watch.wait()
             status = process.wait()
         return watch, status

@@ -76,6 +76,9 @@ class TraceBuilder {
     // From here on the object called `old_id` answers to `new_id`. No event. False when dropped.
     bool rename(std::uint64_t old_id, std::uint64_t new_id, std::uint64_t position);
 
+    // A request that names this id comes soon.
+    void expect(std::uint64_t id) const { live_.expect(id); }
+
     [[nodiscard]] bool is_live(std::uint64_t id) { return live_.find(id) != nullptr; }
 
     // The source's ids of all live objects, in the order they were allocated in.

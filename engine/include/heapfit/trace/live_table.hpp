@@ -27,6 +27,9 @@ class LiveTable {
     // The slot of a live id, or nullptr. Valid until the next insert or erase.
     [[nodiscard]] Slot *find(std::uint64_t id);
 
+    // Has what is known of an id fetched into the cache, for a `find` or `insert` to come.
+    void expect(std::uint64_t id) const { __builtin_prefetch(&slots_[home(id)], 1); }
+
     // False, and nothing changed, when the id is live already.
     [[nodiscard]] bool insert(std::uint64_t id, Bytes size, ObjectId object);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -53,14 +54,15 @@ class WireChunk {
   public:
     WireChunk(std::string_view bytes, std::uint64_t place);
 
-    // The next record, or nullptr where there is none. Valid until the next call.
-    const WireRecord *next();
+    // Stores the next records. How many: fewer than there is room for only at the end.
+    std::size_t read(std::span<WireRecord> records);
 
     [[nodiscard]] bool is_cut() const { return is_cut_; } // the bytes end within a record
     [[nodiscard]] bool is_full() const;                   // another record would find no room
 
   private:
     [[nodiscard]] bool is_empty() const;
+    [[nodiscard]] bool read_record();
     void read_fields(std::uint8_t tag);
     [[nodiscard]] bool has_callers(std::uint8_t tag) const;
     [[nodiscard]] bool are_callers_sound(std::uint8_t tag) const;
