@@ -32,7 +32,7 @@ from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
 from heapfit.league.others import crates
 from heapfit.plugin import Built, Plugin, PluginRow, build, measure
-from heapfit.plugin.events import save_events
+from heapfit.plugin.measuring import save_events
 from heapfit.plugin.running import start_process
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace

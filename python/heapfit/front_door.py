@@ -36,12 +36,7 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
-from heapfit.memories.placing import (
-    Placing,
-    PlacingChoices,
-    PlacingOptions,
-    place_recordings,
-)
+from heapfit.memories.placing import Placing, PlacingChoices, PlacingOptions, place_recordings
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
@@ -157,10 +152,7 @@ def fit(
     nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
     return fit_heap(
-        source,
-        replace(options or FitOptions(), **_read_choices(choices)),
-        progress,
-        write_report,
+        source, replace(options or FitOptions(), **_read_choices(choices)), progress, write_report
     )
 
 

@@ -19,8 +19,6 @@ def ignore_progress(step: str, done: float) -> None:
 
 
 _TRUST = 0.2  # so large a share of what is foretold counts as much as what was measured
-
-
 _LITTLE = 0.1  # seconds: foretold where nothing is known of them
 
 

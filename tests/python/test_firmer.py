@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from heapfit import _engine
+from heapfit.fitting.assessment import suggest_next_recordings
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import ignore_progress
 from heapfit.trace.loaded import load_trace

@@ -23,8 +23,7 @@ from heapfit.report.case import ReportCase
 from heapfit.report.drawing.live_blocks import live_blocks
 from heapfit.report.drawing.number_text import printable
 from heapfit.report.heap import fit as report_page
-from heapfit.report.heap.code_zip import zip_folder
-from heapfit.report.heap.fit import write_report
+from heapfit.report.heap.fit import write_report, zip_folder
 from heapfit.report.sections.size_charts import (
     LABEL_HEIGHT,
     LABEL_WIDTH,

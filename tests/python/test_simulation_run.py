@@ -18,8 +18,7 @@ from heapfit.report.simulation import render
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.replication import Task
 from heapfit.simulation.scenario import RunSettings, load_scenario
-from heapfit.simulation.simulate import simulate, solve
-from heapfit.simulation.table import write_table
+from heapfit.simulation.simulate import simulate, solve, write_table
 from heapfit.sweep import Sweep
 
 

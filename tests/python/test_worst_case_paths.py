@@ -4,6 +4,7 @@
 import pytest
 
 from heapfit.generate.worst_case import riscv, thumb
+from heapfit.generate.worst_case.bound import deepest_stack
 from heapfit.generate.worst_case.instruction import (
     PLAIN,
     RETURN,
@@ -14,7 +15,6 @@ from heapfit.generate.worst_case.instruction import (
 from heapfit.generate.worst_case.linked_code import Function
 from heapfit.generate.worst_case.longest_path import PathCost, longest_path
 from heapfit.generate.worst_case.loop_marks import LoopMark
-from heapfit.generate.worst_case.stack_depth import deepest_stack
 
 LOAD = Flow(stays=True)
 

@@ -38,11 +38,7 @@ def run(command: AdversaryCommand) -> None:
     with (
         progress_bar(_WORK) as progress,
         start_sweep(command.workers) as sweep,
-        open_trace(
-            command.source,
-            import_options(command.queue),
-            progress,
-        ) as trace,
+        open_trace(command.source, import_options(command.queue), progress) as trace,
     ):
         attacks = attack_plans(trace, attacked, options, progress, sweep)
     print_result([*_parts(attacks, command.seed), *note_parts(trace.info)], command.as_json)

@@ -28,12 +28,7 @@ from heapfit.comparison.incumbents.heaps import (
 )
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.importers.file_kind import is_path, require_kind
-from heapfit.plan.allocators import (
-    ALIGNMENTS,
-    UNKNOWN,
-    find_allocators,
-    list_aliases,
-)
+from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import Plan, plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 

@@ -37,10 +37,7 @@ _REQUESTS = {
 
 def run(command: BoundsCommand) -> None:
     importing = import_options(command.queue)
-    with (
-        progress_bar(_WORK) as progress,
-        open_trace(command.source, importing, progress) as trace,
-    ):
+    with progress_bar(_WORK) as progress, open_trace(command.source, importing, progress) as trace:
         loaded = load_trace(trace, int(command.alignment), progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)

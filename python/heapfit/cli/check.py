@@ -11,9 +11,7 @@ from pathlib import Path
 import typer
 
 from heapfit.checks.check import Check, CheckOptions, check_recordings
-from heapfit.cli.arguments import (
-    command_line,
-)
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.markdown import save_markdown

@@ -12,10 +12,7 @@ import typer
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
-from heapfit.cli.arguments import (
-    command_line,
-    reject_options,
-)
+from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import matrix_table

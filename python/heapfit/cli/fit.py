@@ -10,9 +10,7 @@ from pathlib import Path
 
 import typer
 
-from heapfit.cli.arguments import (
-    reject_options,
-)
+from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.incumbent import incumbent_parts
@@ -273,6 +271,5 @@ def _fit_column(
     heading: str, shown: Callable[[Fit], object], otherwise: str | None = None
 ) -> Column[Fit | Failure]:
     return Column(
-        heading=heading,
-        shown=lambda one: otherwise if isinstance(one, Failure) else shown(one),
+        heading=heading, shown=lambda one: otherwise if isinstance(one, Failure) else shown(one)
     )

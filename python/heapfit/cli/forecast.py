@@ -282,8 +282,7 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
             each, name = 1000, f"each 1,000 {unit}s"
     else:
         each, name = next(
-            (one for one in reversed(_PERIODS) if decline.rate * one[0] >= _LEAST_RATE),
-            _PERIODS[0],
+            (one for one in reversed(_PERIODS) if decline.rate * one[0] >= _LEAST_RATE), _PERIODS[0]
         )
     rate, low, high = (_round(one * each) for one in rates)
     return f"{rate} B {name} ({low} to {high})"

@@ -11,15 +11,7 @@ import typer
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place_offline import is_offline, run_offline
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    paragraph,
-    print_result,
-)
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.cli.running import note_parts

@@ -7,16 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.kind import describe_kind, growth_parts, kind_fields
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Group,
-    Line,
-    Note,
-    Part,
-    Table,
-    print_result,
-)
+from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Part, Table, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.design.pools.special_pools import special_sizes

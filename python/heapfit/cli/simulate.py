@@ -8,22 +8,13 @@ from pathlib import Path
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.pools import SimulateCommand
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    paragraph,
-    print_result,
-)
+from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
 from heapfit.simulation.scenario import load_scenario, with_seed
-from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve
+from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
 from heapfit.simulation.statistics import Estimate
-from heapfit.simulation.table import write_table
 
 _DECIDING = "bandwidth_admission"
 

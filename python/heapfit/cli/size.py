@@ -86,11 +86,7 @@ class _PoolsRequest:
 
 def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None) -> Iterator[Part]:
     source, importing = asked.source, asked.importing
-    with (
-        progress_bar(_WORK) as progress,
-        sweep,
-        open_trace(source, importing, progress) as trace,
-    ):
+    with progress_bar(_WORK) as progress, sweep, open_trace(source, importing, progress) as trace:
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
     if report is not None:

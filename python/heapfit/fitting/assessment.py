@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The assessment of a selection: reference heaps, and runs that took no part in it."""
+"""The assessment of a selection: reference heaps, runs that took no part in it, and suggestions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from heapfit import _engine
 from heapfit.comparison.work import Work
+from heapfit.design.effort import Effort
+from heapfit.errors import HeapfitError
+from heapfit.fitting.choice import Choice
 from heapfit.fitting.holdout import HoldoutResult, check_holdout
 from heapfit.fitting.longer_runs import find_margin_for, forecast_longer_runs
+from heapfit.fitting.options import FitOptions
 from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection, decide_again
-from heapfit.fitting.suggestions import suggest_next_recordings
 from heapfit.fitting.workload import Request
 from heapfit.forecast.horizon import LongerRunTable
+from heapfit.plan.quantities import format_share
+from heapfit.progress import Progress
 
+_FINER = 4  # bytes: the least alignment there is
+_LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
 _REFERENCES = 8  # steps, about: of heaps to measure and of costs
 
 
@@ -77,3 +85,57 @@ def assess(selection: Selection, request: Request) -> Assessment:
     )
     work = choice.comparison.work + assessed
     return Assessment(selection, suggestions, rows, holdout, kinds, longer, work)
+
+
+def suggest_next_recordings(
+    choice: Choice, options: FitOptions, progress: Progress
+) -> tuple[tuple[str, ...], int]:
+    """What would make the answer more certain: recordings, pointer size, finer alignment.
+
+    Then the events replayed to know it.
+    """
+    ways = []
+    if choice.answer.known.runs == 1 and choice.answer.is_enough:  # else the answer asks for more
+        ways.append("a second recording (`heapfit fit FIRST SECOND`)")
+    info = choice.shown.trace.info
+    if info.kind == "heap" and info.pointer_bits != 32:
+        ways.append("a recording with the target's pointer size")
+    if options.effort == Effort.QUICK:
+        ways.append("a search that learns placements (`--effort standard`)")
+    if choice.answer.kept is not None:
+        return tuple(ways), 0
+    saved, events = _measure_finer_alignment(choice, options, progress)
+    if saved >= _LEAST_SAVED:
+        ways.append(
+            f"--alignment {_FINER} saves {format_share(saved)} if no block needs "
+            f"{options.alignment}"
+        )
+    return tuple(ways), events
+
+
+def _measure_finer_alignment(
+    choice: Choice, options: FitOptions, progress: Progress
+) -> tuple[float, int]:
+    """The share of the region that alignment to 4 bytes would save, and the events replayed.
+
+    0 where it can have no such blocks, as some layouts take 8, or one replay shows that it is too
+    little to report.
+    """
+    winner, plan = choice.winner, choice.winner.plan
+    if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:
+        return 0.0, 0
+    finer = replace(plan, scalars={**plan.scalars, "alignment": _FINER})
+    try:
+        engine_plan = finer.engine()
+    except HeapfitError:
+        return 0.0, 0
+    events = choice.shown.events_for(finer)
+    trial = _engine.Trial(engine_plan, events, choice.shown.largest_alignment)
+    tried = trial.run(int(winner.r_safe * (1 - _LEAST_SAVED)))
+    if not tried.runs:  # R_safe lies above all that fails
+        return 0.0, tried.events
+    step = f"compare {winner.name}, aligned to {_FINER}"
+    search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
+    progress(step, 1.0)
+    saved = 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
+    return saved, tried.events + search.events

@@ -30,9 +30,7 @@ from heapfit.design.front.design_front import (
 from heapfit.design.front.offers import Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
-from heapfit.design.robust.design import (
-    RobustDesigns,
-)
+from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer

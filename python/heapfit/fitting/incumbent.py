@@ -18,12 +18,7 @@ from heapfit.comparison.incumbents.heaps import (
     name_system_heap,
 )
 from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
-from heapfit.comparison.incumbents.replacement import (
-    LEAST_SAVED,
-    HeapCost,
-    IncumbentVerdict,
-    Pair,
-)
+from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
@@ -59,10 +54,7 @@ class Baselines:
 
 
 def measure_baselines(
-    workload: Workload,
-    searched: Sequence[LoadedTrace],
-    request: Request,
-    named: SystemHeap | None,
+    workload: Workload, searched: Sequence[LoadedTrace], request: Request, named: SystemHeap | None
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 

@@ -227,11 +227,7 @@ def _size_reference(reference: _Reference, options: FitOptions) -> HeapSize | No
 
 
 def _measure_allocator(
-    allocator: str,
-    title: str,
-    choice: Choice,
-    searched: Sequence[LoadedTrace],
-    progress: Progress,
+    allocator: str, title: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
 ) -> tuple[_Reference, int]:
     """An allocator with R_safe for all recordings, None if one is not served; events."""
     alignment = choice.shown.alignment

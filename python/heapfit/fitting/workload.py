@@ -154,9 +154,7 @@ def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | S
     return replace(loaded, threads=request.threads)
 
 
-def _drop_repeats(
-    recordings: Iterable[Recording],
-) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
+def _drop_repeats(recordings: Iterable[Recording]) -> tuple[tuple[Recording, ...], tuple[str, ...]]:
     """The recordings that differ, and a sentence for each that equals an earlier one."""
     first: dict[str, Recording] = {}
     repeats = []

@@ -282,8 +282,7 @@ def expect_further_runs(needs: Sequence[float]) -> LongerRuns | Refusal:
     if len(needs) < FEWEST_RUNS:
         runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
         return Refusal(
-            f"the unit of a job is a run, and {runs} recorded",
-            f"a chance takes {FEWEST_RUNS} runs",
+            f"the unit of a job is a run, and {runs} recorded", f"a chance takes {FEWEST_RUNS} runs"
         )
     maxima = np.array(needs, np.int64)
     return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True)

@@ -19,12 +19,7 @@ from pathlib import Path
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
-from heapfit.generate.core_files import (
-    collect_core_files,
-    copy_recorder,
-    licence,
-    recorder_texts,
-)
+from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
 from heapfit.generate.folder import stage_code_folder
 from heapfit.generate.images import link_images
 from heapfit.generate.languages import find_language, require_fit

@@ -53,9 +53,7 @@ FORMS = {
         frees_without_size="mem_free",
     ),
     Platform.MALLOC: PlatformForm(
-        "The C library",
-        {"malloc_hfit.c": "malloc/malloc_hfit.c.j2"},
-        frees_without_size="free",
+        "The C library", {"malloc_hfit.c": "malloc/malloc_hfit.c.j2"}, frees_without_size="free"
     ),
     Platform.ZEPHYR: PlatformForm(
         "Zephyr",
@@ -91,9 +89,7 @@ FORMS = {
     Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
     Platform.PLATFORMIO: PlatformForm("PlatformIO", {"library.json": "platformio/library.json.j2"}),
     Platform.ARDUINO: PlatformForm(
-        "Arduino",
-        {"library.properties": "arduino/library.properties.j2"},
-        is_one_file=True,
+        "Arduino", {"library.properties": "arduino/library.properties.j2"}, is_one_file=True
     ),
     Platform.GDB: PlatformForm("GDB", {"heap_gdb.py": "gdb/heap_gdb.py.j2"}),
 }

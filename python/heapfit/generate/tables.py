@@ -160,9 +160,7 @@ class HeapDesign:
 
 
 def design_from_plan_file(
-    plan_file: PlanFile,
-    prefix: Text,
-    options: GenerateOptions = DEFAULT_OPTIONS,
+    plan_file: PlanFile, prefix: Text, options: GenerateOptions = DEFAULT_OPTIONS
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()

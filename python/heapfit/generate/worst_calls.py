@@ -9,13 +9,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.images import Images
-from heapfit.generate.linked_folder import (
-    CORTEX_M4,
-    FAILURES,
-    FREESTANDING,
-    SECTIONS,
-    functions_of,
-)
+from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, FREESTANDING, SECTIONS, functions_of
 from heapfit.generate.names import Text, core_word
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError

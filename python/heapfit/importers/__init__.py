@@ -146,11 +146,7 @@ def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
 
 
 def _store(
-    incoming: Source,
-    stream: ByteStream,
-    output: Path,
-    options: ImportOptions,
-    progress: Progress,
+    incoming: Source, stream: ByteStream, output: Path, options: ImportOptions, progress: Progress
 ) -> Trace:
     if output.exists() and output.samefile(stream.path):
         raise HeapfitError(f"{output}: is the file to import (choose another output)")

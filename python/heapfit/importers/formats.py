@@ -118,12 +118,7 @@ FRAMES = Format(
     _engine.has_frame,
     _read_late(_engine.FrameTrace),
 )
-LOG = Format(
-    "log",
-    "log or list of a heap in one of 15 forms",
-    _engine.has_heap_log,
-    _read_log,
-)
+LOG = Format("log", "log or list of a heap in one of 15 forms", _engine.has_heap_log, _read_log)
 KNOWN_LIFETIMES = ("minimalloc", "tflm", "tflite", "onnx")  # known before they begin
 FORMATS = (
     Format(

@@ -300,8 +300,4 @@ def _spans(
     return spans
 
 
-_READERS = (
-    (is_planner_dump, read_planner_dump),
-    (is_tflite, read_tflite),
-    (is_onnx, read_onnx),
-)
+_READERS = ((is_planner_dump, read_planner_dump), (is_tflite, read_tflite), (is_onnx, read_onnx))

@@ -39,10 +39,7 @@ def _library_of(executable: Executable) -> Path:
 
 def recorder_settings(place: str, depth: int = 1) -> dict[str, str]:
     """The variables that set where the library records, and how many callers of each request."""
-    return {
-        "HEAPFIT_RECORD": place,
-        **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {}),
-    }
+    return {"HEAPFIT_RECORD": place, **({"HEAPFIT_SITE_DEPTH": str(depth)} if depth > 1 else {})}
 
 
 def environment(folder: Path, program: str | None = None, depth: int = 1) -> dict[str, str]:

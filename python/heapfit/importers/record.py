@@ -27,12 +27,7 @@ from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.importers import import_file
 from heapfit.importers.executable import read_executable
 from heapfit.importers.followed import FollowedWire, Listener, ignore_recording
-from heapfit.importers.preload import (
-    find_program,
-    library_for,
-    preload_first,
-    recorder_settings,
-)
+from heapfit.importers.preload import find_program, library_for, preload_first, recorder_settings
 from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable

@@ -26,10 +26,7 @@ _FRAMES = "heapfit.frames"  # recorder/target/sinks/semihosting.c writes there
 _UART = "uart.log"
 _ARM, _RISCV = 40, 243  # the machine in an ELF header
 # Emulator, and the machine it has if none is asked for.
-_EMULATORS = {
-    _ARM: ("qemu-system-arm", "mps2-an385"),
-    _RISCV: ("qemu-system-riscv32", "virt"),
-}
+_EMULATORS = {_ARM: ("qemu-system-arm", "mps2-an385"), _RISCV: ("qemu-system-riscv32", "virt")}
 _QUIET = ("-display", "none", "-monitor", "none", "-parallel", "none")
 
 

@@ -18,9 +18,7 @@ Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there m
 
 @contextlib.contextmanager
 def stage_folder(
-    folder: Path,
-    require: Require = ours.require_replaceable,
-    goes: Sequence[str] = (),
+    folder: Path, require: Require = ours.require_replaceable, goes: Sequence[str] = ()
 ) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and is gone on any exception.
 

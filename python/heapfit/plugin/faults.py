@@ -50,10 +50,7 @@ MISUSES = (
 
 # Behind these: requests near half the address space, told apart from faults, since where they do
 # harm in a region that lies high they need not on a microcontroller.
-EXTREMES = (
-    "alignments up to half the address space",
-    "resizes up to half the address space",
-)
+EXTREMES = ("alignments up to half the address space", "resizes up to half the address space")
 PROBES = (*ATTACKS, *MISUSES, *EXTREMES)
 NO_HARM = "no harm seen"
 NOT_RUN = "not run"

@@ -9,16 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from heapfit import _engine
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin.building import Built, Static
-from heapfit.plugin.events import save_events
 from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
 from heapfit.plugin.running import HostAnswer, Process, start_process
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
+# host/trace.h draws the form.
+_EVENT = np.dtype([("size", "=u4"), ("object", "=u4"), ("what", "=u4")])
+_LARGEST = 2**32 - 1  # bytes; a request that no 32-bit target can serve stays one
 _ATTACKED = 64 << 10  # bytes of the region that attacks are made in
 _ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
 
@@ -220,3 +224,15 @@ def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:
     for effort in ("apart", "content"):
         for size in sorted(set(sizes)):
             found.replay(process, effort, size)
+
+
+def save_events(trace: Trace, path: Path) -> None:
+    """Writes all events of a trace to `path` as the host program reads them, 12 bytes each."""
+    with path.open("wb") as file:
+        for batch in trace.batches(("op", "object", "size", "alignment")):
+            rows = np.zeros(len(batch["op"]), _EVENT)
+            rows["size"] = np.minimum(batch["size"], _LARGEST)
+            rows["object"] = batch["object"]
+            alignments = np.maximum(batch["alignment"], 1).astype(np.float64)
+            rows["what"] = batch["op"] | np.log2(alignments).astype(np.uint32) << 8
+            rows.tofile(file)

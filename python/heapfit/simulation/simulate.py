@@ -7,12 +7,17 @@ depends on its number alone, so where they are done changes nothing but the time
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from heapfit import _engine
+from heapfit.outputs.file import stage_file
 from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
@@ -30,6 +35,7 @@ from heapfit.sweep import Job, Sweep
 from heapfit.trace.tabular import Tabular
 
 _STEP = "simulate"
+_SCHEMA = 1  # of a file of results
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +210,19 @@ def _job(cell: _Cell, task: Task) -> Job:
     name = ", ".join([cell.scheme.name, *point, f"replication {task.number + 1}"])
     requests = cell.run.warm_up + cell.run.requests
     return Job(name, replicate, task, task.traffic.files, events=2 * requests)
+
+
+def write_table(path: Path, simulation: SimulationResult) -> None:
+    """Writes all results to `path`, which appears whole or not at all.
+
+    docs/scenario-schema.md lists the columns.
+    """
+    origin = {
+        "schema": _SCHEMA,
+        "heapfit": _engine.version,
+        "scenario": simulation.scenario.name,
+        "run": asdict(simulation.scenario.run),
+    }
+    table = simulation.to_arrow().replace_schema_metadata({b"heapfit": json.dumps(origin).encode()})
+    with stage_file(path) as staging:
+        pq.write_table(table, staging)

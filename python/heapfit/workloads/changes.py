@@ -49,9 +49,7 @@ def change_sizes(heaviest: Sequence[int]) -> tuple[Change, ...]:
         ),
         *(
             Change(
-                f"requests of {size:,} B as {to:,} B",
-                partial(replace_size, size=size, to=to),
-                True,
+                f"requests of {size:,} B as {to:,} B", partial(replace_size, size=size, to=to), True
             )
             for size in heaviest
             for to in dict.fromkeys((size + 8, find_next_class(size)))

@@ -93,15 +93,7 @@ class SizeCommand:
         ),
     ] = 0
     closed_form: ClosedForm = False
-    times: Annotated[
-        int | None,
-        make_option(
-            "--times",
-            TIMES_HELP,
-            min=2,
-            max=10_000,
-        ),
-    ] = None
+    times: Annotated[int | None, make_option("--times", TIMES_HELP, min=2, max=10_000)] = None
     seed: Seed = 1
     queue: Queue = None
     report: ReportPage = None

@@ -175,8 +175,7 @@ class ImportCommand:
         ),
     ] = False
     pointer_bits: Annotated[
-        PointerBits | None,
-        make_option("--pointer-bits", POINTER_BITS_HELP),
+        PointerBits | None, make_option("--pointer-bits", POINTER_BITS_HELP)
     ] = None
     as_json: AsJson = False
 

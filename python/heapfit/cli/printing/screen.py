@@ -41,12 +41,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("standing"),
     Column("region", "bytes"),
     Column("r_safe", value=lambda row: row.size and row.size.r_safe),
-    Column(
-        "margin_percent",
-        "margin",
-        lambda row: row.size and row.size.margin,
-        _format_margin,
-    ),
+    Column("margin_percent", "margin", lambda row: row.size and row.size.margin, _format_margin),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
@@ -213,10 +208,7 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
 
 
 def describe_rows(
-    longer: LongerRunTable,
-    size: HeapSize,
-    name: str,
-    set_to: Callable[[int], int] | None = None,
+    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] | None = None
 ) -> Iterator[str]:
     """Why a length is not forecast, and what to set a memory of this name to for a horizon.
 

@@ -109,11 +109,7 @@ class LeagueRequest:
 def make_league(asked: LeagueRequest, output: Path, workers: int | None) -> Iterator[Part]:
     """Measures what `output` has not cached, and writes tables and a page there."""
     options = asked.options()
-    with (
-        progress_bar(_WORK) as progress,
-        Sweep(workers) as sweep,
-        scratch_folder() as folder,
-    ):
+    with progress_bar(_WORK) as progress, Sweep(workers) as sweep, scratch_folder() as folder:
         opening = OpeningOptions(asked.importing, asked.events)
         recordings = open_recordings(asked.sources, Path(folder), opening, progress)
         league = run_league(recordings, options, RowCache(output / "kept"), sweep, progress)

@@ -42,11 +42,7 @@ class _Served:
     """True for growths, in bytes, of one region with which all recordings are served."""
 
     def __init__(
-        self,
-        heap: SystemHeap,
-        recordings: Sequence[Requests],
-        bases: Sequence[int],
-        number: int,
+        self, heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], number: int
     ) -> None:
         self._heap, self._number = heap, number
         self._recordings = list(zip(recordings, bases, strict=True))

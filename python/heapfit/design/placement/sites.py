@@ -24,11 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.design.placement.class_lifetimes import (
-    CLASSES,
-    class_lifetimes,
-    classes_of_sizes,
-)
+from heapfit.design.placement.class_lifetimes import CLASSES, class_lifetimes, classes_of_sizes
 from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, ignore_progress

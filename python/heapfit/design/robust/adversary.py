@@ -129,11 +129,7 @@ def attack_plans(
         ]
     is_stopped = len(attacks) < len(targets) or any(attack.is_stopped for attack in attacks)
     return Attacks(
-        limits.live,
-        least_of_any(limits),
-        tuple(attacks),
-        portfolio.not_applicable,
-        is_stopped,
+        limits.live, least_of_any(limits), tuple(attacks), portfolio.not_applicable, is_stopped
     )
 
 

@@ -32,13 +32,7 @@ from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plan.plan_file import (
-    PlanFile,
-    TrainingRecord,
-    TrainingTrace,
-    file_name,
-    save_plan,
-)
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, file_name, save_plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
@@ -285,10 +279,7 @@ def joint_training_record(
 
 
 def robust_plan_file(
-    row: RobustRow,
-    designs: RobustDesigns,
-    trained_on: TrainingRecord,
-    size: HeapSize | None = None,
+    row: RobustRow, designs: RobustDesigns, trained_on: TrainingRecord, size: HeapSize | None = None
 ) -> PlanFile:
     """A row's plan and figures as a plan file; `size` overrides the row's own heap size."""
     size = size or designs.heap_size(row)

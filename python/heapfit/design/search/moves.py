@@ -46,10 +46,7 @@ class BudgetSizes:
             rounded = -(-max(size, 1) // alignment) * alignment
             peaks[rounded] = peaks.get(rounded, 0) + peak
         sizes = sorted(peaks)
-        weights = (
-            (profile.allocations, _FREQUENT),
-            (profile.sizes * profile.peaks, _HEAVY),
-        )
+        weights = ((profile.allocations, _FREQUENT), (profile.sizes * profile.peaks, _HEAVY))
         chosen = (
             classes_with_most(profile.sizes, weight, alignment, count) for weight, count in weights
         )

@@ -13,12 +13,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import find_cause
-from heapfit.importers.target_log import (
-    Emulation,
-    TargetRecording,
-    record_emulated,
-    run_emulated,
-)
+from heapfit.importers.target_log import Emulation, TargetRecording, record_emulated, run_emulated
 from heapfit.progress import Progress, ignore_progress
 
 _RUN = "{run}"

@@ -5,5 +5,5 @@ linked_code      a linked Thumb or RV32 program, its functions and instructions
 loop_marks       how often loops are run, as core's sources say it
 loops            which instructions are loops
 longest_path     the longest way through a function
-stack_depth      the deepest stack of a function
+bound            the worst case of a function: its longest way and deepest stack
 """

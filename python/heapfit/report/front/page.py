@@ -46,11 +46,7 @@ class Tile:
 
 
 def render(
-    front: Front,
-    subject: str,
-    choice: Configuration | None,
-    command: str,
-    sram: Sram | None = None,
+    front: Front, subject: str, choice: Configuration | None, command: str, sram: Sram | None = None
 ) -> str:
     """The page as text, the same for the same front.
 

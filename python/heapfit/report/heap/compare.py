@@ -53,11 +53,7 @@ def render(compared: ComparisonInput) -> str:
     with scratch_folder() as folder:
         gathered = gather(compared, Path(folder))
     return content.render(
-        _TEMPLATE,
-        gathered,
-        matrix=compared.matrix,
-        held=compared.held,
-        several=gathered.own,
+        _TEMPLATE, gathered, matrix=compared.matrix, held=compared.held, several=gathered.own
     )
 
 

@@ -138,10 +138,7 @@ def _risk(several: RobustDesignInput) -> Risk | None:
     designs, chosen = several.designs, several.designs.chosen
     heap = designs.heap_size(designs.chosen)
     unseen = chosen.unseen_regions if chosen.is_trained else ()
-    groups = (
-        RunGroup("recorded runs", chosen.regions),
-        RunGroup("hold-out runs", unseen),
-    )
+    groups = (RunGroup("recorded runs", chosen.regions), RunGroup("hold-out runs", unseen))
     caption = (
         "Each dot is a run, at the bytes that it needs; left of the line, the region to set with "
         "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import shlex
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +19,6 @@ from heapfit.report.case import ReportCase, keep_heap
 from heapfit.report.drawing import rendering
 from heapfit.report.drawing.number_text import count, ratio, size
 from heapfit.report.heap.case_content import gather_case
-from heapfit.report.heap.code_zip import LARGEST_PAGE, zip_folder
 from heapfit.report.saving import describe_saving
 from heapfit.report.sections import content
 from heapfit.report.sections.content import (
@@ -36,6 +38,8 @@ from heapfit.report.sections.risk import Risk, RunGroup, risk_of
 from heapfit.trace.loaded import LoadedTrace
 
 _STEP = "write the page"
+_LARGEST_PAGE = 600_000  # bytes: a page that would be larger has no zip
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is the same zip
 _TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
@@ -74,7 +78,7 @@ def render(
     progress(_STEP, 0.9)
     packed = code()
     page = content.render(_TEMPLATE, gathered, fit=fit, code=packed) if packed else bare
-    return bare if len(page.encode()) > LARGEST_PAGE else page
+    return bare if len(page.encode()) > _LARGEST_PAGE else page
 
 
 def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
@@ -117,10 +121,7 @@ def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
         title=info.program or fit.name,
         source=content.request_source(info, fit.source),
         kind=content.recording_kind(info),
-        sentences=(
-            *fit.kinds.growth,
-            *fit.answer.sentences(is_growing=bool(fit.kinds.growth)),
-        ),
+        sentences=(*fit.kinds.growth, *fit.answer.sentences(is_growing=bool(fit.kinds.growth))),
         lead=tuple(lead),
         remarks=tuple(one for one in remarks if one),
         define=_define(fit),
@@ -225,11 +226,7 @@ def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
     )
     if fit.paths.code is None:
         return (again, check)
-    return (
-        again,
-        check,
-        PageCommand("Write the C code of the plan:", f"heapfit generate {plan}"),
-    )
+    return (again, check, PageCommand("Write the C code of the plan:", f"heapfit generate {plan}"))
 
 
 def _write_fit_command(fit: Fit) -> str:
@@ -243,11 +240,7 @@ def _write_fit_command(fit: Fit) -> str:
         "--margin": None if options.margin is None else f"{options.margin:g}",
         "--now": options.now,
     }
-    flags = {
-        "--pools": options.pools,
-        "--call-sites": options.call_sites,
-        "--sized": options.sized,
-    }
+    flags = {"--pools": options.pools, "--call-sites": options.call_sites, "--sized": options.sized}
     words = [f"heapfit fit {sources} --alignment {options.alignment}"]
     words += [f"--program {_quote(program)}" for program in options.programs]
     words += [f"{name} {value}" for name, value in given.items() if value is not None]
@@ -256,3 +249,15 @@ def _write_fit_command(fit: Fit) -> str:
 
 def _quote(path: object) -> str:
     return shlex.quote(str(path))
+
+
+def zip_folder(folder: Path) -> str:
+    """The zip of all files of a folder, below its name, in base64: for who has the page alone."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                entry = zipfile.ZipInfo(str(file.relative_to(folder.parent)), _EPOCH)
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    return base64.b64encode(packed.getvalue()).decode("ascii")

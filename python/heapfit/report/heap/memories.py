@@ -30,11 +30,7 @@ _TEMPLATE = Path(__file__).with_name("memories.html.j2")
 
 
 def write_memories_page(
-    path: Path,
-    placing: Placing,
-    names: Mapping[int, str],
-    outlook: Sequence[str],
-    command: str,
+    path: Path, placing: Placing, names: Mapping[int, str], outlook: Sequence[str], command: str
 ) -> None:
     """Writes the page, whose maps are of the first recording.
 

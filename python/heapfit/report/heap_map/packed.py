@@ -93,9 +93,7 @@ class _Columns:
 
 
 def pack_map(
-    heap_map: HeapMap,
-    site_names: Mapping[int, str] | None = None,
-    most: int = MOST_PACKED,
+    heap_map: HeapMap, site_names: Mapping[int, str] | None = None, most: int = MOST_PACKED
 ) -> dict[str, Any]:
     """The map's record; with a picture and a window if all blocks are over `most` characters.
 
@@ -155,10 +153,7 @@ def _window(heap_map: HeapMap, coarser: int) -> _Window:
 
 
 def _pack_window(
-    heap_map: HeapMap,
-    names: Mapping[int, str],
-    window: _Window,
-    most: float,
+    heap_map: HeapMap, names: Mapping[int, str], window: _Window, most: float
 ) -> dict[str, Any]:
     """The record with the blocks of a window; its columns are None if over `most` characters."""
     lifetimes = heap_map.lifetimes

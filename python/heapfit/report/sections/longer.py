@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 
 from heapfit.forecast.horizon import Forecast, LongerRun, LongerRunTable
-from heapfit.report.drawing.figure import (
-    ACCENT,
-    OTHERS,
-    Chart,
-    level,
-    line,
-    line_with_marks,
-)
+from heapfit.report.drawing.figure import ACCENT, OTHERS, Chart, level, line, line_with_marks
 from heapfit.report.drawing.number_text import NOT_MEASURED, size
 
 _LEAST_CHANCE, _MOST_CHANCE = 0.01, 0.99  # that are told as figures
