@@ -60,8 +60,10 @@ class FollowedWire:
     def columns(self) -> Iterator[Columns]:
         """Yields all events until now, a chunk's at a time."""
         anew = FollowedWire(self._folder, self._process)
-        yield from (anew._reader.take() for _ in anew._advance())
-        anew.close()
+        try:
+            yield from (anew._reader.take() for _ in anew._advance())
+        finally:
+            anew.close()
 
     @property
     def live(self) -> LiveBlocks:
