@@ -152,13 +152,8 @@ class Judge:
     def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
         """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
         choice, heap = self.choice, needs.heap
-        columns = zip(
-            [one.name for one in self.recordings],
-            choice.u_max,
-            needs.memories,
-            choice.unseen,
-            strict=True,
-        )
+        names = [one.name for one in self.recordings]
+        columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
         tried_on = self.searched if is_tried else ()
         known = choice.answer.known
         found = size_incumbent(needs, tried_on, known, self.options, self.progress)

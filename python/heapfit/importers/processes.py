@@ -40,11 +40,8 @@ class Watch:
         with suppress(OSError, ValueError):
             self.executable = (folder / "exe").readlink()
             self._take_maps((folder / "smaps").read_text(errors="replace"))
-
-        if recordings is not None:
-            self._look_below(recordings)
-
-    def _look_below(self, recordings: Path) -> None:
+        if recordings is None:
+            return
         for process in _descendants(self.process):
             with suppress(OSError):
                 if not _records_into(recordings, process):
