@@ -23,7 +23,7 @@ from heapfit.plan.plan import Plan
 from heapfit.report.heap.live import live_map, render_live, serve_live
 from heapfit.report.heap_map.packed import pack_map
 from heapfit.report.heap_map.replays import map_of, subject_from_plan
-from heapfit.trace.live import LiveBlocks, LiveHeap
+from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from program import run_heapfit
@@ -87,7 +87,7 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
     for name, values in joined(list(trace.batches(tuple(columns)))).items():
         assert (values == columns[name]).all(), name
     profile = profile_trace(trace)
-    assert now.live == LiveBlocks(
+    assert now.live == LiveTotals(
         *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max)
     )
     assert now.lost == 0

@@ -61,8 +61,8 @@ def _repeat(look: Callable[[], None], end: threading.Event) -> None:
 def _describe(seconds: int, now: LiveFigures) -> str:
     """The figures as a line.
 
-    >>> from heapfit.importers.followed import LiveBlocks
-    >>> _describe(3, LiveFigures(LiveBlocks(9, 5000, 4, 6000), 70, 65536, 6000, True, 0))
+    >>> from heapfit.trace.live import LiveTotals
+    >>> _describe(3, LiveFigures(LiveTotals(9, 5000, 4, 6000), 70, 65536, 6000, True, 0))
     '3 s: 5,000 B in 4 blocks, +70 B; largest hole 6,000 in a footprint of 65,536 B; lost 0'
     """
     within = "in a footprint of" if now.is_unbounded else "of"

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit import _engine
-from heapfit.trace.live import FollowedRecording, LiveBlocks
+from heapfit.trace.live import FollowedRecording, LiveTotals
 from heapfit.trace.stored import Columns
 
 _LOST = re.compile(r"^([\d,]+) events? (?:is|are) missing in ")
@@ -31,8 +31,8 @@ def ignore_recording(_: FollowedRecording) -> Iterator[None]:
     yield
 
 
-def _describe_live(reader: _engine.WireTrace | _engine.FrameTrace) -> LiveBlocks:
-    return LiveBlocks(reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak)
+def _describe_live(reader: _engine.WireTrace | _engine.FrameTrace) -> LiveTotals:
+    return LiveTotals(reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak)
 
 
 class FollowedWire:
@@ -66,7 +66,7 @@ class FollowedWire:
             anew.close()
 
     @property
-    def live(self) -> LiveBlocks:
+    def live(self) -> LiveTotals:
         """What is live after the events that were yielded."""
         return _describe_live(self._reader)
 
@@ -130,7 +130,7 @@ class FollowedFrames:
         return (anew._reader.take() for _ in anew._advance())
 
     @property
-    def live(self) -> LiveBlocks:
+    def live(self) -> LiveTotals:
         """What is live after the events that were yielded."""
         return _describe_live(self._reader)
 

@@ -15,7 +15,7 @@ _LARGEST_REGION = (1 << 32) - 4096  # bytes; what of it is not used takes addres
 
 
 @dataclass(frozen=True, slots=True)
-class LiveBlocks:
+class LiveTotals:
     """The blocks that a recording's program holds. Sizes in bytes."""
 
     events: int
@@ -34,7 +34,7 @@ class FollowedRecording(Protocol):
         """Yields all events until now, in batches; `look` goes on where it was."""
 
     @property
-    def live(self) -> LiveBlocks:
+    def live(self) -> LiveTotals:
         """What is live after the events that were yielded."""
 
     @property
@@ -49,7 +49,7 @@ class FollowedRecording(Protocol):
 class LiveFigures:
     """What a recording comes to so far. Sizes in bytes."""
 
-    live: LiveBlocks
+    live: LiveTotals
     growth: int  # of the live bytes since the last figures
     room: int  # of the heap: its region, or the footprint of one that is unbounded
     largest_hole: int | None  # within that; None: it is out of memory
