@@ -39,6 +39,7 @@ from heapfit.forecast.horizon import (
     Refusal,
     expect_further_runs,
     join_runs,
+    refuse_growth,
 )
 from heapfit.forecast.log import outlook
 from heapfit.forecast.log.advice import _suggest
@@ -182,6 +183,16 @@ def test_a_job_takes_eight_runs_and_all_of_them() -> None:
     found = expect_further_runs(range(1, FEWEST_RUNS + 1))
     assert isinstance(found, LongerRuns)
     assert (found.region, found.maxima.tolist(), found.windows) == (8, [*range(1, 9)], 1)
+
+
+@pytest.mark.parametrize(
+    ("sites", "said"), [((0,), "record its call sites"), ((0, 7), "heapfit sites RUN")]
+)
+def test_what_grows_is_found_by_sites_where_they_are_recorded(
+    sites: tuple[int, ...], said: str
+) -> None:
+    kind: Any = SimpleNamespace(sites=sites)
+    assert said in refuse_growth(kind).advice
 
 
 def test_a_forecast_ends_at_a_hundred_times() -> None:

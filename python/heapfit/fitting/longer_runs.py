@@ -16,7 +16,6 @@ from heapfit.fitting.selection import Selection
 from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
-    GROWS,
     Expectation,
     Horizon,
     LongerRuns,
@@ -25,6 +24,7 @@ from heapfit.forecast.horizon import (
     expect_further_runs,
     expect_longer_runs,
     expect_of_services,
+    refuse_growth,
 )
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.trace.loaded import LoadedTrace
@@ -49,7 +49,7 @@ def find_margin_for(selection: Selection, kinds: FitKinds, horizon: Horizon) -> 
 def _expect(selection: Selection, kinds: FitKinds) -> Expectation:
     shown = kinds.shown
     if shown.is_growing:
-        return Expectation(GROWS)
+        return Expectation(refuse_growth(shown))
     needs = [need for need in _list_needs(selection) if need is not None]
     if shown.kind is Kind.JOB or len(needs) >= FEWEST_RUNS:
         return Expectation(expect_further_runs(needs), is_job=True, basis=f"{len(needs)} runs")

@@ -82,9 +82,11 @@ class Refusal:
         return f"Longer runs: unknown, as {self.reason}.{further}"
 
 
-GROWS: Final = Refusal(
-    "the recording grows", "find what grows: heapfit sites RUN --view later --program PROGRAM"
-)
+def refuse_growth(kind: RecordingKind) -> Refusal:
+    """Why nothing is said about longer runs of what grows, and how to find that."""
+    known = "find what grows: heapfit sites RUN --view later --program PROGRAM"
+    unknown = "record its call sites: they show what grows"
+    return Refusal("the recording grows", known if any(kind.sites) else unknown)
 
 
 @dataclass(frozen=True, slots=True)

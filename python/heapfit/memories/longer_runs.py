@@ -18,7 +18,6 @@ from heapfit import _engine
 from heapfit.forecast.extent import Integers
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
-    GROWS,
     Expectation,
     Horizon,
     LongerRuns,
@@ -27,6 +26,7 @@ from heapfit.forecast.horizon import (
     expect_further_runs,
     expect_longer_runs,
     expect_of_services,
+    refuse_growth,
 )
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.memories.demand import Demand
@@ -60,8 +60,9 @@ def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> Expectation:
     name, bits = ground.memories[0].name, ground.memories[0].bits
     if not any(one.needs_inside(bits).any() for one in ground.demands):
         return Expectation(Refusal(f"no request needs {name} alone", ""))
-    if any(one.is_growing for one in kinds):
-        return Expectation(GROWS)
+    growing = next((one for one in kinds if one.is_growing), None)
+    if growing is not None:
+        return Expectation(refuse_growth(growing))
     if kinds[0].kind is Kind.JOB or len(kinds) >= FEWEST_RUNS:
         runs = expect_further_runs([_need_of(ground, one) for one in ground.demands])
         return Expectation(runs, is_job=True, basis=f"{len(kinds)} runs")
