@@ -363,6 +363,21 @@ def test_a_new_site_may_be_a_chain_of_callers():
     assert read(SOUND)[0].chains == {}
 
 
+def test_a_record_whose_fields_are_there_without_its_tag_does_not_count_yet():
+    own = [(order, event) for order, event in enumerate(EVENTS[:4], 1)]
+    places = [len(chunk(own[:count], size=0)) for count in range(1, len(own))]
+    whole = chunk(own)
+    for committed, place in enumerate(places, 1):
+        half = whole[:place] + b"\0" + whole[place + 1 :]
+        content = header(version=2, record_size=CHUNK_SIZE)
+        assert read(content + half)[1] == ROWS[: min(committed, 3)]
+        reader = _engine.WireTrace(False)
+        reader.feed(content)
+        assert not reader.follow(half, HEADER_SIZE)
+        reader.follow(whole, HEADER_SIZE)
+        assert len(reader.take()["op"]) == 3  # the fourth begins a resize
+
+
 @pytest.mark.parametrize(
     "record",
     [

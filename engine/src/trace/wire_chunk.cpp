@@ -60,8 +60,11 @@ WireChunk::WireChunk(std::string_view bytes, std::uint64_t place)
 
 std::size_t WireChunk::read(std::span<WireRecord> records) {
     std::size_t count = 0;
-    for (; count < records.size() && read_record(); count++) {
-        records[count] = last_;
+    while (count < records.size() && !has_ended_) {
+        has_ended_ = !read_record();
+        if (!has_ended_) {
+            records[count++] = last_;
+        }
     }
     return count;
 }

@@ -54,7 +54,8 @@ class WireChunk {
   public:
     WireChunk(std::string_view bytes, std::uint64_t place);
 
-    // Stores the next records. How many: fewer than there is room for only at the end.
+    // Stores the next records. How many: fewer than there is room for only at the end, and 0 from
+    // then on: behind an uncommitted tag lie the bytes of a record half written.
     std::size_t read(std::span<WireRecord> records);
 
     [[nodiscard]] bool is_cut() const { return is_cut_; } // the bytes end within a record
@@ -74,6 +75,7 @@ class WireChunk {
     WireRecord last_;
     std::array<std::uint32_t, 256> sites_{};
     bool is_cut_ = false;
+    bool has_ended_ = false;
 };
 
 // Brings the records of all chunks into their order. One that is missing (its thread was killed
