@@ -21,7 +21,7 @@ mkdir -p "$1"
 cd "$1"
 
 "$clang" -Os $tokens -Dfree=recorded_free -c "$here/broker.c" -o broker_recorded.o
-"$clang" -Os -I"$top/recorder/target" broker_recorded.o "$here/recorded.c" "$top/recorder/target/record.c" -o recorded
+"$clang" -Os -DHFIT_RECORD_CALL_SITES=1 -I"$top/recorder/target" broker_recorded.o "$here/recorded.c" "$top/recorder/target/record.c" -o recorded
 ./recorded > expected
 "$heapfit" import broker.frames -o broker.parquet
 "$heapfit" fit broker.parquet --call-sites --alignment 8 -o fit

@@ -40,7 +40,8 @@ __attribute__((destructor)) static void end(void) {
 }
 
 static void *noted(void *block, size_t size, size_t token) {
-    hfit_record_alloc_at(&recorder, block, size, (const void *)(token + 1));
+    hfit_record_site(&recorder, (const void *)(token + 1));
+    hfit_record_alloc(&recorder, block, size);
     drain();
     return block;
 }

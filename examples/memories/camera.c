@@ -5,7 +5,8 @@
  * each needs (the bits of docs/trace-schema.md), and prints the recording.
  *
  *     R=../../recorder/target
- *     cc -I$R -o camera camera.c $R/record.c $R/adapters/one_heap.c && ./camera > run1.frames
+ *     cc -I$R -DHFIT_RECORD_CALL_SITES=1 -o camera camera.c $R/record.c $R/adapters/one_heap.c
+ *     ./camera > run1.frames
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static bool print(void *context, const void *bytes, size_t size) {
 static void *take(unsigned site, unsigned size, uint8_t needs) {
     void *const block = malloc(size);
     hfit_record_needs(&hfit_one_heap, needs);
-    hfit_record_alloc_at(&hfit_one_heap, block, size, (const void *)(uintptr_t)site);
+    hfit_record_site(&hfit_one_heap, (const void *)(uintptr_t)site);
+    hfit_record_alloc(&hfit_one_heap, block, size);
     (void)hfit_record_drain(&hfit_one_heap, print, stdout);
     return block;
 }

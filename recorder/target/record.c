@@ -43,12 +43,13 @@ enum {
     LONGEST_SERVED = TELLS_SERVED != 0 ? 3 : 0,
     LONGEST_ALLOC = 3 * LONGEST_NUMBER + LONGEST_SERVED,
     LONGEST_ALIGNED = LONGEST_ALLOC + 2,
-    LONGEST_MOVE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
+    LONGEST_RESIZE = LONGEST_ALLOC + 1 + LONGEST_NUMBER,
     LONGEST_NEEDS = 3,
+    LONGEST_SITE = HFIT_RECORD_CALL_SITES != 0 ? 1 + LONGEST_NUMBER : 0,
     LONGEST_HEADER = BODY_AT + 3 + 6 * LONGEST_NUMBER + CRC_SIZE,
 };
 
-_Static_assert(BODY_AT + LONGEST_NEEDS + LONGEST_MOVE + CRC_SIZE <= FRAME_SIZE,
+_Static_assert(BODY_AT + LONGEST_NEEDS + LONGEST_SITE + LONGEST_RESIZE + CRC_SIZE <= FRAME_SIZE,
                "any event fits in a frame");
 _Static_assert(LONGEST_HEADER <= FRAME_SIZE, "a header does");
 
@@ -130,13 +131,34 @@ static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
     return true;
 }
 
-/* Where an event of at most `longest` bytes goes, the time before it written; NULL: nowhere. */
+#if HFIT_RECORD_CALL_SITES
+void hfit_record_site(hfit_recorder *recorder, const void *site) {
+    recorder->site = (uint32_t)(uintptr_t)site;
+}
+
+/* The place that the next request comes from, which is no later one's. */
+static uint32_t take_site(hfit_recorder *recorder) {
+    const uint32_t site = recorder->site;
+    recorder->site = 0;
+    return site;
+}
+#else
+static uint32_t take_site(const hfit_recorder *recorder) {
+    (void)recorder;
+    return 0;
+}
+#endif
+
+/* Where an event of at most `longest` bytes goes, the time before it, its place and its needs
+ * written; NULL: nowhere. */
 static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
     const uint32_t tick = HFIT_RECORD_TICKS();
     const size_t taken = (size_t)(recorder->at - recorder->filled) + CRC_SIZE;
     const uint8_t needs = recorder->needs;
     recorder->needs = 0;
+    const uint32_t site = take_site(recorder);
     longest += needs != 0 ? LONGEST_NEEDS : 0;
+    longest += site != 0 ? LONGEST_SITE : 0;
     const bool has_room = taken + longest <= FRAME_SIZE || turn_frame(recorder, tick);
     recorder->events++;
     if (!has_room) {
@@ -148,6 +170,10 @@ static uint8_t *begin_event(hfit_recorder *recorder, uint32_t longest) {
     if (needs != 0) {
         *at++ = OTHER_NEEDS;
         at = put(at, needs);
+    }
+    if (site != 0) {
+        *at++ = OTHER_SITE;
+        at = put(at, site);
     }
     return at;
 }
@@ -189,18 +215,6 @@ void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size) 
     HFIT_RECORD_UNLOCK();
 }
 
-void hfit_record_alloc_at(hfit_recorder *recorder, const void *block, size_t size,
-                          const void *site) {
-    HFIT_RECORD_LOCK();
-    uint8_t *at = begin_event(recorder, LONGEST_MOVE);
-    if (at != NULL) {
-        *at++ = OTHER_SITE;
-        at = put(at, (uint32_t)(uintptr_t)site);
-        put_request(recorder, at, block, size);
-    }
-    HFIT_RECORD_UNLOCK();
-}
-
 void hfit_record_zeroed(hfit_recorder *recorder, const void *block, size_t size) {
     HFIT_RECORD_LOCK();
     uint8_t *at = begin_event(recorder, LONGEST_ALIGNED);
@@ -232,6 +246,7 @@ void hfit_record_free(hfit_recorder *recorder, const void *block) {
         return;
     }
     HFIT_RECORD_LOCK();
+    (void)take_site(recorder); /* of a resize that is a free */
     uint8_t *at = begin_event(recorder, LONGEST_FREE);
     if (at != NULL) {
         recorder->at = put_step(recorder, at, FREE, block);
@@ -242,7 +257,7 @@ void hfit_record_free(hfit_recorder *recorder, const void *block) {
 /* The old block and the request that takes its place are one event. */
 static void record_move(hfit_recorder *recorder, const void *old, const void *block, size_t size) {
     HFIT_RECORD_LOCK();
-    uint8_t *at = begin_event(recorder, LONGEST_MOVE);
+    uint8_t *at = begin_event(recorder, LONGEST_RESIZE);
     if (at != NULL) {
         *at++ = OTHER_RESIZE;
         at = put_step(recorder, at, ALLOC, old);

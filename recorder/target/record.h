@@ -9,7 +9,7 @@
  *
  * Freestanding C11: no globals, no allocation, no library. A call that records never waits: where
  * no frame is free the event is left out, and the frame after it tells how many are. Instructions,
- * bytes of code and bytes an event are in FRAMES.md.
+ * bytes of code and bytes an event: docs/on-target.md.
  */
 #ifndef HFIT_RECORD_H
 #define HFIT_RECORD_H
@@ -46,6 +46,12 @@
  * under the lock and may look at the address alone. A block of the same memory as the one before in
  * its frame takes no byte of the log, others take 3. */
 
+/* 1: each request is told with the place that asks, which takes 5 or 6 bytes of the log and 4 of
+ * the recorder. The adapters tell their function's return address. */
+#ifndef HFIT_RECORD_CALL_SITES
+#define HFIT_RECORD_CALL_SITES 0
+#endif
+
 /* Bytes of a frame's slot in the ring: 44 to 127. */
 #ifndef HFIT_RECORD_FRAME_SIZE
 #define HFIT_RECORD_FRAME_SIZE 64
@@ -71,7 +77,8 @@ typedef struct hfit_record_about {
     uint32_t flags;        /* HFIT_RECORD_ROUNDED, and one of the systems; 0 = neither */
 } hfit_record_about;
 
-/* A recorder: 32 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */
+/* A recorder: 32 bytes on a 32-bit target, 36 with call sites, the caller's. The fields are the
+ * recorder's own. */
 typedef struct hfit_recorder {
     const hfit_record_about *about;
     uint8_t *at;              /* where the next event goes */
@@ -82,24 +89,32 @@ typedef struct hfit_recorder {
     uint32_t tick;            /* likewise */
     uint8_t needs;            /* of the next request */
     uint8_t served;           /* of the block before in this frame */
+#if HFIT_RECORD_CALL_SITES
+    uint32_t site; /* of the next request */
+#endif
 } hfit_recorder;
 
 #define HFIT_RECORD_BODY_AT 9 /* bytes of a frame before its first event */
 
-/* What a recorder begins as, of the name of a hfit_record_about and its `ring` and `heap_base`. */
-#define HFIT_RECORDER(about, ring, heap_base)                                                      \
-    { &(about), (ring) + HFIT_RECORD_BODY_AT, (ring), (ring), 0, (uintptr_t)(heap_base), 0, 0, 0 }
+/* What a recorder begins as, of a hfit_record_about and its `ring` and `heap_base`. */
+#define HFIT_RECORDER(what, bytes, base)                                                           \
+    {                                                                                              \
+        .about = &(what), .at = (bytes) + HFIT_RECORD_BODY_AT, .filled = (bytes),                  \
+        .oldest = (bytes), .address = (uintptr_t)(base)                                            \
+    }
 
 /* What the next request needs of its memory, told under the lock that its record is made under: the
  * bits of docs/trace-schema.md, such as 2 for DMA. */
 void hfit_record_needs(hfit_recorder *recorder, uint8_t needs);
 
+#if HFIT_RECORD_CALL_SITES
+/* The place that the next request comes from, told as `needs` are: a return address, of which the
+ * lower 32 bits count, or a number of your own; 0 = unknown. */
+void hfit_record_site(hfit_recorder *recorder, const void *site);
+#endif
+
 /* After the heap answered a request for `size` bytes; a `block` of NULL tells that it refused. */
 void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size);
-
-/* The same, told with the place that asks, such as a return address: its lower 32 bits. */
-void hfit_record_alloc_at(hfit_recorder *recorder, const void *block, size_t size,
-                          const void *site);
 
 /* The same of calloc: `size` is the product. */
 void hfit_record_zeroed(hfit_recorder *recorder, const void *block, size_t size);

@@ -44,6 +44,7 @@ class Setting:
     drain_each: int = 5  # ms
     ring: int = 1024  # bytes
     has_uart: bool = False  # frames go there, not to a file
+    has_call_sites: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def _options(setting: Setting) -> Sequence[str]:
         f"-DHFIT_RECORD_RING_SIZE={setting.ring}",
         *(f"-I{here / folder}" for folder in ("", "recorder/target", "target/recording/freertos")),
         *(["-DIMAGE_HAS_UART"] if setting.has_uart else []),
+        f"-DHFIT_RECORD_CALL_SITES={int(setting.has_call_sites)}",
     )
 
 

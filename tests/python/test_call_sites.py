@@ -210,7 +210,7 @@ def test_a_recording_without_call_sites_is_told(tmp_path):
     firmware = "# heap-events 1\n# source recorder/target, FreeRTOS\na 0 10\nf 0\n"
     (tmp_path / "plain.heap").write_text(firmware)
     done = heapfit("sites", tmp_path / "plain.heap")
-    assert "recorded (firmware that calls hfit_record_alloc_at keeps them)" in done.stderr
+    assert "recorded (firmware built with HFIT_RECORD_CALL_SITES=1 keeps them)" in done.stderr
 
 
 @pytest.mark.usefixtures("recording")

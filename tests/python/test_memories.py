@@ -352,7 +352,18 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     recorder = root / "recorder/target"
     own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
     camera = root / "examples/memories/camera.c"
-    subprocess.run(["cc", f"-I{recorder}", "-o", tmp_path / "camera", camera, *own], check=True)
+    subprocess.run(
+        [
+            "cc",
+            f"-I{recorder}",
+            "-DHFIT_RECORD_CALL_SITES=1",
+            "-o",
+            tmp_path / "camera",
+            camera,
+            *own,
+        ],
+        check=True,
+    )
     for number in (1, 2):
         made = subprocess.run([tmp_path / "camera", str(number)], capture_output=True, check=True)
         (tmp_path / f"run{number}.frames").write_bytes(made.stdout)

@@ -9,6 +9,7 @@ extern uint32_t test_ticks;
 extern int test_locks;      /* taken and not released */
 extern uint8_t test_served; /* the memory of all blocks */
 
+#define HFIT_RECORD_CALL_SITES 1
 #define HFIT_RECORD_TICKS() test_ticks
 #define HFIT_RECORD_SERVED(block) ((void)(block), test_served)
 #define HFIT_RECORD_LOCK() (void)(test_locks++)

@@ -82,9 +82,12 @@ static void each_kind_of_event_has_its_bytes(void) {
     hfit_record_zeroed(&r, block_at(8), 300);
     hfit_record_aligned(&r, block_at(64), 1, 32);
     hfit_record_alloc(&r, NULL, 5);
-    hfit_record_alloc_at(&r, block_at(4), 2, (const void *)0x81);
+    hfit_record_site(&r, (const void *)0x81);
+    hfit_record_alloc(&r, block_at(4), 2);
+    hfit_record_site(&r, (const void *)2);
     hfit_record_resize(&r, block_at(4), block_at(8), 9);
     hfit_record_resize(&r, block_at(8), NULL, 200);
+    hfit_record_site(&r, (const void *)2);
     hfit_record_resize(&r, block_at(8), NULL, 0);
     hfit_record_resize(&r, NULL, block_at(8), 7);
     drain_all(&r);
@@ -95,7 +98,8 @@ static void each_kind_of_event_has_its_bytes(void) {
         2 << 2 | 3, 5,          14 << 3,    1,              /* 2^5; 14 units on */
         3 << 2 | 3, 5,                                      /* refused */
         4 << 2 | 3, 0x81,       1,          15 << 3 | 4, 2, /* the site; 15 units back */
-        3,          0,          1 << 3,     9,              /* moved by 1 unit */
+        4 << 2 | 3, 2,          3,          0,              /* the site of a resize */
+        1 << 3,     9,                                      /* moved by 1 unit */
         3,          0,          3 << 2 | 3, 0xc8,        1, /* refused: it stays */
         1,                                                  /* to 0 bytes */
         0,          7,                                      /* of no block */
@@ -210,7 +214,9 @@ static void longest_events_stay_in_their_frames(void) {
         hfit_record_needs(&r, UINT8_MAX);
         hfit_record_aligned(&r, (const void *)far, SIZE_MAX, (size_t)1 << 31);
         hfit_record_resize(&r, (const void *)far, (const void *)(uintptr_t)8, SIZE_MAX);
-        hfit_record_alloc_at(&r, (const void *)far, SIZE_MAX, (const void *)UINTPTR_MAX);
+        hfit_record_needs(&r, UINT8_MAX);
+        hfit_record_site(&r, (const void *)UINTPTR_MAX);
+        hfit_record_resize(&r, (const void *)(uintptr_t)8, (const void *)far, SIZE_MAX);
         CHECK(r.at - r.filled <= HFIT_RECORD_FRAME_SIZE - 2);
         memory.used = 0;
         drain_all(&r);

@@ -4,6 +4,7 @@ against Debian's headers, Zephyr's and ESP-IDF's against declarations of our own
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from harness.emulator import emulate
 from harness.image import Image
 from heapfit.importers import import_file
 from heapfit.importers.external_tool import run
+from heapfit.importers.source_lines import places_of
+from heapfit.trace.operations import Op
 from heapfit.trace.stored import Trace
 
 FLAGS = ("-std=c11", "-Os", "-Wall", "-Wextra", "-Werror")
@@ -32,16 +35,20 @@ LIBRARIES = {
 
 
 def libc_image(
-    folder: Path, adapter: str, wrapped: tuple[str, ...], options: tuple[str, ...]
+    folder: Path,
+    adapter: str,
+    wrapped: tuple[str, ...],
+    options: tuple[str, ...],
+    program: str = "libc",
 ) -> Image:
-    """target/recording/libc.c on a library's heap."""
+    """A program of target/recording on a library's heap, recorded with call sites."""
     here = sources.root()
     recorder = ("record", "adapters/one_heap", f"adapters/{adapter}", "sinks/semihosting")
-    board = ("recording/libc", "board/start_arm", "board/start", "board/semihost")
-    made = folder / "libc.elf"
+    board = (f"recording/{program}", "board/start_arm", "board/start", "board/semihost")
+    made = folder / f"{program}.elf"
     run(
         [
-            *("arm-none-eabi-gcc", *CORTEX_M3.flags, *FLAGS),
+            *("arm-none-eabi-gcc", *CORTEX_M3.flags, *FLAGS, "-g", "-DHFIT_RECORD_CALL_SITES=1"),
             *(f"-I{here / one}" for one in ("target", "recorder/target")),
             *(here / f"target/{name}.c" for name in board),
             *(here / f"recorder/target/{name}.c" for name in recorder),
@@ -58,10 +65,19 @@ def columns_of(trace: Trace) -> dict[str, np.ndarray]:
     return next(trace.batches(("op", "object", "size", "alignment")))
 
 
+def callers_of(trace: Trace, program: Path) -> set[tuple[str, int]]:
+    """Each function that asks for memory, and how: the operation's number."""
+    columns = next(trace.batches(("op", "site")))
+    places = places_of(program, set(columns["site"].tolist()))
+    asked = zip(columns["op"].tolist(), columns["site"].tolist(), strict=True)
+    return {(str(places[site].function), op) for op, site in asked if op != Op.FREE}
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: Path) -> None:
-    """Also what its functions ask of each other: once, as the program asked."""
-    printed = emulate(libc_image(tmp_path, *LIBRARIES[library]))
+    """Also what its functions ask of each other: once, as the program asked, with its caller."""
+    image = libc_image(tmp_path, *LIBRARIES[library])
+    printed = emulate(image)
     (tmp_path / "asked").write_text(printed)
     asked = columns_of(import_file(tmp_path / "asked", tmp_path / "asked.parquet"))
     told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
@@ -69,6 +85,19 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
     assert set(asked["op"].tolist()) == {0, 1, 2, 3, 4}
     for name, column in columns_of(told).items():
         assert np.array_equal(column, asked[name]), name
+    assert callers_of(told, image.path) == {
+        *(("allocated", op) for op in (Op.ALLOC, Op.ZEROED, Op.ALIGNED)),
+        ("step", Op.RESIZE),
+    }
+
+
+def test_a_leak_of_firmware_is_named_by_function_and_line(tmp_path: Path) -> None:
+    emulate(libc_image(tmp_path, *LIBRARIES["newlib"], program="leak"))
+    words = ["-m", "heapfit", "fit", "heapfit.frames", "--program", "leak.elf"]
+    shown = run([sys.executable, *words], tmp_path)
+    told = " ".join(shown.split())
+    assert "Growing: blocks born after the start-up gather and are held to the end." in told
+    assert "held by blocks of cache, leak.c:29; no size lasts if that goes on." in told
 
 
 @pytest.mark.parametrize(
@@ -77,7 +106,7 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
         ("lwip", "cc", ("-I/usr/include/lwip", "-D_POSIX_C_SOURCE=200809L")),
         ("zephyr", "arm-none-eabi-gcc", ()),
         ("zephyr_listener", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
-        ("zephyr_attributes", "arm-none-eabi-gcc", ()),
+        ("zephyr_attributes", "arm-none-eabi-gcc", ("-DCONFIG_HEAPFIT_RECORD_CALL_SITES=1",)),
         ("esp_idf", "arm-none-eabi-gcc", ()),
         ("esp_idf", "arm-none-eabi-gcc", ("-DCONFIG_HEAP_HAS_EXEC_HEAP",)),
     ],

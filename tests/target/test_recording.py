@@ -28,6 +28,7 @@ from harness.recording import (
 from harness.workbench import Workbench
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.importers.target_log import Emulation, record_emulated
+from heapfit.trace.operations import Op
 from heapfit.trace.stored import COLUMNS, Trace
 
 DRAIN = "hfit_record_drain"
@@ -97,8 +98,11 @@ def test_an_event_takes_at_most_120_instructions_in_the_mean_and_180(run: Run) -
 
 
 def test_an_event_takes_at_most_3_8_bytes_of_frames(run: Run) -> None:
-    limit = 3.8 if "HEAPFIT_CORPUS" in os.environ else 5.0  # the example's blocks are larger
-    assert run.recorded.frames.stat().st_size <= limit * run.trace.info.events
+    assert run.recorded.frames.stat().st_size <= bytes_an_event() * run.trace.info.events
+
+
+def bytes_an_event() -> float:
+    return 3.8 if "HEAPFIT_CORPUS" in os.environ else 5.0  # the example's blocks are larger
 
 
 def test_the_wrapper_of_a_request_takes_at_most_16_instructions_more(
@@ -119,6 +123,13 @@ def test_the_wrapper_of_a_request_takes_at_most_16_instructions_more(
     assert text_bytes(run.image)["__wrap_vPortFree"] <= 36
 
 
+def own_bytes(image: Image) -> int:
+    """The recorder's code, but for what a program may leave out."""
+    told = {name: size for name, size in text_bytes(image).items() if name not in APART}
+    assert len(told) >= 12
+    return sum(told.values())
+
+
 @pytest.fixture(scope="module")
 def uart_image(workbench: Workbench) -> Image:
     return recording_image(workbench, REGION, Setting(has_uart=True))
@@ -126,11 +137,26 @@ def uart_image(workbench: Workbench) -> Image:
 
 def test_it_takes_at_most_750_bytes_of_code_and_32_of_memory(uart_image: Image, run: Run) -> None:
     for image in (uart_image, run.image):  # the other has semihosting as its sink
-        sizes = text_bytes(image)
-        told = {name: size for name, size in sizes.items() if name not in APART}
-        assert len(told) >= 12
-        assert sum(told.values()) <= 750, sizes
+        assert own_bytes(image) <= 750
         assert image.symbols["hfit_one_heap"][1] <= 32
+
+
+def test_call_sites_take_at_most_48_bytes_of_code_and_2_5_an_event(
+    workbench: Workbench, run: Run, tmp_path: Path
+) -> None:
+    """They are those of the program's one function that asks."""
+    image = recording_image(workbench, REGION, Setting(has_call_sites=True))
+    frames = record_on_board(image, pack(run.trace)).frames
+    imported = import_file(frames, tmp_path / "sites.parquet")
+    columns = columns_of(imported, "op", "size", "site")
+    asked = columns["op"] != Op.FREE
+    assert np.array_equal(columns["size"], columns_of(run.trace, "size")["size"])
+    start, size = image.symbols["main"]
+    places = columns["site"][asked].astype(np.int64) - start
+    assert 0 < places.min() <= places.max() <= size
+    assert not columns["site"][~asked].any()
+    assert frames.stat().st_size <= (bytes_an_event() + 2.5) * run.trace.info.events
+    assert own_bytes(image) - own_bytes(run.image) <= 48
 
 
 def test_every_kind_of_request_comes_through_a_uart(uart_image: Image, tmp_path: Path) -> None:

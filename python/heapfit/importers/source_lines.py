@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The function and line of a call site, from the program's own file.
 
-A site is a hash of where the call returns to, from the beginning of the file's mapping, and of the
-mapping's length (recorder/site.c). So all offsets in its code are hashed, and those looked up that
-occur: a million take some milliseconds, and two that agree by chance are one in thousands.
+A site of a Linux program is a hash of where the call returns to, from the beginning of the file's
+mapping, and of the mapping's length (recorder/site.c). So all offsets in its code are hashed, and
+those looked up that occur: a million take some milliseconds, and two that agree by chance are one
+in thousands. A site of firmware, which nobody moves, is the address itself (recorder/target).
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class _Mapping:
     start: int  # address of the first byte mapped
     extent: int  # bytes to the last one's end
     code: tuple[tuple[int, int], ...]  # address and bytes of what can be executed
+    is_fixed: bool  # the code runs where the file says: firmware
+    granule: int  # bytes; addresses of code are multiples
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
 
@@ -121,7 +124,9 @@ def _read_mapping(elf: ELFFile) -> _Mapping:
     start = min(one.p_vaddr for one in loaded) // _PAGE * _PAGE
     end = max(one.p_vaddr + one.p_memsz for one in loaded)
     code = tuple((one.p_vaddr, one.p_filesz) for one in executable)
-    return _Mapping(start, end - start, code, tuple(_functions(elf)))
+    is_fixed = elf["e_type"] == "ET_EXEC" and not any(elf.iter_segments("PT_INTERP"))
+    granule = 2 if elf["e_machine"] == "EM_ARM" else 1  # bit 0 of its addresses is Thumb's
+    return _Mapping(start, end - start, code, is_fixed, granule, tuple(_functions(elf)))
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
@@ -134,6 +139,8 @@ def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
 
 def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
     """The address of each site found."""
+    if mapping.is_fixed:
+        return _fixed_addresses(mapping, sites)
     wanted = np.array(sorted(sites), np.uint32)
     addresses: dict[int, int] = {}
     for first, last in _pieces(mapping.code):
@@ -141,6 +148,17 @@ def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
         hashes = site_hash(offsets, mapping.extent)
         for i in np.flatnonzero(np.isin(hashes, wanted)).tolist():
             addresses.setdefault(int(hashes[i]), first + i)
+    return addresses
+
+
+def _fixed_addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
+    """The address of each site that is the lower half of one in the code."""
+    addresses: dict[int, int] = {}
+    for start, size in mapping.code:
+        for site in sites:
+            offset = (site // mapping.granule * mapping.granule - start) % 2**32
+            if offset <= size:
+                addresses[site] = start + offset
     return addresses
 
 

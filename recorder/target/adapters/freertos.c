@@ -23,6 +23,7 @@ void __wrap_vPortFree(void *block);
 void *__wrap_pvPortMalloc(size_t size) {
     vTaskSuspendAll();
     void *block = __real_pvPortMalloc(size);
+    HFIT_RECORD_CALLER();
     hfit_record_alloc(&hfit_one_heap, block, size);
     (void)xTaskResumeAll();
     return block;
@@ -31,6 +32,7 @@ void *__wrap_pvPortMalloc(size_t size) {
 void *__wrap_pvPortCalloc(size_t count, size_t size) {
     vTaskSuspendAll();
     void *block = __real_pvPortCalloc(count, size);
+    HFIT_RECORD_CALLER();
     hfit_record_zeroed(&hfit_one_heap, block, count * size);
     (void)xTaskResumeAll();
     return block;

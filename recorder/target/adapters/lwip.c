@@ -29,6 +29,7 @@ void *__wrap_mem_malloc(mem_size_t size) {
     SYS_ARCH_DECL_PROTECT(before);
     SYS_ARCH_PROTECT(before);
     void *block = __real_mem_malloc(size);
+    HFIT_RECORD_CALLER();
     hfit_record_alloc(&hfit_one_heap, block, size);
     SYS_ARCH_UNPROTECT(before);
     return block;
@@ -38,6 +39,7 @@ void *__wrap_mem_calloc(mem_size_t count, mem_size_t size) {
     SYS_ARCH_DECL_PROTECT(before);
     SYS_ARCH_PROTECT(before);
     void *block = __real_mem_calloc(count, size);
+    HFIT_RECORD_CALLER();
     hfit_record_zeroed(&hfit_one_heap, block, (size_t)count * size);
     SYS_ARCH_UNPROTECT(before);
     return block;
@@ -49,6 +51,7 @@ void *__wrap_mem_trim(void *block, mem_size_t size) {
     SYS_ARCH_PROTECT(before);
     void *trimmed = __real_mem_trim(block, size);
     if (trimmed != NULL) {
+        HFIT_RECORD_CALLER();
         hfit_record_resize(&hfit_one_heap, block, trimmed, size);
     }
     SYS_ARCH_UNPROTECT(before);

@@ -38,6 +38,7 @@ void *__wrap__malloc_r(struct _reent *thread, size_t size) {
     enter(thread);
     void *block = __real__malloc_r(thread, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_alloc(&hfit_one_heap, block, size);
     }
     __malloc_unlock(thread);
@@ -48,6 +49,7 @@ void *__wrap__calloc_r(struct _reent *thread, size_t count, size_t size) {
     enter(thread);
     void *block = __real__calloc_r(thread, count, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_zeroed(&hfit_one_heap, block, count * size);
     }
     __malloc_unlock(thread);
@@ -58,6 +60,7 @@ void *__wrap__realloc_r(struct _reent *thread, void *old, size_t size) {
     enter(thread);
     void *block = __real__realloc_r(thread, old, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_resize(&hfit_one_heap, old, block, size);
     }
     __malloc_unlock(thread);
@@ -68,6 +71,7 @@ void *__wrap__memalign_r(struct _reent *thread, size_t alignment, size_t size) {
     enter(thread);
     void *block = __real__memalign_r(thread, alignment, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_aligned(&hfit_one_heap, block, size, alignment);
     }
     __malloc_unlock(thread);

@@ -39,6 +39,7 @@ void *__wrap_malloc(size_t size) {
     enter();
     void *block = __real_malloc(size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_alloc(&hfit_one_heap, block, size);
     }
     __LIBC_UNLOCK();
@@ -49,6 +50,7 @@ void *__wrap_calloc(size_t count, size_t size) {
     enter();
     void *block = __real_calloc(count, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_zeroed(&hfit_one_heap, block, count * size);
     }
     __LIBC_UNLOCK();
@@ -59,6 +61,7 @@ void *__wrap_realloc(void *old, size_t size) {
     enter();
     void *block = __real_realloc(old, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_resize(&hfit_one_heap, old, block, size);
     }
     __LIBC_UNLOCK();
@@ -69,6 +72,7 @@ void *__wrap_memalign(size_t alignment, size_t size) {
     enter();
     void *block = __real_memalign(alignment, size);
     if (is_outermost()) {
+        HFIT_RECORD_CALLER();
         hfit_record_aligned(&hfit_one_heap, block, size, alignment);
     }
     __LIBC_UNLOCK();

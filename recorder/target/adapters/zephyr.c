@@ -24,6 +24,7 @@ void __wrap_k_free(void *block);
 void *__wrap_k_malloc(size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_k_malloc(size);
+    HFIT_RECORD_CALLER();
     hfit_record_alloc(&hfit_one_heap, block, size);
     irq_unlock(before);
     return block;
@@ -32,6 +33,7 @@ void *__wrap_k_malloc(size_t size) {
 void *__wrap_k_calloc(size_t count, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_k_calloc(count, size);
+    HFIT_RECORD_CALLER();
     hfit_record_zeroed(&hfit_one_heap, block, count * size);
     irq_unlock(before);
     return block;
@@ -41,6 +43,7 @@ void *__wrap_k_calloc(size_t count, size_t size) {
 void *__wrap_k_realloc(void *old, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_k_realloc(old, size);
+    HFIT_RECORD_CALLER();
     hfit_record_resize(&hfit_one_heap, old, block, size);
     irq_unlock(before);
     return block;
@@ -49,6 +52,7 @@ void *__wrap_k_realloc(void *old, size_t size) {
 void *__wrap_k_aligned_alloc(size_t alignment, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_k_aligned_alloc(alignment, size);
+    HFIT_RECORD_CALLER();
     hfit_record_aligned(&hfit_one_heap, block, size, alignment);
     irq_unlock(before);
     return block;

@@ -105,6 +105,7 @@ static void record(const void *block, size_t size, size_t alignment, int needs) 
 void *__wrap_shared_multi_heap_alloc(region_attribute attribute, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_shared_multi_heap_alloc(attribute, size);
+    HFIT_RECORD_CALLER();
     record(block, size, 0, HFIT_RECORD_NEEDS_OF_REGION(attribute));
     irq_unlock(before);
     return block;
@@ -114,6 +115,7 @@ void *__wrap_shared_multi_heap_aligned_alloc(region_attribute attribute, size_t 
                                              size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_shared_multi_heap_aligned_alloc(attribute, alignment, size);
+    HFIT_RECORD_CALLER();
     record(block, size, alignment, HFIT_RECORD_NEEDS_OF_REGION(attribute));
     irq_unlock(before);
     return block;
@@ -123,6 +125,7 @@ void *__wrap_shared_multi_heap_aligned_alloc(region_attribute attribute, size_t 
 void *__wrap_shared_multi_heap_realloc(region_attribute attribute, void *old, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_shared_multi_heap_realloc(attribute, old, size);
+    HFIT_RECORD_CALLER();
     if (size > 0) {
         hfit_record_needs(&hfit_one_heap, HFIT_RECORD_NEEDS_OF_REGION(attribute));
     }
@@ -141,6 +144,7 @@ void __wrap_shared_multi_heap_free(void *block) {
 void *__wrap_mem_attr_heap_alloc(uint32_t attribute, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_mem_attr_heap_alloc(attribute, size);
+    HFIT_RECORD_CALLER();
     record(block, size, 0, HFIT_RECORD_NEEDS_OF_MEMORY(attribute));
     irq_unlock(before);
     return block;
@@ -149,6 +153,7 @@ void *__wrap_mem_attr_heap_alloc(uint32_t attribute, size_t size) {
 void *__wrap_mem_attr_heap_aligned_alloc(uint32_t attribute, size_t alignment, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_mem_attr_heap_aligned_alloc(attribute, alignment, size);
+    HFIT_RECORD_CALLER();
     record(block, size, alignment, HFIT_RECORD_NEEDS_OF_MEMORY(attribute));
     irq_unlock(before);
     return block;
@@ -158,6 +163,7 @@ void *__wrap_mem_attr_heap_aligned_alloc(uint32_t attribute, size_t alignment, s
 void *__wrap_mem_attr_heap_realloc(void *old, size_t size) {
     const unsigned int before = irq_lock();
     void *block = __real_mem_attr_heap_realloc(old, size);
+    HFIT_RECORD_CALLER();
     hfit_record_resize(&hfit_one_heap, old, block, size);
     irq_unlock(before);
     return block;

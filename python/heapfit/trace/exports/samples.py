@@ -50,7 +50,9 @@ def holdings_by_site(
     """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
     if len(loaded.sites) == 0:
         is_firmware = loaded.trace.info.is_from_target
-        keeper = "firmware that calls hfit_record_alloc_at" if is_firmware else "`heapfit record`"
+        keeper = (
+            "firmware built with HFIT_RECORD_CALL_SITES=1" if is_firmware else "`heapfit record`"
+        )
         raise HeapfitError(
             f"{loaded.trace.given}: no call sites are recorded ({keeper} keeps them)"
         )

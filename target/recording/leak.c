@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A firmware that leaks, on a C library's heap and recorded with call sites: it answers requests
+ * out of a window of replies, and forgets one entry of its cache in each 100.
+ */
+#include <stdlib.h>
+
+#include "adapters/one_heap.h"
+#include "sinks/sinks.h"
+
+enum { REQUESTS = 8000, WINDOW = 16, HEAP = 65536 };
+
+static unsigned random_state = 1;
+static void *window[WINDOW];
+static void *volatile forgotten;
+
+static unsigned random_below(unsigned limit) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (random_state >> 8) % limit;
+}
+
+static void answer(void) {
+    const unsigned slot = random_below(WINDOW);
+    free(window[slot]);
+    window[slot] = malloc(16 + 4 * random_below(60));
+}
+
+__attribute__((noinline)) static void cache(void) {
+    forgotten = malloc(20 + 4 * random_below(4));
+}
+
+int main(void) {
+    static hfit_semihosting_sink sink;
+    for (unsigned i = 0; i < REQUESTS; i++) {
+        answer();
+        if (i % 100 == 0) {
+            cache();
+        }
+        (void)hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink);
+    }
+    hfit_record_close_frame(&hfit_one_heap);
+    return hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink) ? 0 : 1;
+}
+
+/* newlib takes its heap so. */
+void *_sbrk(ptrdiff_t more);
+
+void *_sbrk(ptrdiff_t more) {
+    static char heap[HEAP];
+    static ptrdiff_t used;
+    if (more > HEAP - used) {
+        return (void *)-1;
+    }
+    used += more;
+    return heap + used - more;
+}
