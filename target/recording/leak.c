@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A firmware that leaks, on a C library's heap and recorded with call sites: it answers requests
- * out of a window of replies, and forgets one entry of its cache in each 100.
+ * out of a window of replies, and forgets one entry of its cache in each 100. All of it asks for
+ * memory through one function, which tells who called it.
  */
 #include <stdlib.h>
 
@@ -19,14 +20,19 @@ static unsigned random_below(unsigned limit) {
     return (random_state >> 8) % limit;
 }
 
+__attribute__((noinline)) static void *memory(unsigned size) {
+    hfit_record_site(&hfit_one_heap, __builtin_return_address(0));
+    return malloc(size);
+}
+
 static void answer(void) {
     const unsigned slot = random_below(WINDOW);
     free(window[slot]);
-    window[slot] = malloc(16 + 4 * random_below(60));
+    window[slot] = memory(16 + 4 * random_below(60));
 }
 
 __attribute__((noinline)) static void cache(void) {
-    forgotten = malloc(20 + 4 * random_below(4));
+    forgotten = memory(20 + 4 * random_below(4));
 }
 
 int main(void) {

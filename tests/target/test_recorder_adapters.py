@@ -97,7 +97,7 @@ def test_a_leak_of_firmware_is_named_by_function_and_line(tmp_path: Path) -> Non
     shown = run([sys.executable, *words], tmp_path)
     told = " ".join(shown.split())
     assert "Growing: blocks born after the start-up gather and are held to the end." in told
-    assert "held by blocks of cache, leak.c:29; no size lasts if that goes on." in told
+    assert "held by blocks of cache, leak.c:35; no size lasts if that goes on." in told
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,11 @@
 extern hfit_recorder hfit_one_heap;
 
 /* In a function that stands before one of the heap's: where the request comes from that it records
- * next. Under the lock that its record is made under. */
+ * next, unless a function above has told it. Under the lock that its record is made under. */
 #if HFIT_RECORD_CALL_SITES
-#define HFIT_RECORD_CALLER() hfit_record_site(&hfit_one_heap, __builtin_return_address(0))
+#define HFIT_RECORD_CALLER()                                                                       \
+    (hfit_one_heap.site == 0 ? hfit_record_site(&hfit_one_heap, __builtin_return_address(0))       \
+                             : (void)0)
 #else
 #define HFIT_RECORD_CALLER() ((void)0)
 #endif
