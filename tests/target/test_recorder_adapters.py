@@ -70,7 +70,8 @@ def callers_of(trace: Trace, program: Path) -> set[tuple[str, int]]:
     columns = next(trace.batches(("op", "site")))
     places = places_of(program, set(columns["site"].tolist()))
     asked = zip(columns["op"].tolist(), columns["site"].tolist(), strict=True)
-    return {(str(places[site].function), op) for op, site in asked if op != Op.FREE}
+    known = {site: str(place.function) for site, place in places.items()}
+    return {(known.get(site, ""), op) for op, site in asked if op != Op.FREE}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -109,6 +110,7 @@ def test_a_leak_of_firmware_is_named_by_function_and_line(tmp_path: Path) -> Non
         ("zephyr_attributes", "arm-none-eabi-gcc", ("-DCONFIG_HEAPFIT_RECORD_CALL_SITES=1",)),
         ("esp_idf", "arm-none-eabi-gcc", ()),
         ("esp_idf", "arm-none-eabi-gcc", ("-DCONFIG_HEAP_HAS_EXEC_HEAP",)),
+        ("esp_idf_sites", "arm-none-eabi-gcc", ("-DCONFIG_HEAPFIT_RECORD_CALL_SITES=1",)),
     ],
 )
 def test_an_adapter_fits_its_platforms_declarations(
@@ -117,11 +119,42 @@ def test_an_adapter_fits_its_platforms_declarations(
     """With the recorder, under the platform's settings where there are some."""
     here = sources.root()
     folders = (here / "recorder/target", here / "tests/target/platforms")
-    sets = here / f"recorder/target/adapters/{adapter}_config.h"
+    sets = here / f"recorder/target/adapters/{adapter.removesuffix('_sites')}_config.h"
     config = [f'-DHFIT_RECORD_CONFIG_FILE="{sets}"'] if sets.is_file() else []
     code = [here / f"recorder/target/{name}.c" for name in (f"adapters/{adapter}", "record")]
     includes = (f"-I{folder}" for folder in folders)
     run([compiler, *FLAGS, *includes, *options, *config, "-c", *code], tmp_path)
+
+
+def test_esp_idfs_heaps_tell_who_asks(tmp_path: Path) -> None:
+    """Of a static program, whose addresses are as fixed as a firmware's."""
+    here = sources.root()
+    adapters = [
+        here / f"recorder/target/adapters/{name}.c" for name in ("esp_idf", "esp_idf_sites")
+    ]
+    names = {name for one in adapters for name in re.findall(r"__wrap_(\w+)", one.read_text())}
+    program = ("recording_by_caps.c", "platforms/esp_idf_heap.c", "platforms/esp_idf_heap_base.c")
+    run(
+        [
+            *("cc", *FLAGS, "-g", "-fno-builtin", "-static", "-no-pie"),
+            *(f"-I{here}/{one}" for one in ("recorder/target", "tests/target/platforms")),
+            *(here / f"tests/target/{one}" for one in program),
+            *(here / f"recorder/target/{one}.c" for one in ("record", "adapters/one_heap")),
+            "-DCONFIG_HEAPFIT_RECORD_CALL_SITES=1",
+            f'-DHFIT_RECORD_CONFIG_FILE="{here}/recorder/target/adapters/esp_idf_config.h"',
+            *(*adapters, *(f"-Wl,--wrap={name}" for name in names), "-o", "program"),
+        ],
+        tmp_path,
+    )
+    asked = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, check=True)
+    (tmp_path / "heapfit.frames").write_bytes(asked.stdout)
+    told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
+    ways = (Op.ALLOC, Op.ZEROED, Op.RESIZE, Op.ALIGNED)
+    callers = callers_of(told, tmp_path / "program")
+    assert {one for one in callers if not one[0].startswith("_")} == {  # the C library's own
+        *((caller, op) for caller in ("by_the_library", "by_capabilities") for op in ways),
+        ("", Op.ALLOC),
+    }
 
 
 def test_zephyrs_heaps_by_attribute_tell_needs_and_the_memory_that_served(tmp_path: Path) -> None:

@@ -7,6 +7,10 @@
 #include <esp_timer.h>
 #include <freertos/FreeRTOS.h>
 
+#ifdef CONFIG_HEAPFIT_RECORD_CALL_SITES
+#define HFIT_RECORD_CALL_SITES 1
+#endif
+
 extern portMUX_TYPE hfit_esp_idf_lock; /* esp_idf.c; a core may take it again */
 
 #define HFIT_RECORD_LOCK() portENTER_CRITICAL_SAFE(&hfit_esp_idf_lock)
