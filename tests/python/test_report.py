@@ -255,9 +255,11 @@ def test_a_trace_of_one_size_has_its_page(tmp_path):
         line for i in range(50) for line in (f"a {2 * i} 64", f"a {2 * i + 1} 64", f"f {2 * i}")
     ]
     source = tmp_path / "one.heap"
-    source.write_text("\n".join(["# pointer_bits: 32", *events]) + "\n")
+    head = ["# heap-events 1", "# pointer_bits: 32", "# source recorder/target, Zephyr"]
+    source.write_text("\n".join([*head, *events]) + "\n")
     page = page_of(fit([source], tmp_path / "out"))
     assert page.row("64 B", "program")[1:3] == ["100", "100 %"]
+    assert "from firmware, Zephyr" in page.text
 
 
 def test_where_sizes_are_many_those_too_close_share_a_bar(pooled):

@@ -88,7 +88,12 @@ class TraceInfo:
     @property
     def title(self) -> str:
         """What was recorded: the program, else what the source says of it."""
-        return self.program or self.source.replace(_TARGET_RECORDER, "firmware")
+        return self.program or self.source_title
+
+    @property
+    def source_title(self) -> str:
+        """The source as a reader knows it: the recorder for targets records firmware."""
+        return self.source.replace(_TARGET_RECORDER, "firmware")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -134,7 +134,7 @@ def recording_kind(info: TraceInfo) -> str:
 
 def request_source(info: TraceInfo, path: object) -> str:
     """The source of the requests; for packets with the queue model."""
-    source = info.source or str(path)
+    source = info.source_title or str(path)
     return f"{source}, queue {info.queue}" if info.kind == "packets" and info.queue else source
 
 
