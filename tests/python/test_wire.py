@@ -378,6 +378,19 @@ def test_a_record_whose_fields_are_there_without_its_tag_does_not_count_yet():
         assert len(reader.take()["op"]) == 3  # the fourth begins a resize
 
 
+def test_a_chunk_is_full_where_the_longest_record_finds_no_room():
+    """What is followed no longer must not be written to any more."""
+    written = chunk([(one, Event(ALLOC, OLD + 16 * one, 1)) for one in range(1, 7)], size=0)
+    assert len(written) == 32
+    for room in (64, 96):
+        reader = _engine.WireTrace(False)
+        reader.feed(header(version=2, record_size=32 + room))
+        assert not reader.follow(written.ljust(32 + room, b"\0"), HEADER_SIZE)
+    reader = _engine.WireTrace(False)
+    reader.feed(header(version=2, record_size=64))
+    assert reader.follow(written.ljust(64, b"\0"), HEADER_SIZE)
+
+
 @pytest.mark.parametrize(
     "record",
     [

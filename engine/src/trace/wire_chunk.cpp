@@ -96,8 +96,9 @@ bool WireChunk::read_record() {
     return false;
 }
 
+// The byte that is no tag yet was read, too.
 bool WireChunk::is_full() const {
-    return !is_cut_ && fields_.left() < HFIT_WIRE_LONGEST;
+    return !is_cut_ && fields_.left() + 1 < HFIT_WIRE_LONGEST;
 }
 
 // A chunk that nobody began is zero, but for what may follow in damaged ones.
