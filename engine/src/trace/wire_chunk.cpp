@@ -96,8 +96,9 @@ bool WireChunk::read_record() {
     return false;
 }
 
+// The tag that is still 0 was read, where there is one.
 bool WireChunk::is_full() const {
-    return !is_cut_ && fields_.left() < HFIT_WIRE_LONGEST;
+    return !is_cut_ && fields_.left() + 1 < HFIT_WIRE_LONGEST;
 }
 
 // A chunk that nobody began is zero, but for what may follow in damaged ones.
