@@ -124,10 +124,14 @@ struct Replay::Visitor {
     bool refuse(std::size_t i, const Event &event) {
         totals.refusals++;
         first_refused = first_refused == nullptr ? &event : first_refused;
-        if (refusals != nullptr) {
-            refusals->push_back(first + i);
-        }
-        return refusals != nullptr;
+        return refusals != nullptr && keep_refusal(*refusals, first + i);
+    }
+
+    // Out of the loop over events, which has no register to spare for it.
+    [[gnu::noinline, gnu::cold]] static bool keep_refusal(std::vector<std::uint64_t> &refusals,
+                                                          std::uint64_t event) {
+        refusals.push_back(event);
+        return true;
     }
 };
 
