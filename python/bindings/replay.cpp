@@ -161,7 +161,10 @@ void bind_replay(nb::module_ &module) {
         .def_prop_ro(
             "offsets", [](const Replay &replay) { return to_array(replay.offsets()); },
             nb::rv_policy::move,
-            "From the region's start, of the trace's lifetimes placed so far; empty unless kept.");
+            "From the region's start, of the trace's lifetimes placed so far; empty unless kept.")
+        .def_prop_ro(
+            "refusals", [](const Replay &replay) { return to_array(replay.refusals()); },
+            nb::rv_policy::move, "The events refused so far; empty unless it keeps going.");
     module.def("largest_free", &largest_free, nb::arg("plan"), nb::arg("region_size"),
                "Bytes of the largest free block of a heap in which nothing is live.");
 }

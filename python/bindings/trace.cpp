@@ -107,10 +107,10 @@ void bind_wire(nb::module_ &module) {
     bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).")
         .def(
             "follow",
-            [](WireTrace &self, nb::bytes chunk, std::uint64_t place) {
-                return self.follow(std::string_view(chunk.c_str(), chunk.size()), place);
+            [](WireTrace &self, nb::bytes chunk, std::uint64_t place, std::uint64_t runtime) {
+                return self.follow(std::string_view(chunk.c_str(), chunk.size()), place, runtime);
             },
-            nb::arg("chunk"), nb::arg("place"),
+            nb::arg("chunk"), nb::arg("place"), nb::arg("runtime") = 0,
             "Reads what is new in a chunk that is still written to; True once it is full.");
 }
 
@@ -128,6 +128,7 @@ void bind_trace(nb::module_ &module) {
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).")
         .def("keep_addresses", &FrameTrace::keep_addresses,
              "Keeps where the target placed blocks; to be called before the first feed.")
+        .def_prop_ro("missing", &FrameTrace::missing, "Events missing between those of the log.")
         .def_prop_ro("is_whole", &FrameTrace::is_whole,
                      "No event before the log's last is missing, and no block was live before.")
         .def_prop_ro(

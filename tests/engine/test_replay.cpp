@@ -199,6 +199,7 @@ void keep_going_passes_over_objects_that_were_refused() {
     CHECK(replay.feed(trace.events));
     const ReplayResult result = replay.result();
     CHECK(result.refusals == 2 && result.failure->event == 1);
+    CHECK(replay.refusals() == std::vector<std::uint64_t>({1, 6}));
     CHECK(result.frees == 1 && result.resizes == 0 && result.events == 7);
     CHECK(result.live_peak == 8);
 }
@@ -210,7 +211,9 @@ void a_failed_resize_keeps_the_old_block() {
     trace.free(object);
     trace.alloc(8);
     Replay replay = replay_of(one_pool(1, 8), mebibyte, {.keep_going = true});
-    CHECK(replay.feed(trace.events));
+    CHECK(replay.feed(std::span(trace.events).first(1)));
+    CHECK(replay.feed(std::span(trace.events).subspan(1)));
+    CHECK(replay.refusals() == std::vector<std::uint64_t>{1});
     CHECK(replay.result().refusals == 1 && replay.result().frees == 1);
     CHECK(replay.result().failure->size == 1000);
 }

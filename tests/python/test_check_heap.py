@@ -62,6 +62,18 @@ def test_what_a_smaller_heap_refuses_is_counted_one_by_one(folder):
     assert counted.refused == replay.refusals
 
 
+def test_the_bar_of_a_failed_check_has_a_stage_for_all_that_comes(folder):
+    log = []
+    plan, source = parse_heap_size("newlib-nano:40K"), folder / "run.parquet"
+    check_recordings([source], plan, progress=lambda *told: log.append(told))
+    steps = dict.fromkeys(step for step, _ in log)
+    last = ["compare newlib-nano", "count refusals", "find what grew", "check"]
+    assert [*steps][-4:] == last
+    shares = [share for _, share in log]
+    assert shares == sorted(shares)
+    assert [share == 1 for share in shares].index(True) == len(log) - 1, "at the end alone"
+
+
 def loaded_replay(heap, requests, region):
     replay = _engine.Replay(heap.plan.engine(), region, keep_going=True)
     replay.feed(requests.engine())

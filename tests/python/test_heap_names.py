@@ -18,6 +18,7 @@ from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, list_aliases
+from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.trace.stored import Trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -50,6 +51,22 @@ def test_systems_heaps_are_ranked_by_their_own_memory(folder):
         assert (rows[name]["simulated"], rows[name]["tolerance"]) == (heap.title, heap.tolerance)
     assert rows["tlsf"]["simulated"] is None
     assert len(content["rows"]) == len(SYSTEMS) + 1
+
+
+@pytest.mark.parametrize(
+    ("heap", "system"), [("heap_4", "freertos"), ("sys_heap", "zephyr"), ("lwip-mem", "lwip")]
+)
+def test_settings_of_a_heap_are_those_of_its_system(folder, heap, system):
+    settings = heapfit_json("settings", heap, "run.heap", folder=folder)
+    assert settings == heapfit_json("settings", system, "run.heap", folder=folder)
+    from_python = settings_for(heap, [folder / "run.heap"], SettingsOptions())
+    assert from_python.system == settings["system"]
+
+
+def test_a_heap_without_settings_of_its_system_is_told_the_systems(folder):
+    wrong = heapfit("settings", "esp-tlsf", "run.heap", folder=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "'esp-tlsf' is not one of lwip, zephyr, zephyr-bluetooth, nimble," in wrong.stderr
 
 
 def test_a_simulated_row_is_marked(folder):

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from heapfit.design.effort import Effort
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.recording_kinds import find_kinds
+from heapfit.forecast.filling import describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.importers import ImportOptions, open_any
 from heapfit.importers.record import record
@@ -152,16 +154,27 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     assert filling.startswith(f"{size.region:,} B are full some 12,")
 
 
-def test_a_clock_turns_growth_into_days(tmp_path: Path) -> None:
+def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Path) -> None:
     trace = lines_of(tmp_path / "t.parquet", released=False)
     profile = profile_trace(trace)
     size = HeapSize(r_safe=20_000, u_max=15_000, peak=15_000, margin=10)
     found = find_kinds([(trace, profile)], trace, size, [])
     assert found.growth == (
-        "Live bytes grew by 3,333 B per 1,000 events (275 MiB a day) while recorded, held by 10 B "
-        "blocks; no size lasts if that goes on.",
+        "Live bytes grew by 3,333 B per 1,000 events (3,334 B a second) while recorded, held by 10 "
+        "B blocks; no size lasts if that goes on.",
         "22,000 B are full some 4.9 s from the start.",
     )
+    kind = find_kind(trace, profile)
+    for seconds, rate in [
+        (59.9, "250 B a second"),
+        (60, "15,000 B a minute"),
+        (3599, "250 B a minute"),
+        (3601, "14,996 B an hour"),
+        (86_401, "15,000 B a day"),
+        (10 * 86_400, "1,500 B a day"),
+    ]:
+        slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
+        assert f" ({rate}) " in describe_growth(slower, {}), seconds
 
 
 @pytest.mark.usefixtures("unmeasured")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings are read as recorder/WIRE.md says, and damaged ones refused, never crashed on."""
 
+import os
 import random
 import struct
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.followed import FollowedWire
 
 HEADER_SIZE = 256
 RECORD_SIZE = 32
@@ -40,6 +42,7 @@ def record(op, address, size=0, thread=1, time=0, log2=0):
 
 
 CHUNK_SIZE = 256
+LONGEST_RECORD = 64  # bytes; a chunk with less room is full
 
 
 @dataclass(frozen=True)
@@ -378,17 +381,64 @@ def test_a_record_whose_fields_are_there_without_its_tag_does_not_count_yet():
         assert len(reader.take()["op"]) == 3  # the fourth begins a resize
 
 
-def test_a_chunk_is_full_where_the_longest_record_finds_no_room():
-    """What is followed no longer must not be written to any more."""
-    written = chunk([(one, Event(ALLOC, OLD + 16 * one, 1)) for one in range(1, 7)], size=0)
-    assert len(written) == 32
-    for room in (64, 96):
-        reader = _engine.WireTrace(False)
-        reader.feed(header(version=2, record_size=32 + room))
-        assert not reader.follow(written.ljust(32 + room, b"\0"), HEADER_SIZE)
+def test_a_chunk_with_room_for_just_one_record_is_not_full():
+    sizes = [1, 200, 200, *[1] * 23]
+    events = [Event(op, OLD, size) for size in sizes for op in (ALLOC, FREE)]
+    numbered = list(enumerate([*events, Event(ALLOC, OLD, 1)], 1))
+    assert len(chunk(numbered[:-1], size=0)) == CHUNK_SIZE - LONGEST_RECORD
     reader = _engine.WireTrace(False)
-    reader.feed(header(version=2, record_size=64))
-    assert reader.follow(written.ljust(64, b"\0"), HEADER_SIZE)
+    reader.feed(header(version=2, record_size=CHUNK_SIZE))
+    assert not reader.follow(chunk(numbered[:-1]), HEADER_SIZE)
+    assert reader.follow(chunk(numbered), HEADER_SIZE)
+    assert reader.events == len(numbered)
+
+
+def test_a_slow_thread_holds_up_a_million_records_of_others():
+    size, pair = 1 << 20, bytes([ALLOC, 0, 1, 7, FREE, 0, 7])  # of one address and site
+    pairs = size // len(pair) - 3
+    content, order = header(version=2, record_size=size), 2
+    for thread in range(2, 6):
+        first = [Event(ALLOC, OLD, 1, thread), Event(FREE, OLD, thread=thread)]
+        content += (chunk(list(enumerate(first, order)), size=0) + pair * pairs).ljust(size, b"\0")
+        order += 2 + 2 * pairs
+    reader = _engine.WireTrace(False)
+    reader.feed(content + chunk([(1, Event(ALLOC, NEW, 1))], size))
+    reader.finish()
+    assert (1 << 20) + 1 < order - 1 == reader.events
+    assert reader.notes == []
+
+
+def followed(folder, numbered, **changed):
+    """A recording of these records that is written to, and the one who follows it."""
+    fields = {"process": os.getpid()} | changed
+    path = folder / f"{fields['process']}-1-0.wire"
+    path.write_bytes(header(version=2, record_size=CHUNK_SIZE, **fields) + chunk(numbered))
+    return path, FollowedWire(folder, fields["process"])
+
+
+def live_of(following):
+    list(following.look())
+    return following.live.size, following.live.count
+
+
+def test_what_is_known_late_to_be_libstdcxxs_pool_is_not_live_for_a_follower(tmp_path):
+    own = [(1, Event(ALLOC, OLD, 10)), (2, Event(ALLOC, NEW, 72704))]
+    path, following = followed(tmp_path, own[:1])
+    assert live_of(following) == (10, 1)
+    content = header(version=2, record_size=CHUNK_SIZE)[:-8] + struct.pack("<Q", 2) + chunk(own)
+    path.write_bytes(content)
+    assert live_of(following) == (10, 1)
+    following.close()
+
+
+@pytest.mark.parametrize(("process", "live"), [(os.getpid(), (10, 1)), (1 << 30, (30, 2))])
+def test_a_record_that_a_kill_prevented_holds_others_up_until_the_program_has_ended(
+    tmp_path, process, live
+):
+    own = [(1, Event(ALLOC, OLD, 10)), (3, Event(ALLOC, NEW, 20))]
+    _, following = followed(tmp_path, own, process=process)
+    assert live_of(following) == live == live_of(following)
+    following.close()
 
 
 @pytest.mark.parametrize(

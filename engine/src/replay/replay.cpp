@@ -23,26 +23,27 @@ struct Replay::Visitor {
     bool needs_size;
     decltype(hfit_allocator::alloc_at) alloc_at; // nullptr: call sites are not looked at
     int base_alignment_log2;
-    bool keep_going;
+    std::vector<std::uint64_t> *refusals; // events; nullptr: the first one ends the replay
+    std::uint64_t first;                  // event of those at hand
     Totals totals;
     std::vector<Bytes> *offsets;          // nullptr: not kept
     const Event *first_refused = nullptr; // of the events at hand; likewise
     const Event *overaligned = nullptr;
 
-    bool allocated(std::size_t, const Event &event, Block &block) {
+    bool allocated(std::size_t i, const Event &event, Block &block) {
         totals.allocations++;
         const void *const address = event.op == Op::alloc && event.tag == 0
                                         ? operations.alloc(heap, plan, event.size)
                                         : serve_special(event);
         if (address == nullptr) [[unlikely]] {
             block = {refused, 0};
-            return overaligned == nullptr && refuse(event);
+            return overaligned == nullptr && refuse(i, event);
         }
         place(address, event.size, block);
         return true;
     }
 
-    bool resized(std::size_t, const Event &event, Block &block) {
+    bool resized(std::size_t i, const Event &event, Block &block) {
         if (block.offset == refused) {
             return true;
         }
@@ -50,7 +51,7 @@ struct Replay::Visitor {
         const void *const address =
             operations.resize_sized(heap, plan, address_of(block), block.size, event.size);
         if (address == nullptr) {
-            return refuse(event);
+            return refuse(i, event);
         }
         totals.below_peak += block.size;
         place(address, event.size, block);
@@ -120,10 +121,17 @@ struct Replay::Visitor {
         }
     }
 
-    bool refuse(const Event &event) {
+    bool refuse(std::size_t i, const Event &event) {
         totals.refusals++;
         first_refused = first_refused == nullptr ? &event : first_refused;
-        return keep_going;
+        return refusals != nullptr && keep_refusal(*refusals, first + i);
+    }
+
+    // Out of the loop over events, which has no register to spare for it.
+    [[gnu::noinline, gnu::cold]] static bool keep_refusal(std::vector<std::uint64_t> &refusals,
+                                                          std::uint64_t event) {
+        refusals.push_back(event);
+        return true;
     }
 };
 
@@ -213,7 +221,8 @@ void Replay::feed_bucket(std::span<const Event> events) {
                     heap_.plan().allocator().needs_size,
                     heap_.plan().allocator().alloc_at,
                     std::countr_zero(heap_.base_alignment()),
-                    options_.keep_going,
+                    options_.keep_going ? &refusals_ : nullptr,
+                    events_,
                     totals_,
                     options_.keep_offsets ? &offsets_ : nullptr};
     const heapfit_access_counts before = heapfit_counts;

@@ -164,12 +164,14 @@ void FrameTrace::feed(std::string_view chunk) {
 // Looks at all bytes, at the end or else but for those that a longer tail may make a frame.
 void FrameTrace::scan(bool is_end) {
     std::string_view left = tail_;
-    while (!is_over_ && (is_end ? !left.empty() : left.size() >= longest_frame)) {
-        const std::size_t size = frame_size(left.substr(0, longest_frame));
-        if (size != 0) {
+    while (!is_over_ && !left.empty()) {
+        if (const std::size_t size = frame_size(left)) {
             take(left.substr(0, size));
             left.remove_prefix(size);
             continue;
+        }
+        if (!is_end && left.size() < longest_frame) {
+            break;
         }
         const std::size_t begins = std::min(left.find(mark[0], 1), left.size());
         other_bytes_ += begins;

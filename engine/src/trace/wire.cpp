@@ -161,7 +161,8 @@ void WireTrace::take_chunk(std::string_view bytes) {
     is_cut_ = is_cut_ || chunk.is_cut();
 }
 
-bool WireTrace::follow(std::string_view bytes, std::uint64_t place) {
+bool WireTrace::follow(std::string_view bytes, std::uint64_t place, std::uint64_t runtime) {
+    runtime_ = runtime;
     WireChunk chunk(bytes, place);
     std::uint64_t &known = followed_[place];
     known = take_from(chunk, known);

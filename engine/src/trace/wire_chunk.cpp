@@ -96,7 +96,7 @@ bool WireChunk::read_record() {
     return false;
 }
 
-// The byte that is no tag yet was read, too.
+// The tag that is still 0 was read, where there is one.
 bool WireChunk::is_full() const {
     return !is_cut_ && fields_.left() + 1 < HFIT_WIRE_LONGEST;
 }

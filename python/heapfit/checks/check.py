@@ -10,11 +10,11 @@ them; without any, the peak that the plan has of its own recordings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -37,7 +37,7 @@ from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, WeightedProgress, ignore_progress, weigh_steps
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -47,6 +47,7 @@ from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
+_Stages: TypeAlias = Callable[[str], Progress]  # the callback of each stage, by its name
 
 _BYTES_AN_EVENT = 4  # of a file, about
 
@@ -201,10 +202,10 @@ def check_recordings(
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
         places_of(program, ())  # raises now, not after a recording has failed
-    work = _CheckProgress([*options.base, *sources], options, progress)
+    work = _CheckProgress([*options.base, *sources], progress)
     with ExitStack() as opened:
         bases = [
-            opened.enter_context(open_trace(source, options.importing, work.part(i)))
+            opened.enter_context(open_trace(source, options.importing, work.part(i, "import")))
             for i, source in enumerate(options.base)
         ]
         highest = _highest(bases, work)
@@ -217,8 +218,10 @@ def check_recordings(
             return Check(plan, request.base, tuple(checked), options)
         checked = []
         for i, (source, name) in enumerate(named, len(bases)):
-            with open_trace(source, options.importing, work.part(i)) as trace:
-                checked.append(_check_recording(trace, name, request, work.part(i)))
+            with open_trace(source, options.importing, work.part(i, "import")) as trace:
+                work.foretell(i, trace.info.events)
+                checked.append(_check_recording(trace, name, request, partial(work.part, i)))
+            work.end(i)
         return Check(plan, request.base, tuple(checked), options)
 
 
@@ -232,13 +235,14 @@ def _compare_with_base(
     if highest is None:
         raise HeapfitError("nothing to compare with: give a plan, or an earlier recording as base")
     with ExitStack() as opened:
-        parts = [work.part(len(options.base) + i) for i in range(len(sources))]
         traces = [
-            opened.enter_context(open_trace(source, options.importing, part))
-            for source, part in zip(sources, parts, strict=True)
+            opened.enter_context(open_trace(source, options.importing, work.part(i, "import")))
+            for i, source in enumerate(sources, len(options.base))
         ]
         loaded = [load_trace(one) for one in (highest[0], *traces)]
-        heap, memories, events = _measure_common_heap(loaded, parts[-1])
+        heap, memories, events = _measure_common_heap(
+            loaded, work.part(len(options.base), "search R")
+        )
         needs = [heap.set_to(one) for one in memories]
         plan = make_heap_plan(heap, max(needs))
         base = Base(source_name(highest[0].path), highest[1], needs[0])
@@ -254,6 +258,7 @@ def _compare_with_base(
             )
             grows = _describe_growing(one, options.programs)
             checked.append(replace(compared, notes=one.trace.info.notes, grows=grows))
+        work.end(len(options.base) + len(sources) - 1)
         return Check(plan, base, tuple(checked), options, is_comparison=True)
 
 
@@ -287,11 +292,9 @@ def _measure_common_heap(
 
 def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
-    path = path_of(source)
     highest = () if request.highest is None else (request.highest[0].path,)
-    # A missing file is an error of the job, like any other that cannot be read.
-    events = path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
-    return Job(name, _check_in_job, (name, request), (path, *highest), events)
+    files = (path_of(source), *highest)
+    return Job(name, _check_in_job, (name, request), files, _estimate_events(files[0]))
 
 
 def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) -> CheckedRecording:
@@ -299,34 +302,39 @@ def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) 
     if request.highest is not None:
         request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
     with open_trace(path, request.options.importing) as trace:
-        return _check_recording(trace, name, request, ignore_progress)
+        return _check_recording(trace, name, request, lambda _: ignore_progress)
 
 
-_SECONDS_A_BYTE = 1e-6  # of a recording's file, about
-# What takes how much of a recording's time; a search takes some 30 replays, but most need none.
-_BASE = {"import": 30, "profile": 70}
-_ONE = {"import": 15, "replay": 45, "read events": 10, "search R": 10, "count refusals": 20}
-_MEASURED = _ONE | {"search R": 300}
+# Seconds of an event in each stage of a recording that fails; of others some do not come.
+_STAGES = {"import": 2e-7, "replay": 2e-7, "read events": 2e-7, "search R": 6e-7}
+_STAGES |= {"count refusals": 3e-7, "find what grew": 5e-7}
 
 
 class _CheckProgress:
-    """The progress of the base and the recordings, each weighted by the size of its file."""
+    """The progress of all stages of all recordings, those of the base first."""
 
-    def __init__(
-        self, sources: Sequence[Source], options: CheckOptions, progress: Progress
-    ) -> None:
-        sizes = [path_of(one).stat().st_size if path_of(one).exists() else 0 for one in sources]
-        bases, steps = len(options.base), _MEASURED if options.measure else _ONE
-        seconds = {str(i): max(size, 1) * _SECONDS_A_BYTE for i, size in enumerate(sizes)}
-        whole = WeightedProgress(progress, seconds)
-        self._parts = [
-            weigh_steps(whole.part(str(i)), _BASE if i < bases else steps)
-            for i in range(len(sources))
-        ]
+    def __init__(self, sources: Sequence[Source], progress: Progress) -> None:
+        self._whole = WeightedProgress(progress, {})
+        for i, source in enumerate(sources):
+            self.foretell(i, _estimate_events(path_of(source)))
 
-    def part(self, number: int) -> Progress:
-        """Progress callback of the i-th recording."""
-        return self._parts[number]
+    def foretell(self, number: int, events: int) -> None:
+        """Sets the length of the i-th recording, once it is known."""
+        stages = {f"{number} {stage}": events * each for stage, each in _STAGES.items()}
+        self._whole.foretell(stages)
+
+    def part(self, number: int, stage: str) -> Progress:
+        """Progress callback of a stage of the i-th recording, whatever the step."""
+        return self._whole.part(f"{number} {stage}")
+
+    def end(self, number: int) -> None:
+        """Reports that no stage of the i-th recording is left."""
+        self.part(number, [*_STAGES][-1])("check", 1.0)
+
+
+def _estimate_events(path: Path) -> int:
+    """The events in a file, about; a missing one is an error where it is opened."""
+    return path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
 
 
 def path_of(source: Source) -> Path:
@@ -366,36 +374,48 @@ class _CheckRequest:
 
 
 def _highest(traces: Sequence[Trace], work: _CheckProgress) -> tuple[Trace, int] | None:
-    peaks = [(one, profile_trace(one, work.part(i)).u_max) for i, one in enumerate(traces)]
+    peaks = [
+        (one, profile_trace(one, work.part(i, "replay")).u_max) for i, one in enumerate(traces)
+    ]
     return max(peaks, key=lambda one: one[1], default=None)
 
 
 def _check_recording(
-    trace: Trace, name: str, request: _CheckRequest, progress: Progress
+    trace: Trace, name: str, request: _CheckRequest, stage: _Stages
 ) -> CheckedRecording:
     plan, base, options = request.plan, request.base, request.options
     reject_other_kind(trace, plan, name)
-    run = run_recording(trace, plan, name, progress)
+    run = run_recording(trace, plan, name, stage("replay"))
     growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
     failures = _failures(run, growth, request)
     is_searched = options.measure or (bool(failures) and trace.fits_in_memory)
-    loaded = load_trace(trace, progress=progress) if is_searched else None
-    needed = _search_needs(loaded, plan, run, progress) if loaded else None
+    loaded = load_trace(trace, progress=stage("read events")) if is_searched else None
+    needed = _search_needs(loaded, plan, run, stage("search R")) if loaded else None
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
-    return CheckedRecording(
+    checked = CheckedRecording(
         run,
         growth,
         needed,
         eaten,
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
-        changes=_changes(loaded, request) if loaded and failures else None,
+        changes=None,
         notes=trace.info.notes,
-        refusals=count_refusals(loaded, plan, options.programs, progress)
-        if loaded and run.refusal and not plan.plan.sites
-        else None,
         content=content_hash(trace) if request.is_one_of_several else "",
-        grows=_describe_growing(loaded, options.programs) if loaded and failures else "",
     )
+    return _explain_failure(checked, loaded, request, stage) if loaded and failures else checked
+
+
+def _explain_failure(
+    checked: CheckedRecording, loaded: LoadedTrace, request: _CheckRequest, stage: _Stages
+) -> CheckedRecording:
+    """The same with what is refused where the program runs on, and what grew."""
+    plan, programs, refusals = request.plan, request.options.programs, None
+    if checked.run.refusal and not plan.plan.sites:
+        refusals = count_refusals(loaded, plan, programs, stage("count refusals"))
+    found = _changes(loaded, request)
+    stage("find what grew")("find what grew", 0.5)
+    grows = _describe_growing(loaded, programs)
+    return replace(checked, changes=found, refusals=refusals, grows=grows)
 
 
 def _describe_growing(loaded: LoadedTrace, programs: Sequence[Path]) -> str:

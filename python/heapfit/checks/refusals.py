@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.checks.growth import MOST, Name, name_sites, size_classes
+from heapfit.checks.growth import MOST, Name, group_keys, name_sites, size_classes
 from heapfit.checks.system_run import place_requests
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -53,26 +54,28 @@ def count_refusals(
     programs: Sequence[Path],
     progress: Progress = ignore_progress,
 ) -> Refusals:
-    """Replays a recording past its refusals; twice where there are some."""
+    """Replays a recording past its refusals."""
     placed = place_requests(loaded, plan, loaded.trace.base_alignment_for(plan.base_alignment))
     refused = placed.find_refused(progress)
-    sizes = size_classes(placed.requests.size[placed.asked_at]).tolist()
-    sites: list[Name] = []
+    sizes = _group(size_classes(placed.requests.size[placed.asked_at]), {}, refused)
+    first, by_site = None, tuple[RefusedGroup, ...]()
     if len(loaded.sites):
-        names = name_sites(loaded, programs)
-        sites = [names[site] for site in loaded.sites[placed.asked_at].tolist()]
-    groups = _group(sizes, refused), _group(sites, refused)
-    first = sites[int(np.argmax(refused))] if sites and refused.any() else None
-    return Refusals(int(refused.sum()), len(refused), *groups, first)
+        names, sites = name_sites(loaded, programs), loaded.sites[placed.asked_at]
+        first = names[int(sites[np.argmax(refused)])] if refused.any() else None
+        by_site = _group(sites, names, refused)
+    return Refusals(int(refused.sum()), len(refused), sizes, by_site, first)
 
 
-def _group(names: Sequence[Name], refused: NDArray[np.bool_]) -> tuple[RefusedGroup, ...]:
-    if not names:
-        return ()
-    counts: dict[Name, list[int]] = {}
-    for name, is_refused in zip(names, refused.tolist(), strict=True):
-        count = counts.setdefault(name, [0, 0])
-        count[0] += is_refused
-        count[1] += 1
-    groups = [RefusedGroup(name, *count) for name, count in counts.items() if count[0]]
+def _group(
+    keys: NDArray[Any], names: Mapping[int, str], refused: NDArray[np.bool_]
+) -> tuple[RefusedGroup, ...]:
+    """The groups of each key, or of those that share a name."""
+    distinct, which = group_keys(keys)
+    asked, lost = np.bincount(which), np.bincount(which, refused)
+    found: dict[Name, RefusedGroup] = {}
+    for key, requests, count in zip(distinct, asked.tolist(), lost.tolist(), strict=True):
+        name = names.get(key, key)
+        before = found.get(name, RefusedGroup(name, 0, 0))
+        found[name] = RefusedGroup(name, before.refused + int(count), before.requests + requests)
+    groups = [group for group in found.values() if group.refused]
     return tuple(sorted(groups, key=lambda one: (-one.refused, str(one.name)))[:MOST])

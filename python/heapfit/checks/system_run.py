@@ -23,8 +23,7 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import FREE
-
-_CHUNK = 256  # events that are fed at once where none is refused
+from heapfit.trace.stored import BATCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +39,11 @@ class PlacedRequests:
     base: int  # alignment of its start
     marks: int  # blocks that the heap is asked before
 
-    def make_replay(
-        self, *, keep_going: bool = False, keep_offsets: bool = False
-    ) -> _engine.Replay | None:
-        """A replay in the heap's memory; None if that holds no block."""
+    def make_replay(self, **options: bool) -> _engine.Replay | None:
+        """A replay in the heap's memory, with options of its own; None if that holds no block."""
         if self.region < self.plan.smallest_region:
             return None
-        return _engine.Replay(
-            self.plan,
-            self.region,
-            base_alignment=self.base,
-            keep_going=keep_going,
-            keep_offsets=keep_offsets,
-            metered=False,
-        )
+        return _engine.Replay(self.plan, self.region, self.base, metered=False, **options)
 
     def event_of(self, served: int) -> int:
         """The recording's event for one that the heap was asked."""
@@ -72,21 +62,13 @@ class PlacedRequests:
 
         Frees and resizes of refused blocks are dropped.
         """
-        counting, again = (self.make_replay(keep_going=True) for _ in range(2))
-        if counting is None or again is None:
+        replay = self.make_replay(keep_going=True)
+        if replay is None:
             return np.ones(len(self.asked_at), np.bool_)
-        refused, count = list[int](), 0
-        for first in range(0, len(self.served.op), _CHUNK):
-            last = min(first + _CHUNK, len(self.served.op))
-            counting.feed(self.served.engine(first, last))
-            now = counting.result().refusals
-            if now == count:
-                again.feed(self.served.engine(first, last))
-            else:
-                refused += _feed_each(again, self.served, range(first, last))
-            count = now
-            progress("count refusals", last / len(self.served.op))
-        return np.isin(self.served_at, np.array(refused, np.int64))
+        for first in range(0, len(self.served.op), BATCH):
+            replay.feed(self.served.engine(first, first + BATCH))
+            progress("count refusals", min(1.0, (first + BATCH) / len(self.served.op)))
+        return np.isin(self.served_at, replay.refusals)
 
 
 def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequests:
@@ -105,14 +87,3 @@ def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequ
         base,
         marks,
     )
-
-
-def _feed_each(replay: _engine.Replay, served: Requests, events: range) -> list[int]:
-    """Feeds one event after the other; those that are refused."""
-    refused, count = [], replay.result().refusals
-    for event in events:
-        replay.feed(served.engine(event, event + 1))
-        now = replay.result().refusals
-        refused += [event] * (now > count)
-        count = now
-    return refused

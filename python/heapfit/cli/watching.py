@@ -22,11 +22,7 @@ _NO_PLAN = Plan(TLSF, {"alignment": 8})  # quick, and no plan is needed to know 
 
 def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
     """A heap that follows a recording, and the listener that feeds it and prints its figures."""
-    heap = (
-        LiveHeap(_NO_PLAN)
-        if plan is None
-        else LiveHeap(plan.plan, plan.region, plan.base_alignment)
-    )
+    heap = LiveHeap(_NO_PLAN) if plan is None else LiveHeap(plan.plan, plan.region)
 
     @contextmanager
     def listen(followed: FollowedRecording) -> Iterator[None]:

@@ -15,9 +15,13 @@ from heapfit.forecast.kind import RecordingKind
 from heapfit.importers.source_lines import SourcePlace, frames_of
 from heapfit.trace.chains import Chains
 
-_DAY = 86_400_000_000  # microseconds
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
-_UNITS = ((86_400_000_000, "days"), (3_600_000_000, "h"), (60_000_000, "min"), (1_000_000, "s"))
+_UNITS = (  # microseconds; as an amount's unit, and a rate's
+    (86_400_000_000, "days", "a day"),
+    (3_600_000_000, "h", "an hour"),
+    (60_000_000, "min", "a minute"),
+    (1_000_000, "s", "a second"),
+)
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _EXACT = 10  # bytes; below it a rate has two digits
 _FEWEST_OF_UNIT = 2  # of a unit of time; fewer are said in the next smaller one
@@ -82,10 +86,12 @@ def describe_filling(filling: Filling, microseconds: float) -> str:
 
 
 def _describe_rate(kind: RecordingKind) -> str:
+    """Growth by events, and by the largest unit of time that the recording is as long as."""
     rate = f"{_format_bytes(1000 * kind.rate.slope)} per 1,000 events"
     if not kind.microseconds:
         return rate
-    return f"{rate} ({_format_bytes(kind.rate.slope * _DAY / kind.microseconds)} a day)"
+    length, _, unit = _largest_unit(kind.profile.events * kind.microseconds)
+    return f"{rate} ({_format_bytes(kind.rate.slope * length / kind.microseconds)} {unit})"
 
 
 def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) -> str:
@@ -116,9 +122,13 @@ def _unit_of(events: float, microseconds: float) -> tuple[float, str]:
     """The events of a unit of time that the span has some of; 1 and "events" without a clock."""
     if not microseconds:
         return 1, "events"
-    span = events * microseconds
-    length, unit = next((one for one in _UNITS if span >= _FEWEST_OF_UNIT * one[0]), _UNITS[-1])
+    length, unit, _ = _largest_unit(events * microseconds / _FEWEST_OF_UNIT)
     return length / microseconds, unit
+
+
+def _largest_unit(span: float) -> tuple[int, str, str]:
+    """The largest unit that is not longer than a span of microseconds, or the least."""
+    return next((one for one in _UNITS if span >= one[0]), _UNITS[-1])
 
 
 def _format(value: float, unit: str) -> str:

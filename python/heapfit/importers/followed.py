@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -17,8 +16,7 @@ from heapfit import _engine
 from heapfit.trace.live import FollowedRecording, LiveTotals
 from heapfit.trace.stored import Columns
 
-_LOST = re.compile(r"^([\d,]+) events? (?:is|are) missing in ")
-_UNRECORDED = 40  # offset of the count in a header of recorder/wire.h
+_UNRECORDED, _RUNTIME = 40, 248  # offsets of numbers in a header of recorder/wire.h
 _MOST_AT_ONCE = 16 << 20  # bytes of a log
 
 # What is done beside a recording while it is made.
@@ -81,6 +79,7 @@ class FollowedWire:
             self._file = self._begin()
         if self._file is None:
             return
+        has_ended = not Path(f"/proc/{self._process}").exists()
         while (thread := os.pread(self._file, 4, self._next)) and any(thread):
             self._open.append(self._next)
             self._next += self._unit
@@ -90,7 +89,14 @@ class FollowedWire:
                 self._open.append(place)
             if self._reader.pending:
                 yield
-        self.lost = struct.unpack("<Q", os.pread(self._file, 8, _UNRECORDED))[0]
+        if has_ended and self._reader.events:  # a record that a kill prevented holds up others
+            self._reader.finish()
+            yield
+        self.lost = self._number(self._file, _UNRECORDED)
+
+    @staticmethod
+    def _number(file: int, offset: int) -> int:
+        return int.from_bytes(os.pread(file, 8, offset), "little")
 
     def _begin(self) -> int | None:
         """Opens the file once its header is whole."""
@@ -109,7 +115,7 @@ class FollowedWire:
         if before != after:
             a, b = (np.frombuffer(one, np.uint8) for one in (before, after))
             after = after[: int((a != b).argmax())]
-        return self._reader.follow(after, place)
+        return self._reader.follow(after, place, self._number(file, _RUNTIME))
 
 
 class FollowedFrames:
@@ -137,8 +143,7 @@ class FollowedFrames:
     @property
     def lost(self) -> int:
         """Events that are known to be missing."""
-        found = (_LOST.match(note) for note in self._reader.notes)
-        return sum(int(one[1].replace(",", "")) for one in found if one)
+        return self._reader.missing
 
     def close(self) -> None:
         """Does nothing: no file is kept open."""

@@ -18,7 +18,6 @@ from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
-_WIRE_MAGIC = b"hfitwire"
 _TEXT_LINE = re.compile(rb"[ \t]*[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
 _HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
@@ -60,16 +59,8 @@ def _is_text(head: bytes) -> bool:
     return bool(_TEXT_HEADER.match(head) or _TEXT_LINE.match(_first_line(head)))
 
 
-def _is_rep(head: bytes) -> bool:
-    return bool(_REP_LINE.match(_first_line(head)))
-
-
-def _is_heaptrack(head: bytes) -> bool:
-    return bool(_HEAPTRACK_LINE.match(_first_line(head)))
-
-
-def _is_wire(head: bytes) -> bool:
-    return head.startswith(_WIRE_MAGIC)
+def _begins_with(line: re.Pattern[bytes]) -> Callable[[bytes], bool]:
+    return lambda head: bool(line.match(_first_line(head)))
 
 
 def _columns(head: bytes) -> set[bytes]:
@@ -124,7 +115,7 @@ FORMATS = (
     Format(
         "wire",
         "recording by heapfit record (recorder/WIRE.md)",
-        _is_wire,
+        lambda head: head.startswith(b"hfitwire"),
         _read_late(_engine.WireTrace),
     ),
     Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
@@ -133,11 +124,11 @@ FORMATS = (
     Format(
         "heaptrack",
         "file of heaptrack, raw or not",
-        _is_heaptrack,
+        _begins_with(_HEAPTRACK_LINE),
         _read_late(_engine.HeaptrackTrace),
     ),
     Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
-    Format("rep", "CS:APP malloc-lab .rep", _is_rep, _read_by(_engine.RepTrace)),
+    Format("rep", "CS:APP malloc-lab .rep", _begins_with(_REP_LINE), _read_by(_engine.RepTrace)),
     Format(
         "csv",
         "CSV with a header line naming op, object, size, ...",

@@ -25,8 +25,7 @@ from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan import LARGEST_REGION
-from heapfit.trace.chains import Chains
-from heapfit.trace.stored import Columns, TraceInfo
+from heapfit.trace.stored import TraceInfo
 
 _ALIGNMENT = 16  # of a tensor in TFLite Micro's arena
 # GreedyMemoryPlanner::PrintMemoryPlan, and what it printed before April 2021.
@@ -208,21 +207,20 @@ def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOpt
     return lambda stream, options: _ArenaSource(stream, options, read)
 
 
-class _ArenaSource:
-    """A network's tensors as a trace."""
+class _ArenaSource(ReaderSource):
+    """A network's tensors as a trace, in the order of operators."""
 
     def __init__(
         self, stream: ByteStream, options: ImportOptions, read: Callable[[bytes], Tensors]
     ) -> None:
-        self._stream = stream
+        super().__init__(_engine.LifetimeTrace(options.drop_unknown), self, options)
+        self._file = stream
         self._read = read
-        reader = _engine.LifetimeTrace(options.drop_unknown)
-        self._source = ReaderSource(reader, self, options)
 
     def chunks(self) -> Iterator[bytes]:
         """Yields the tensors as minimalloc's CSV."""
         with _refuse_damaged():
-            tensors = self._read(b"".join(self._stream.chunks()))
+            tensors = self._read(b"".join(self._file.chunks()))
         yield b"id,lower,upper,size\n"
         for number, one in enumerate(tensors):
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
@@ -233,22 +231,14 @@ class _ArenaSource:
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
 
-    def columns(self) -> Iterator[Columns]:
-        """The events in the order of operators."""
-        return self._source.columns()
-
     def info(self) -> TraceInfo:
         """The metadata of the trace, with a note of what an arena holds beside."""
-        info = self._source.info()
+        info = super().info()
         note = (
             f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and "
             "what a runtime allocates beside come on top."
         )
         return replace(info, notes=(*info.notes, note))
-
-    def chains(self) -> Chains:
-        """The callers of sites: a network has none."""
-        return self._source.chains()
 
 
 @contextmanager

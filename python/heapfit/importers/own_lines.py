@@ -121,11 +121,9 @@ def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
     most, least = max(served, key=len), max(freed, key=len)
     own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
     are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
-    return (
-        Guess(_show(most, least), own)
-        if are_paired and "{size}" not in (own.line, own.free)
-        else None
-    )
+    if not are_paired or "{size}" in (own.line, own.free):
+        return None
+    return Guess(_show(most, least), own)
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -156,10 +154,9 @@ def _addresses(group: list[_Line]) -> set[str]:
 
 
 def _are_frees(group: list[_Line], served: list[_Line]) -> bool:
+    own = _addresses(group)
     is_resize = _RESIZED.search(group[0].text)
-    return not is_resize and len(_addresses(group) & _addresses(served)) * 2 >= len(
-        _addresses(group)
-    )
+    return not is_resize and 2 * len(own & _addresses(served)) >= len(own)
 
 
 def _describe_allocation(line: _Line) -> str:

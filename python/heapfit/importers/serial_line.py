@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import termios
 import time
@@ -14,13 +15,8 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 
-RATES = tuple(
-    sorted(
-        int(name[1:])
-        for name in vars(termios)
-        if name[0] == "B" and name[1:].isdigit() and name != "B0"
-    )
-)  # bits a second that this system knows
+# Bits a second that this system knows.
+RATES = tuple(sorted(int(name[1:]) for name in vars(termios) if re.fullmatch(r"B[1-9]\d*", name)))
 _AT_ONCE = 1 << 16  # bytes
 _LOOKS_EACH = 0.25  # s, for the end of the time
 

@@ -35,15 +35,11 @@ class ImportOptions:
     """Choices for an import; each format uses those that apply to it."""
 
     drop_unknown: bool = False  # drop and count events of unknown objects instead of refusing
-    queue: str | None = (
-        None  # for packets: when a packet's buffer is released; None: STANDARD_QUEUE
-    )
+    queue: str | None = None  # when a packet's buffer is released; None: STANDARD_QUEUE
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
     whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
     own_lines: OwnLines | None = None  # of a log in a form of one's own
-    whole_only: bool = (
-        False  # refuse a file that is cut or damaged instead of keeping what is whole
-    )
+    whole_only: bool = False  # refuse a file that is cut or damaged, do not keep what is whole
 
 
 class Source(Protocol):

@@ -38,9 +38,7 @@ def describe_unseen(watch: Watch, live_peak: int) -> str | None:
 
     `live_peak`: bytes that were recorded as live at most.
     """
-    unseen = min(
-        watch.anonymous - live_peak, watch.mapped_bytes
-    )  # malloc's own headers are no news
+    unseen = min(watch.anonymous - live_peak, watch.mapped_bytes)  # without malloc's own headers
     name = _find_runtime(watch)
     is_small = unseen < _LEAST and not (name and unseen > live_peak)
     if is_small or (name == _PYTHON and "malloc" in os.environ.get("PYTHONMALLOC", "")):

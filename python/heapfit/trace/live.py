@@ -60,15 +60,16 @@ class LiveFigures:
 class LiveHeap:
     """A heap that does what a growing recording asks, in a region or as large as it gets."""
 
-    def __init__(self, plan: Plan, region: int | None = None, base: int = 16) -> None:
+    base = _engine.LARGEST_ALIGNMENT  # of the region: what will be requested is not known yet
+
+    def __init__(self, plan: Plan, region: int | None = None) -> None:
         self.plan = plan
-        self.base = base
         self.region = region
         self.recording: FollowedRecording | None = None  # none before it begins
         self._before = 0
         self._serves = True
         self._replay = _engine.Replay(
-            plan.engine(), region or _LARGEST_REGION, base_alignment=base, metered=False
+            plan.engine(), region or _LARGEST_REGION, base_alignment=self.base, metered=False
         )
 
     def look(self, recording: FollowedRecording) -> LiveFigures:

@@ -181,7 +181,7 @@ class Trace(Tabular):
     def _tables(self) -> Iterator[pa.Table]:
         schema = _schema(self.optional)
         for batch in self.batches(self.columns):
-            table = pa.Table.from_arrays([_array(batch[name]) for name in batch], schema=schema)
+            table = pa.Table.from_arrays([*map(arrow_array, batch.values())], schema=schema)
             yield name_values(table, batch["op"], batch["site"])
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
@@ -279,7 +279,7 @@ def write_trace(
         with _arrow_name(staging, "r+b") as name, _writer(name, optional) as writer:
             for columns in _check_batches(_row_groups(ahead, optional), check, given):
                 largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
-                arrays = [_array(values) for values in columns.values()]
+                arrays = [arrow_array(values) for values in columns.values()]
                 table = pa.Table.from_arrays(arrays, schema=_schema(optional))
                 writer.write_table(table, row_group_size=_ROW_GROUP)
             counted = replace(
@@ -440,7 +440,7 @@ def _schema(optional: Sequence[str] = ()) -> pa.Schema:
     )
 
 
-def _array(values: NDArray[Any]) -> pa.Array:
+def arrow_array(values: NDArray[Any]) -> pa.Array:
     """An Arrow array without a copy. (pa.array would import pandas, a third of a second.)"""
     buffer = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])

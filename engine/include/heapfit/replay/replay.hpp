@@ -123,6 +123,9 @@ class Replay {
     // refused. Empty unless they are kept.
     [[nodiscard]] const std::vector<Bytes> &offsets() const { return offsets_; }
 
+    // The events that were refused, in order, of a replay that keeps going.
+    [[nodiscard]] const std::vector<std::uint64_t> &refusals() const { return refusals_; }
+
   private:
     struct Block {
         std::uint32_t offset; // from the region's start, or `refused`
@@ -174,6 +177,7 @@ class Replay {
     std::vector<ReplaySample> series_;
     std::uint64_t blocks_walked_ = 0;
     std::vector<Bytes> offsets_;
+    std::vector<std::uint64_t> refusals_;
     NeededRoom needed_;
     std::vector<RoomRise> rises_;
 };

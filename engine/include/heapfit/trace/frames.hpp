@@ -44,6 +44,9 @@ class FrameTrace {
     // placed as the replay does. Lower 32 bits. Empty unless they are kept.
     [[nodiscard]] const std::vector<std::uint32_t> &addresses() const { return addresses_; }
 
+    // Events that are missing between those of the log, so far.
+    [[nodiscard]] std::uint64_t missing() const { return missing_; }
+
     // True if no event before or between those of the log is missing, and no block was live before.
     [[nodiscard]] bool is_whole() const;
 

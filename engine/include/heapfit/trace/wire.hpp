@@ -31,8 +31,9 @@ class WireTrace {
     void feed(std::string_view chunk);
 
     // Reads what is new in a chunk that a program still writes to, by its offset in the file, up to
-    // where `bytes` end; the header was fed before. True once nothing more will come there.
-    bool follow(std::string_view bytes, std::uint64_t place);
+    // where `bytes` end; the header was fed before, but for `runtime`, its field as it is since
+    // they were read. True once nothing more will come there.
+    bool follow(std::string_view bytes, std::uint64_t place, std::uint64_t runtime);
 
     // Refuses a file cut within its header, and one without an allocation.
     void finish();

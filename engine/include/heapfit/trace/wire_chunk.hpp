@@ -82,7 +82,8 @@ class WireChunk {
 // while it wrote) holds back those behind it until `most_held` are, or the recording ends.
 class WireOrder {
   public:
-    static constexpr std::size_t most_held = std::size_t{1} << 20;
+    // 1 GiB of them: some 4,000 threads that write by turns, each with a chunk of 16 KiB.
+    static constexpr std::size_t most_held = std::size_t{1} << 24;
 
     // True if it is this record's turn; else it is held back. Refuses an order that was there
     // before.

@@ -25,6 +25,7 @@ from heapfit.cli.arguments import (
     take_file,
     take_size,
 )
+from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
 
 
@@ -48,6 +49,13 @@ class System(StrEnum):
     TINYUSB = "tinyusb"
     MATTER = "matter"
     FREERTOS = "freertos"
+
+
+def _parse_system(word: str) -> System:
+    try:
+        return System(find_system(word))
+    except ValueError:
+        raise typer.BadParameter(f"'{word}' is not one of {', '.join(System)}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,14 @@ class SettingsCommand:
         "heapfit settings freertos run.heap --assume alignment=4",
     )
 
-    system: Annotated[System, typer.Argument(help=f"Whose settings: {', '.join(System)}.")]
+    system: Annotated[
+        System,
+        typer.Argument(
+            parser=_parse_system,
+            metavar="SYSTEM",
+            help=f"Whose settings: {', '.join(System)}; or the heap of one, as heap_4.",
+        ),
+    ]
     sources: Sources
     admission: Admission = 0.999
     assume: Annotated[

@@ -59,6 +59,15 @@ def name_system_heap(source: str) -> str | None:
     return next((heap for system, heap in _HEAP_OF_SYSTEM.items() if system in words), None)
 
 
+def find_system(word: str) -> str:
+    """The name of the system whose heap a word names; else the word itself.
+
+    >>> find_system("heap_4"), find_system("zephyr")
+    ('freertos', 'zephyr')
+    """
+    return next((name.lower() for name, heap in _HEAP_OF_SYSTEM.items() if heap == word), word)
+
+
 def find_common_heap(name: str, alignment: int) -> SystemHeap:
     """One of COMMON_HEAPS, under the title that readers know."""
     heap = find_heap(name, alignment)

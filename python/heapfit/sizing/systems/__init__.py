@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK, heap_4
+from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
@@ -88,11 +89,12 @@ def settings_for(
     import_options: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Settings:
-    """The system's settings for all of the recordings, or all of the captures.
+    """The settings of a system, or a system's heap, for all of the recordings or captures.
 
     Recordings with equal requests count as one, as in a fit.
     """
     check_admission(options.admission)
+    name = find_system(name)
     if name not in SYSTEMS:
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
     with scratch_folder() as folder:
