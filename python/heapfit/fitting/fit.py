@@ -39,12 +39,15 @@ _REPLACED = 0.25  # of the heaps that programs have, about
 _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
 
 
-def foretell(events: int, runs: int) -> dict[str, float]:
-    """The stages of a fit with about the seconds of each, measured on recordings of 5,000 to
-    2,000,000 events; the compilers, which work beside the last ones, take no more for more.
+def foretell(events: Sequence[int]) -> dict[str, float]:
+    """The stages of a fit with about the seconds of each, for so many events a recording.
+
+    Measured with 5,000 to 2,000,000 events; the compilers, which work beside the last stages, take
+    no more for more.
     """
-    size = events / 100_000
-    choice = foretell_choice(events) if runs == 1 else foretell_joint_choice(events, runs)
+    total, runs = sum(events), len(events)
+    size = total / 100_000
+    choice = foretell_choice(total) if runs == 1 else foretell_joint_choice(total, runs)
     return {
         "import": 0.01 + 0.05 * size,
         "read": 0.01 + 0.03 * size,
@@ -61,8 +64,8 @@ def foretell(events: int, runs: int) -> dict[str, float]:
 
 def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
     """The progress of a fit, foretold from the sizes of its files until these are read."""
-    sizes = [path.stat().st_size for path in sources if path.is_file()]
-    return WeightedProgress(progress, foretell(sum(sizes) // _BYTES_AN_EVENT, len(sources)))
+    sizes = [path.stat().st_size if path.is_file() else 0 for path in sources]
+    return WeightedProgress(progress, foretell([size // _BYTES_AN_EVENT for size in sizes]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +129,7 @@ def _select(sources: Sequence[Path], request: Request) -> tuple[Selection, Reque
     if incumbent is not None and options.objective != LARGEST:
         raise HeapfitError(f"--now {options.now}: needs --objective max")
     workload = read_workload(sources, request)
-    events = sum(one.trace.info.events for one in workload.recordings)
-    seconds = foretell(events, len(workload.recordings))
+    seconds = foretell([one.trace.info.events for one in workload.recordings])
     if incumbent is not None or find_own_heap(workload, options) is not None:
         seconds["code"] *= _REPLACED
     request.stages.foretell(seconds)
