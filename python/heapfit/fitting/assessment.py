@@ -11,15 +11,13 @@ from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.holdout import HoldoutResult, check_holdout
-from heapfit.fitting.longer_runs import find_margin_for, forecast_longer_runs
+from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
-from heapfit.fitting.selection import Selection, decide_again
-from heapfit.fitting.workload import Request
+from heapfit.fitting.selection import Selection
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress
+from heapfit.progress import Progress, WeightedProgress
 
 _FINER = 4  # bytes: the least alignment there is
 _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
@@ -39,43 +37,15 @@ class Assessment:
     work: Work  # that selection and assessment took
 
 
-def extend_to_horizon(selection: Selection, request: Request) -> tuple[Selection, Request]:
-    """Both with the margin for the horizon that is asked for, where that is known and more.
-
-    A margin that is given stands, and so does the fitted plan.
-    """
-    options = request.options
-    if options.horizon is None or options.margin is not None:
-        return selection, request
-    margin = find_margin_for(selection, _find_kinds(selection, request), options.horizon)
-    if margin is None:
-        return selection, request
-    options = replace(options, margin=margin)
-    return decide_again(selection, options), replace(request, options=options)
-
-
-def _find_kinds(selection: Selection, request: Request) -> FitKinds:
-    return find_kinds(
-        [(one.trace, one.read.profile) for one in selection.workload.recordings],
-        selection.choice.shown.trace,
-        selection.choice.answer.size,
-        request.options.programs,
-    )
-
-
-def assess(selection: Selection, request: Request) -> Assessment:
+def assess(selection: Selection, stages: WeightedProgress) -> Assessment:
     """Assesses a selection, which does not change."""
-    choice = selection.choice
-    recordings = selection.workload.recordings
-    kinds = _find_kinds(selection, request)
-    stages = request.stages
-    suggestions, suggested = suggest_next_recordings(
-        choice, request.options, stages.part("suggest")
-    )
+    choice, options = selection.choice, selection.options
+    suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
     referring = stages.part("reference", steps=_REFERENCES)
-    rows, referred = measure_reference_heaps(selection, request.options, referring)
+    rows, referred = measure_reference_heaps(selection, referring)
+    recordings = selection.workload.recordings
     holdout = check_holdout(choice, recordings, selection.searched, stages.part("hold"))
-    longer = forecast_longer_runs(selection, kinds, request.options.horizon)
+    kinds, longer = forecast_selection(selection)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + selection.baselines.events
     tested = None if selection.today is None else selection.today.changes

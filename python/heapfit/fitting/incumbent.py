@@ -54,22 +54,20 @@ class Baselines:
 
 
 def measure_baselines(
-    workload: Workload, searched: Sequence[LoadedTrace], request: Request, named: SystemHeap | None
+    own: SystemHeap | None, searched: Sequence[LoadedTrace], request: Request
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
     None where the objective leaves recordings out, or a user names the allocators to try.
     """
-    progress = request.stages.part("now")
-    if named is not None:
-        return Baselines((measure_incumbent(named, searched, progress),), True)
-    options = request.options
+    options, progress = request.options, request.stages.part("now")
+    if own is not None and options.now is not None:
+        return Baselines((measure_incumbent(own, searched, progress),), True)
     if options.objective != LARGEST or options.allocators:
         return Baselines()
-    heap = find_own_heap(workload, options)
-    own = None if heap is None else _try_needs(heap, searched, progress)
-    if own is not None and own.most is not None:
-        return Baselines((own,), True)
+    needs = None if own is None else _try_needs(own, searched, progress)
+    if needs is not None and needs.most is not None:
+        return Baselines((needs,), True)
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
     found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
     return Baselines(tuple(one for one in found if one is not None and one.most is not None))

@@ -74,7 +74,7 @@ class _Reference:
 
 
 def measure_reference_heaps(
-    selection: Selection, options: FitOptions, progress: Progress
+    selection: Selection, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
     """Measures the incumbent, the fitted heap, rungs worth having, heap_4, TLSF and counted pools.
 
@@ -95,7 +95,7 @@ def measure_reference_heaps(
         references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
     rows = list[ReferenceRow]()
     for reference in (*references, *others):
-        rows.append(_make_row(reference, choice, options))
+        rows.append(_make_row(reference, choice, selection.options))
         progress(f"count calls of {reference.title}", 1.0)
     rows = _list_worthy(rows)
     if excerpt is not None:
