@@ -87,14 +87,11 @@ def find_kinds(
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
     names = name_growing_sites(kind, read[grown][0].chains, programs)
-    return FitKinds(tuple(kinds), kind, _describe(kind, size, names), names)
-
-
-def _describe(kind: RecordingKind, size: HeapSize, names: Mapping[int, str]) -> tuple[str, ...]:
-    """Sentences on growth. The allocator's overhead is taken to grow with the live bytes."""
+    # the allocator's overhead is taken to grow with the live bytes
     live = size.region * size.u_max / max(size.r_safe, 1) - kind.profile.u_max
     filling = find_filling(kind, size.region, max(live, 0.0), kind.profile.u_max_event)
-    return describe_growth(kind, names), describe_filling(filling, kind.microseconds)
+    growth = describe_growth(kind, names), describe_filling(filling, kind.microseconds)
+    return FitKinds(tuple(kinds), kind, growth, names)
 
 
 def _expect(selection: Selection, kinds: FitKinds) -> Expectation:
