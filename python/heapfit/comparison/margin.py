@@ -10,7 +10,7 @@ the plan learned from them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
@@ -104,6 +104,14 @@ def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
         return MarginKind.PLACED
     is_by_address = info.address_order is not None and scalars_of(plan)[info.address_order] != 0
     return MarginKind.BY_ADDRESS if is_by_address else kind
+
+
+def adapt_basis(known: MarginBasis, plan: Plan, changes: float = 0.0) -> MarginBasis:
+    """What the margin of another heap for the same recordings rests on; it did not learn from them.
+
+    `changes`: percent that changed programs needed of it; 0: untried.
+    """
+    return replace(known, kind=margin_kind(plan, False), changes=changes)
 
 
 def margin_for(known: MarginBasis) -> float:

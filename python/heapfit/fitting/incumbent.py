@@ -21,7 +21,7 @@ from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.design.robust.objective import LARGEST
@@ -128,7 +128,7 @@ def size_incumbent(
     if needs.most is None:
         return None
     changes = None
-    known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+    known = adapt_basis(known, needs.heap.plan)
     if searched:
         programs = ChangedPrograms.from_recordings(searched, progress)
         changes = programs.test_system(needs.heap, needs.most, known)
@@ -218,7 +218,7 @@ class Judge:
             needed = self.choice.needs.get(row.name)
             if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
                 continue
-            known = basis_of(self.choice, row.known.kind, row.known.changes)
+            known = basis_of(self.choice, row)
             yield row, compute_size(needed, known, self.options).region
 
 
@@ -260,6 +260,6 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
-    known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
+    known = adapt_basis(choice.answer.known, today.heap.plan, needed)
     answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
     return replace(choice, answer=answer)
