@@ -17,7 +17,7 @@ from heapfit.comparison.incumbents.heaps import (
     find_heap,
     name_system_heap,
 )
-from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
+from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
@@ -91,12 +91,9 @@ def measure_incumbent(
     requests = [requests_of(loaded) for loaded in searched]
     bases = [loaded.largest_alignment for loaded in searched]
     try:
-        if has_permanent:
-            return measure_memory_needs(heap, requests, bases, progress)
-        grown, memories, events = measure_memories(heap, requests, bases, progress)
+        return measure_memory_needs(heap, requests, bases, progress, has_permanent=has_permanent)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
-    return Needs(grown, memories, None, events)
 
 
 def _try_needs(

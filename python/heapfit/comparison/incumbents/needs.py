@@ -58,12 +58,17 @@ def measure_memory_needs(
     recordings: Sequence[Requests],
     bases: Sequence[int],
     progress: Progress = ignore_progress,
+    *,
+    has_permanent: bool = True,
 ) -> Needs:
-    """Measures by replay what recordings need; `bases` are their largest alignments."""
+    """Measures by replay what recordings need; `bases` are their largest alignments.
+
+    What no run ever frees is sought if `has_permanent`.
+    """
     heap, memories, events = measure_memories(heap, recordings, bases, progress)
     known = [need for need in memories if need is not None]
     kept, more = None, 0
-    if len(known) == len(memories):
+    if has_permanent and len(known) == len(memories):
         kept, more = measure_permanent(heap, recordings, bases, known)
     refused = [note for one in recordings for note in describe_zero_requests(heap, one)]
     notes = dict.fromkeys([*describe_namesakes(heap), *refused])
