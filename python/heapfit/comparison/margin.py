@@ -10,6 +10,7 @@ the plan learned from them.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -190,9 +191,8 @@ def largest_r_safe(
     >>> largest_r_safe(92_104, known), heap_size(90_304, known)
     (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
     """
-    fits, exceeds = 0, region // UNIT + 1  # multiples: what fits with its margin, what does not
-    while exceeds - fits > 1:
-        middle = (fits + exceeds) // 2
-        is_in = heap_size(middle * UNIT, known, peak, margin).region <= region
-        fits, exceeds = (middle, exceeds) if is_in else (fits, middle)
-    return fits * UNIT
+    return UNIT * bisect_left(
+        range(1, region // UNIT + 1),
+        True,
+        key=lambda units: heap_size(units * UNIT, known, peak, margin).region > region,
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from heapfit import _engine
@@ -40,14 +41,8 @@ def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
 
     A size between two that were tried may differ, as larger regions fail now and then.
     """
-    low, high = 0, len(sizes)
-    while low < high:
-        middle = (low + high) // 2
-        if runs(sizes[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return sizes[low] if low < len(sizes) else None
+    place = bisect_left(sizes, True, key=runs)
+    return sizes[place] if place < len(sizes) else None
 
 
 def least_region(
