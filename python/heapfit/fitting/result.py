@@ -17,10 +17,9 @@ from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.assessment import Assessment
+from heapfit.fitting.assessment import Assessment, HoldoutResult
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
-from heapfit.fitting.holdout import HoldoutResult
 from heapfit.fitting.longer_runs import FitKinds
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceRow
