@@ -27,7 +27,7 @@ from heapfit.design.placement import learned, stacks, tailored_plans
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
-from heapfit.fitting import assessment, candidates, excerpt_search, incumbent
+from heapfit.fitting import assessment, excerpt_search, incumbent, result
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -503,12 +503,12 @@ def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
 
 
 def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "_require_whole", lambda _: None)
-    monkeypatch.setattr(candidates, "rank_by_memory", lambda _: "ranked")
-    monkeypatch.setattr(candidates, "front_of", lambda *given: given)
+    monkeypatch.setattr(result, "_require_whole", lambda _: None)
+    monkeypatch.setattr(result, "rank_by_memory", lambda _: "ranked")
+    monkeypatch.setattr(result, "front_of", lambda *given: given)
     fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
     loaded: Any = "loaded"
-    front: Any = candidates.front_of_fit(fitted, loaded)
+    front: Any = result.front_of_fit(fitted, loaded)
     assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
 
 

@@ -22,12 +22,11 @@ from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
-from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, Run
+from heapfit.fitting.result import Fit, Run, front_of_fit, save_plans
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder

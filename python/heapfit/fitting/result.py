@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.comparison.row import Row
+from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
-from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
+from heapfit.design.plan_files import save_candidates
+from heapfit.design.robust.design import RobustDesigns, save_robust_plans
 from heapfit.design.robust.objective import LARGEST
+from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.assessment import Assessment, HoldoutResult
 from heapfit.fitting.excerpt_search import ExcerptInfo
@@ -27,6 +32,8 @@ from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Place
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -190,3 +197,44 @@ def plan_to_write(selection: Selection) -> PlanFile:
         peak=fitted.peak,
         margin=size.margin,
     )
+
+
+def rank_by_memory(fitted: Fit) -> Comparison:
+    """The comparison on the shown recording, ranked by memory whatever was preferred."""
+    return replace(fitted.comparison, rows=rank_rows(fitted.comparison.rows))
+
+
+def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
+    """Writes every candidate as a plan file to an existing folder, least memory first.
+
+    HeapfitError if it was compared on an excerpt, whose regions are not those of the whole.
+    """
+    _require_whole(fitted)
+    trained_on = fitted.plan_file.trained_on
+    if fitted.designs is not None:
+        return save_robust_plans(fitted.designs, trained_on, folder)
+    return save_candidates(rank_by_memory(fitted), trained_on, folder)
+
+
+def front_of_fit(
+    fitted: Fit,
+    loaded: LoadedTrace,
+    by: Sequence[Measure] = ALL_MEASURES,
+    progress: Progress = ignore_progress,
+) -> Front:
+    """The front of what was compared on one recording; `loaded` is what was searched of it.
+
+    HeapfitError for several recordings, and as for plans.
+    """
+    _require_whole(fitted)
+    if fitted.designs is not None:
+        raise HeapfitError("a front is of one recording")
+    return front_of(rank_by_memory(fitted), loaded, by, fitted.options.sram, progress)
+
+
+def _require_whole(fitted: Fit) -> None:
+    if fitted.excerpt is not None:
+        raise HeapfitError(
+            f"{fitted.name}: was searched by an excerpt, whose regions are not the whole's "
+            "(set most_events above its events)"
+        )
