@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
+from heapfit.comparison.incumbents.catalogue import LWIP_LARGEST_SHORT, LWIP_LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.incumbents.requests import (
     Requests,
@@ -172,8 +172,8 @@ def _find_least(serves: Callable[[int], bool], most: int) -> int | None:
 def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
     """The heap with the headers that it has where it needs so much memory; None: any."""
     is_short = heap == lwip_mem(heap.plan.alignment)
-    if is_short and any(one is None or heap.set_to(one) > LARGEST_SHORT for one in memories):
-        return lwip_mem(heap.plan.alignment, LONG_HEADER)
+    if is_short and any(one is None or heap.set_to(one) > LWIP_LARGEST_SHORT for one in memories):
+        return lwip_mem(heap.plan.alignment, LWIP_LONG_HEADER)
     return heap
 
 

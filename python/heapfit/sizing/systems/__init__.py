@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK, heap_4
+from heapfit.comparison.incumbents.catalogue import HEAP_4_LINK, heap_4
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
