@@ -17,38 +17,6 @@ _PORT: Final = 8  # portBYTE_ALIGNMENT of most ports
 HEAP_4_LINK: Final = 8  # sizeof(BlockLink_t) with 32-bit pointers
 
 
-def _heap_1(_alignment: int) -> SystemHeap:
-    """heap_1.c: block behind block, without headers; nothing is ever freed."""
-    return SystemHeap(
-        name="heap_1",
-        title="FreeRTOS heap_1",
-        version="kernel 4269c69",
-        setting="configTOTAL_HEAP_SIZE",
-        plan=Plan("sized", {"alignment": _PORT}),
-        own=2 * _PORT,  # cut off to align; and the last byte is never given
-        aligns=False,
-        resizes=Resizes.MOVE,
-        frees=False,
-        tolerance=0.0,
-    )
-
-
-def _heap_2(_alignment: int) -> SystemHeap:
-    """heap_2.c: best fit in one list by size; free neighbours are never joined."""
-    scalars = {"coalesce": 0, "lists": 0, "header_size": 8, "least_split": 17}
-    return SystemHeap(
-        name="heap_2",
-        title="FreeRTOS heap_2",
-        version="kernel 4269c69",
-        setting="configTOTAL_HEAP_SIZE",
-        plan=Plan("sorted_fit", {"alignment": _PORT, **scalars}),
-        own=_PORT,  # cut off to align
-        aligns=False,
-        resizes=Resizes.MOVE,
-        tolerance=0.0,
-    )
-
-
 def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
     """heap_4.c: free chunks by address, the first that fits, a rest above two links split off."""
     scalars = {"list": 1, "header_size": max(4, link), "least_split": 2 * link + 1}
@@ -62,6 +30,30 @@ def heap_4(alignment: int = 8, link: int = HEAP_4_LINK) -> SystemHeap:
         aligns=False,
         resizes=Resizes.MOVE,
         tolerance=0.0,
+    )
+
+
+def _heap_1(_alignment: int) -> SystemHeap:
+    """heap_1.c: block behind block, without headers; nothing is ever freed."""
+    return replace(
+        heap_4(),
+        name="heap_1",
+        title="FreeRTOS heap_1",
+        plan=Plan("sized", {"alignment": _PORT}),
+        own=2 * _PORT,  # cut off to align; and the last byte is never given
+        frees=False,
+    )
+
+
+def _heap_2(_alignment: int) -> SystemHeap:
+    """heap_2.c: best fit in one list by size; free neighbours are never joined."""
+    scalars = {"coalesce": 0, "lists": 0, "header_size": 8, "least_split": 17}
+    return replace(
+        heap_4(),
+        name="heap_2",
+        title="FreeRTOS heap_2",
+        plan=Plan("sorted_fit", {"alignment": _PORT, **scalars}),
+        own=_PORT,  # cut off to align
     )
 
 
