@@ -138,19 +138,13 @@ def check_holdout(
     but in the incumbent heap by their excerpts.
     """
     progress(_REPLAY, 0.0)
-    seen = (
-        searched if choice.answer.kept is not None else [_take_whole_run(one) for one in recordings]
-    )
+    is_kept = choice.answer.kept is not None
+    seen = searched if is_kept else [one.loaded or one.trace for one in recordings]
     refused = 0
     for done, run in enumerate(seen, 1):
         refused += not _serves(choice, run, progress)
         progress(_REPLAY, done / len(seen))
     return HoldoutResult(len(recordings), refused, sum(_count_events(run) for run in seen))
-
-
-def _take_whole_run(recording: Recording) -> LoadedTrace | Trace:
-    """The whole of a recording: in memory, or in its file where it is too long."""
-    return recording.loaded or recording.trace
 
 
 def _count_events(run: LoadedTrace | Trace) -> int:
