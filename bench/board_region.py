@@ -21,7 +21,7 @@ from pathlib import Path
 from firmware import FIRMWARE, ICOUNT
 from page_tables import add_option, write_result
 
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.importers.target_log import Emulation, record_emulated, run_emulated
 from heapfit.progress import ignore_progress

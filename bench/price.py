@@ -42,7 +42,7 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan

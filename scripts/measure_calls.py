@@ -36,8 +36,7 @@ from harness.replay import count_replay, count_shipped
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, save_codes
+from heapfit.comparison.costs.code_table import MeasuredCode, code_label, read_codes, save_codes
 from heapfit.comparison.costs.instruction_model import OPERATIONS
 from heapfit.design.portfolio import SHARED_HEAPS, build_portfolio
 from heapfit.design.space import configurations

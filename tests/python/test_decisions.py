@@ -27,7 +27,7 @@ from heapfit.design.placement import learned, stacks, tailored_plans
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
-from heapfit.fitting import candidates, excerpt_search, holdout, incumbent
+from heapfit.fitting import assessment, excerpt_search, incumbent, result
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -406,12 +406,12 @@ def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name)
 
 
 def test_a_holdout_reports_its_progress_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holdout, "_serves", lambda _choice, run, _: run == "good")
-    monkeypatch.setattr(holdout, "_count_events", len)
+    monkeypatch.setattr(assessment, "_serves", lambda _choice, run, _: run == "good")
+    monkeypatch.setattr(assessment, "_count_events", len)
     choice: Any = SimpleNamespace(answer=SimpleNamespace(kept=True))
     done: list[float] = []
     runs: Any = ["good", "bad"]
-    found = holdout.check_holdout(choice, runs, runs, lambda _, share: done.append(share))
+    found = assessment.check_holdout(choice, runs, runs, lambda _, share: done.append(share))
     assert done == [0, 0.5, 1]
     assert (found.seen, found.seen_refused, found.events) == (2, 1, 7)
 
@@ -503,12 +503,12 @@ def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
 
 
 def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "_require_whole", lambda _: None)
-    monkeypatch.setattr(candidates, "rank_by_memory", lambda _: "ranked")
-    monkeypatch.setattr(candidates, "front_of", lambda *given: given)
+    monkeypatch.setattr(result, "_require_whole", lambda _: None)
+    monkeypatch.setattr(result, "rank_by_memory", lambda _: "ranked")
+    monkeypatch.setattr(result, "front_of", lambda *given: given)
     fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
     loaded: Any = "loaded"
-    front: Any = candidates.front_of_fit(fitted, loaded)
+    front: Any = result.front_of_fit(fitted, loaded)
     assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
 
 

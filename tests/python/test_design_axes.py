@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.costs.code_table import code_label, read_codes
 from heapfit.design.front.axes import AXES, design_axes
 from heapfit.plan.allocators import UNKNOWN
 from heapfit.plan.plan import Plan, Pool
@@ -94,7 +93,7 @@ def test_what_a_descriptor_leaves_out_is_unknown(monkeypatch):
     class Info:
         name, tunables, axes = "tailored", (Tunable,), (Axis,) * len(AXES)
 
-    for module in ("plan.allocators", "design.front.axes", "comparison.costs.code_label"):
+    for module in ("plan.allocators", "design.front.axes", "comparison.costs.code_table"):
         monkeypatch.setattr(f"heapfit.{module}.find_allocators", lambda _: [Info])
     known, younger = (Plan("tailored", {"layout": value}) for value in (1, 7))
     assert set(design_axes(known).values()) == {"known"}

@@ -13,7 +13,7 @@ from small_traces import heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import print_text
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError

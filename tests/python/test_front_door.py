@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.comparison.incumbents.needs import measure_memory_needs
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.fitting.fit import Resources, fit

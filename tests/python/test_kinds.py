@@ -15,8 +15,8 @@ from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison.margin import HeapSize
 from heapfit.design.effort import Effort
 from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.recording_kinds import find_kinds
 from heapfit.forecast.filling import describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.importers import ImportOptions, open_any

@@ -132,4 +132,4 @@ def test_a_fit_has_the_stages_that_are_foretold(tmp_path):
     source = table2(tmp_path / "small.heap", events=80)
     stages = watch_fit([source], ignore_progress)
     fit_in_memory([source], Request(Place(tmp_path, tmp_path), FitOptions(), stages=stages))
-    assert list(stages._parts) == list(foretell(80, 1))
+    assert list(stages._parts) == list(foretell([80]))

@@ -13,7 +13,6 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import ignore_progress
 from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
-from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import (
     extrapolate_count,
     interval,
@@ -23,6 +22,7 @@ from heapfit.sizing.run_out import (
     run_out,
 )
 from heapfit.sizing.separate_pools import size_separately
+from heapfit.sizing.systems.heap_settings import size_heap
 from heapfit.trace.loaded import load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 

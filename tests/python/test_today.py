@@ -19,7 +19,7 @@ from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.parts import content_of, print_text
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.incumbents.families.lwip import LONG_HEADER, lwip_mem
+from heapfit.comparison.incumbents.catalogue import LWIP_LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
@@ -193,7 +193,7 @@ def test_lwips_heap_has_long_headers_where_its_size_takes_them():
     small, large = replace(one, size=one.size + 60_000), replace(one, size=one.size + 70_000)
     assert measure_memories(lwip_mem(4), [small], [4])[0] == lwip_mem(4)
     heap, needs, _ = measure_memories(lwip_mem(4), [small, large], [4, 4])
-    assert heap == lwip_mem(4, LONG_HEADER)
+    assert heap == lwip_mem(4, LWIP_LONG_HEADER)
     for need, size in zip(needs, (60_000, 70_000), strict=True):
         assert size + 3 * 12 <= need < size + 3 * 12 + 8
 

@@ -43,7 +43,7 @@ def test_the_package_knows_no_allocator_by_name(root: Path) -> None:
     [
         ("design/front/axes.py", 'TABLE = {"tlsf": "first"}', 1),
         ("bounds/worst_cases.py", 'if plan.allocator in ("tlsf", "best_fit"): pass', 2),
-        ("comparison/costs/code_label.py", 'NAME = f"tlsf:probes={2}"', 1),
+        ("comparison/costs/code_table.py", 'NAME = f"tlsf:probes={2}"', 1),
         ("design/portfolio.py", 'SHARED = "tlsf"', 0),
         ("comparison/incumbents/heaps.py", 'RULE = "tlsf"', 0),
         ("comparison/verdict.py", 'RULE = "tlsf"', 1),

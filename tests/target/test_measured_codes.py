@@ -16,8 +16,7 @@ from harness.code_size import measure_shipped_size
 from harness.codes import plan_of_code
 from harness.image import plan_file_of
 from heapfit import _engine
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import read_codes
+from heapfit.comparison.costs.code_table import code_label, read_codes
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 

@@ -16,7 +16,7 @@ import pytest
 
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.failure_share import bound_failures, share_risk
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import build_portfolio

@@ -10,7 +10,8 @@ the plan learned from them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
@@ -106,6 +107,14 @@ def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
     return MarginKind.BY_ADDRESS if is_by_address else kind
 
 
+def adapt_basis(known: MarginBasis, plan: Plan, changes: float = 0.0) -> MarginBasis:
+    """What the margin of another heap for the same recordings rests on; it did not learn from them.
+
+    `changes`: percent that changed programs needed of it; 0: untried.
+    """
+    return replace(known, kind=margin_kind(plan, False), changes=changes)
+
+
 def margin_for(known: MarginBasis) -> float:
     """Percent that another run, or a changed program, may need beyond the growth of its load.
 
@@ -182,9 +191,8 @@ def largest_r_safe(
     >>> largest_r_safe(92_104, known), heap_size(90_304, known)
     (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
     """
-    fits, exceeds = 0, region // UNIT + 1  # multiples: what fits with its margin, what does not
-    while exceeds - fits > 1:
-        middle = (fits + exceeds) // 2
-        is_in = heap_size(middle * UNIT, known, peak, margin).region <= region
-        fits, exceeds = (middle, exceeds) if is_in else (fits, middle)
-    return fits * UNIT
+    return UNIT * bisect_left(
+        range(1, region // UNIT + 1),
+        True,
+        key=lambda units: heap_size(units * UNIT, known, peak, margin).region > region,
+    )

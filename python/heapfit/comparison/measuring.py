@@ -90,42 +90,42 @@ def _measure_plan(
     progress(step, 1.0)
     region = search.r_safe if search.r_safe is not None else search.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
-    return Row(
-        name=candidate.name,
-        reason=candidate.reason,
-        plan=candidate.plan,
-        alignment=plan.alignment,
+    return replace(
+        _make_row(candidate, ground),
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
-        u_max=ground.u_max,
-        trained_on_this_trace=candidate.trained_on_this_trace,
         replay=replay,
         events_left=search.events_left,
         placed=_lower_placement(candidate, events, trial, search, ground.packing),
         work=_work_of(search, replay, precision),
-        is_searched_further=candidate.is_searched_further,
     )
 
 
-def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
-    """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
-    plan = candidate.plan.engine()
-    tried = _engine.Trial(plan, events, ground.base_alignment).run(limit)
+def _make_row(candidate: Candidate, ground: Ground) -> Row:
+    """The row of a candidate before anything is known of its regions."""
     return Row(
         name=candidate.name,
         reason=candidate.reason,
         plan=candidate.plan,
-        alignment=plan.alignment,
+        alignment=candidate.plan.engine().alignment,
         r_min=None,
         r_safe=None,
         step=0,
         u_max=ground.u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None,
+        is_searched_further=candidate.is_searched_further,
+    )
+
+
+def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
+    """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
+    tried = _engine.Trial(candidate.plan.engine(), events, ground.base_alignment).run(limit)
+    return replace(
+        _make_row(candidate, ground),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
-        is_searched_further=candidate.is_searched_further,
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from heapfit import _engine
@@ -40,14 +41,8 @@ def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
 
     A size between two that were tried may differ, as larger regions fail now and then.
     """
-    low, high = 0, len(sizes)
-    while low < high:
-        middle = (low + high) // 2
-        if runs(sizes[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return sizes[low] if low < len(sizes) else None
+    place = bisect_left(sizes, True, key=runs)
+    return sizes[place] if place < len(sizes) else None
 
 
 def least_region(
@@ -75,24 +70,11 @@ def plain_replay(
     """
     base = trace.base_alignment_for(plan.alignment)
     replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
-    done = 0
-    for events in trace.event_batches(plan.sites):
-        with prefix_errors(trace.given):
-            goes_on = replay.feed(events)
-        done += len(events)
-        progress("replay", done / trace.info.events)
-        if not goes_on:
-            break
-    return replay
+    return _feed(replay, trace, plan, progress)
 
 
 def replay_trace(
-    trace: Trace,
-    plan: Plan,
-    region_size: int,
-    *,
-    keep_going: bool = False,
-    progress: Progress = ignore_progress,
+    trace: Trace, plan: Plan, region_size: int, *, keep_going: bool = False
 ) -> _engine.ReplayResult:
     """Replays every event of the trace in a heap of `region_size` bytes and meters it.
 
@@ -106,12 +88,17 @@ def replay_trace(
         expected_events=trace.info.events,
         keep_going=keep_going,
     )
+    return _feed(replay, trace, plan, ignore_progress).result()
+
+
+def _feed(replay: _engine.Replay, trace: Trace, plan: Plan, progress: Progress) -> _engine.Replay:
+    """Feeds a trace's events to a replay until it stops at a failed request."""
     done = 0
     for events in trace.event_batches(plan.sites):
         with prefix_errors(trace.given):
             goes_on = replay.feed(events)
-        if not goes_on:
-            break
         done += len(events)
         progress("replay", done / trace.info.events)
-    return replay.result()
+        if not goes_on:
+            break
+    return replay

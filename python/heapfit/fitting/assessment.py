@@ -3,27 +3,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.trial import plain_replay
 from heapfit.comparison.work import Work
 from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
-from heapfit.fitting.holdout import HoldoutResult, check_holdout
-from heapfit.fitting.longer_runs import find_margin_for, forecast_longer_runs
+from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.recording_kinds import FitKinds, find_kinds
 from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
-from heapfit.fitting.selection import Selection, decide_again
-from heapfit.fitting.workload import Request
+from heapfit.fitting.selection import Selection
+from heapfit.fitting.workload import Recording
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress
+from heapfit.progress import Progress, WeightedProgress, weigh_steps
+from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.stored import Trace
 
 _FINER = 4  # bytes: the least alignment there is
 _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
+_REPLAY = "replay recorded runs"
 _REFERENCES = 8  # steps, about: of heaps to measure and of costs
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutResult:
+    """The result of one replay of each recording in just the region that is to be set."""
+
+    seen: int  # recordings
+    seen_refused: int  # of these
+    events: int  # replayed for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +52,15 @@ class Assessment:
     work: Work  # that selection and assessment took
 
 
-def extend_to_horizon(selection: Selection, request: Request) -> tuple[Selection, Request]:
-    """Both with the margin for the horizon that is asked for, where that is known and more.
-
-    A margin that is given stands, and so does the fitted plan.
-    """
-    options = request.options
-    if options.horizon is None or options.margin is not None:
-        return selection, request
-    margin = find_margin_for(selection, _find_kinds(selection, request), options.horizon)
-    if margin is None:
-        return selection, request
-    options = replace(options, margin=margin)
-    return decide_again(selection, options), replace(request, options=options)
-
-
-def _find_kinds(selection: Selection, request: Request) -> FitKinds:
-    return find_kinds(
-        [(one.trace, one.read.profile) for one in selection.workload.recordings],
-        selection.choice.shown.trace,
-        selection.choice.answer.size,
-        request.options.programs,
-    )
-
-
-def assess(selection: Selection, request: Request) -> Assessment:
+def assess(selection: Selection, stages: WeightedProgress) -> Assessment:
     """Assesses a selection, which does not change."""
-    choice = selection.choice
-    recordings = selection.workload.recordings
-    kinds = _find_kinds(selection, request)
-    stages = request.stages
-    suggestions, suggested = suggest_next_recordings(
-        choice, request.options, stages.part("suggest")
-    )
+    choice, options = selection.choice, selection.options
+    suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
     referring = stages.part("reference", steps=_REFERENCES)
-    rows, referred = measure_reference_heaps(selection, request.options, referring)
+    rows, referred = measure_reference_heaps(selection, referring)
+    recordings = selection.workload.recordings
     holdout = check_holdout(choice, recordings, selection.searched, stages.part("hold"))
-    longer = forecast_longer_runs(selection, kinds, request.options.horizon)
+    kinds, longer = forecast_selection(selection)
     replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
     beside = referred + suggested + selection.baselines.events
     tested = None if selection.today is None else selection.today.changes
@@ -139,3 +124,43 @@ def _measure_finer_alignment(
     progress(step, 1.0)
     saved = 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
     return saved, tried.events + search.events
+
+
+def check_holdout(
+    choice: Choice,
+    recordings: Sequence[Recording],
+    searched: Sequence[LoadedTrace],
+    progress: Progress,
+) -> HoldoutResult:
+    """Replays each recording once in the answer's region; nothing is chosen by it.
+
+    `searched`: the recordings, or excerpts of long ones. Those are replayed whole from their files,
+    but in the incumbent heap by their excerpts.
+    """
+    progress(_REPLAY, 0.0)
+    is_kept = choice.answer.kept is not None
+    seen = searched if is_kept else [one.loaded or one.trace for one in recordings]
+    refused = 0
+    for done, run in enumerate(seen, 1):
+        refused += not _serves(choice, run, progress)
+        progress(_REPLAY, done / len(seen))
+    return HoldoutResult(len(recordings), refused, sum(_count_events(run) for run in seen))
+
+
+def _count_events(run: LoadedTrace | Trace) -> int:
+    return len(run.events) if isinstance(run, LoadedTrace) else run.info.events
+
+
+def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:
+    """True if the answer's region serves a recording."""
+    region, kept, plan = choice.answer.size.region, choice.answer.kept, choice.winner.plan
+    if not isinstance(run, LoadedTrace):
+        replaying = weigh_steps(progress, {"replay": 1.0})
+        return plain_replay(run, plan, region, replaying).result().refusals == 0
+    if kept is None:
+        trial = _engine.Trial(plan.engine(), run.events_for(plan), run.largest_alignment)
+    else:
+        served = adapt_requests(kept, requests_of(run)).engine()
+        region = kept.region(region)
+        trial = _engine.Trial(kept.plan.engine(), served, run.largest_alignment)
+    return _engine.ForkedTrial(trial).run(region).runs

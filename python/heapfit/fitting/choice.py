@@ -15,7 +15,7 @@ from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
-from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, adapt_basis, heap_size
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
@@ -242,9 +242,9 @@ def make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
     return Answer(compute_size(r_safe, known, options), known, options.peak)
 
 
-def basis_of(choice: Choice, kind: MarginKind, changes: float = 0.0) -> MarginBasis:
-    """What the margin of another heap for the choice's recordings rests on."""
-    return replace(choice.answer.known, kind=kind, changes=changes)
+def basis_of(choice: Choice, row: Row) -> MarginBasis:
+    """What the margin of a row's plan rests on for all of the choice's recordings."""
+    return replace(choice.answer.known, kind=row.known.kind, changes=row.known.changes)
 
 
 def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
@@ -261,7 +261,7 @@ def list_rival_offers(
     """
     offers = []
     for needs in systems:
-        basis = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+        basis = adapt_basis(known, needs.heap.plan)
         if needs.most is not None:
             costs = estimate_costs(needs.heap, shown, needs.most)
             figures = Measures(needs.most, None, None, costs.mean, costs.longest, costs.flash)

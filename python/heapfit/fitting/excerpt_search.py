@@ -135,7 +135,8 @@ def choose_by_excerpts(
     One of these at least is long.
     """
     options = request.options
-    whole = WeightedProgress(progress, _foretell(workload))
+    recorded = sum(one.trace.info.events for one in workload.recordings)
+    whole = WeightedProgress(progress, _foretell(recorded))
     events = options.most_events // _PART
     look, replay = whole.part("look"), whole.part("replay")
     views = [_RecordingView(recording, request) for recording in workload.recordings]
@@ -162,9 +163,9 @@ def choose_by_excerpts(
     return _make_result(views, served, _find_most(choice), is_raised=is_raised)
 
 
-def _foretell(workload: Workload) -> dict[str, float]:
+def _foretell(events: int) -> dict[str, float]:
     """About the seconds of each part, of which the search is that of an excerpt of each."""
-    millions = sum(one.trace.info.events for one in workload.recordings) / 1_000_000
+    millions = events / 1_000_000
     return {"look": 0.4 * millions, "search": 0.8 * millions, "replay": 0.3 * millions}
 
 

@@ -15,13 +15,14 @@ from typing import TypeAlias
 
 from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
-from heapfit.fitting.assessment import assess, extend_to_horizon
+from heapfit.fitting.assessment import assess
 from heapfit.fitting.choice import foretell_choice
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
 from heapfit.fitting.incumbent import find_own_heap
 from heapfit.fitting.joint_choice import foretell_joint_choice
+from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, make_result, plan_to_write, writes_code
+from heapfit.fitting.result import Fit, make_result, plan_to_write
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -39,12 +40,15 @@ _REPLACED = 0.25  # of the heaps that programs have, about
 _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
 
 
-def foretell(events: int, runs: int) -> dict[str, float]:
-    """The stages of a fit with about the seconds of each, measured on recordings of 5,000 to
-    2,000,000 events; the compilers, which work beside the last ones, take no more for more.
+def foretell(events: Sequence[int]) -> dict[str, float]:
+    """The stages of a fit with about the seconds of each, for so many events a recording.
+
+    Measured with 5,000 to 2,000,000 events; the compilers, which work beside the last stages, take
+    no more for more.
     """
-    size = events / 100_000
-    choice = foretell_choice(events) if runs == 1 else foretell_joint_choice(events, runs)
+    total, runs = sum(events), len(events)
+    size = total / 100_000
+    choice = foretell_choice(total) if runs == 1 else foretell_joint_choice(total, runs)
     return {
         "import": 0.01 + 0.05 * size,
         "read": 0.01 + 0.03 * size,
@@ -61,8 +65,8 @@ def foretell(events: int, runs: int) -> dict[str, float]:
 
 def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
     """The progress of a fit, foretold from the sizes of its files until these are read."""
-    sizes = [path.stat().st_size for path in sources if path.is_file()]
-    return WeightedProgress(progress, foretell(sum(sizes) // _BYTES_AN_EVENT, len(sources)))
+    sizes = [path.stat().st_size if path.is_file() else 0 for path in sources]
+    return WeightedProgress(progress, foretell([size // _BYTES_AN_EVENT for size in sizes]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +94,16 @@ def fit(
     """
     stages, write_page = watch_fit(sources, progress), resources.write_page
     with stage_results(folder) as staging:
-        place = Place(folder, staging)
+        place, has_page = Place(folder, staging), write_page is not None
         request = Request(place, options or FitOptions(), resources.sweep, stages)
-        selection, request = _select(sources, request)
-        has_page = write_page is not None
-        paths = place_parts(
-            staging, (), has_code=writes_code(selection.choice, request.options), has_page=has_page
-        )
+        selection = _select(sources, request)
+        paths = place_parts(staging, (), has_code=selection.writes_code, has_page=has_page)
         writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
         if paths.code is None:
             stages.foretell({"code": 0.0})
-        plan_file = plan_to_write(selection.choice, request.options)
+        plan_file = plan_to_write(selection)
         with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
-            fitted = make_result(assess(selection, request), request, has_page=has_page)
+            fitted = make_result(assess(selection, stages), place, has_page=has_page)
             if write_page is not None and paths.report is not None:
                 shown = selection.choice.shown
                 write_page(paths.report, fitted, shown, wait_for_code, writing)
@@ -115,23 +116,24 @@ def fit_in_memory(sources: Sequence[Path], request: Request, *, has_page: bool =
 
     Its paths are those that all will have in the place's folder.
     """
-    selection, request = _select(sources, request)
-    return make_result(assess(selection, request), request, has_page=has_page)
+    selection = _select(sources, request)
+    return make_result(assess(selection, request.stages), request.place, has_page=has_page)
 
 
-def _select(sources: Sequence[Path], request: Request) -> tuple[Selection, Request]:
-    """The selection, and the request with the margin that a horizon asks for."""
-    incumbent = request.incumbent()  # a heap that does not exist is rejected before any work
+def _select(sources: Sequence[Path], request: Request) -> Selection:
+    """The selection, with the margin that a horizon asks for."""
+    named = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
-    if incumbent is not None and options.objective != LARGEST:
+    if named is not None and options.objective != LARGEST:
         raise HeapfitError(f"--now {options.now}: needs --objective max")
     workload = read_workload(sources, request)
-    events = sum(one.trace.info.events for one in workload.recordings)
-    seconds = foretell(events, len(workload.recordings))
-    if incumbent is not None or find_own_heap(workload, options) is not None:
+    own = named or find_own_heap(workload, options)
+    seconds = foretell([one.trace.info.events for one in workload.recordings])
+    if own is not None:
         seconds["code"] *= _REPLACED
     request.stages.foretell(seconds)
-    return extend_to_horizon(select_plan(workload, request, incumbent), request)
+    selection = select_plan(workload, request, own)
+    return extend_to_horizon(selection)
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:

@@ -18,16 +18,15 @@ from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heaps import find_heap
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.margin import margin_kind
+from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
-from heapfit.fitting.candidates import front_of_fit, save_plans
 from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, Run
+from heapfit.fitting.result import Fit, Run, front_of_fit, save_plans
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
@@ -115,7 +114,7 @@ class FittedHeap(Tabular):
         needs = [memory for memory in memories if memory is not None]
         if len(needs) < len(memories):
             raise HeapfitError(f"{heap}: serves these recordings in no region")
-        known = replace(self.found.answer.known, kind=margin_kind(now.plan, False), changes=0.0)
+        known = adapt_basis(self.found.answer.known, now.plan)
         size = compute_size(max(needs), known, self.found.options)
         return now.set_to(size.region) - self.region
 

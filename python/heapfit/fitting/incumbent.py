@@ -17,11 +17,11 @@ from heapfit.comparison.incumbents.heaps import (
     find_heap,
     name_system_heap,
 )
-from heapfit.comparison.incumbents.needs import Needs, measure_memories, measure_memory_needs
+from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import HeapSize, MarginBasis, enough_recordings, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.design.robust.objective import LARGEST
@@ -54,22 +54,20 @@ class Baselines:
 
 
 def measure_baselines(
-    workload: Workload, searched: Sequence[LoadedTrace], request: Request, named: SystemHeap | None
+    own: SystemHeap | None, searched: Sequence[LoadedTrace], request: Request
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
     None where the objective leaves recordings out, or a user names the allocators to try.
     """
-    progress = request.stages.part("now")
-    if named is not None:
-        return Baselines((measure_incumbent(named, searched, progress),), True)
-    options = request.options
+    options, progress = request.options, request.stages.part("now")
+    if own is not None and options.now is not None:
+        return Baselines((measure_incumbent(own, searched, progress),), True)
     if options.objective != LARGEST or options.allocators:
         return Baselines()
-    heap = find_own_heap(workload, options)
-    own = None if heap is None else _try_needs(heap, searched, progress)
-    if own is not None and own.most is not None:
-        return Baselines((own,), True)
+    needs = None if own is None else _try_needs(own, searched, progress)
+    if needs is not None and needs.most is not None:
+        return Baselines((needs,), True)
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
     found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
     return Baselines(tuple(one for one in found if one is not None and one.most is not None))
@@ -93,12 +91,9 @@ def measure_incumbent(
     requests = [requests_of(loaded) for loaded in searched]
     bases = [loaded.largest_alignment for loaded in searched]
     try:
-        if has_permanent:
-            return measure_memory_needs(heap, requests, bases, progress)
-        grown, memories, events = measure_memories(heap, requests, bases, progress)
+        return measure_memory_needs(heap, requests, bases, progress, has_permanent=has_permanent)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
-    return Needs(grown, memories, None, events)
 
 
 def _try_needs(
@@ -130,7 +125,7 @@ def size_incumbent(
     if needs.most is None:
         return None
     changes = None
-    known = replace(known, kind=margin_kind(needs.heap.plan, False), changes=0.0)
+    known = adapt_basis(known, needs.heap.plan)
     if searched:
         programs = ChangedPrograms.from_recordings(searched, progress)
         changes = programs.test_system(needs.heap, needs.most, known)
@@ -220,7 +215,7 @@ class Judge:
             needed = self.choice.needs.get(row.name)
             if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
                 continue
-            known = basis_of(self.choice, row.known.kind, row.known.changes)
+            known = basis_of(self.choice, row)
             yield row, compute_size(needed, known, self.options).region
 
 
@@ -262,6 +257,6 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
     if size is None:
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
-    known = basis_of(choice, margin_kind(today.heap.plan, False), needed)
+    known = adapt_basis(choice.answer.known, today.heap.plan, needed)
     answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
     return replace(choice, answer=answer)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the heap that is set lasts: runs as long as the recording, 10 and 100 times as long.
+"""The kinds of the recordings, and how long the heap that is set lasts: runs as long, 10 and 100 x.
 
 A service is forecast from the windows of its recordings; a job, and whatever was recorded eight
 times, from the needs of its runs, which know the load's bounds better. Where neither can be, the
@@ -8,16 +8,25 @@ reason stands in their place. Regions are as the user sets them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
 from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
-from heapfit.fitting.recording_kinds import FitKinds
-from heapfit.fitting.selection import Selection
+from heapfit.fitting.selection import Selection, decide_again
 from heapfit.forecast.extent import ReplayedRun, make_run
+from heapfit.forecast.filling import (
+    describe_filling,
+    describe_growth,
+    find_filling,
+    name_growing_sites,
+)
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
     Expectation,
-    Horizon,
     LongerRuns,
     LongerRunTable,
     Refusal,
@@ -26,31 +35,70 @@ from heapfit.forecast.horizon import (
     expect_of_services,
     refuse_growth,
 )
-from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.profile import Profile
+from heapfit.trace.stored import Trace
 
 
-def forecast_longer_runs(
-    selection: Selection, kinds: FitKinds, horizon: Horizon | None
-) -> LongerRunTable:
-    """The forecast of the heap that is set, from the recordings and their kinds."""
-    choice, expected = selection.choice, _expect(selection, kinds)
-    events = 0 if expected.is_job else len(choice.shown.events)
-    return expected.tabulate(choice.answer.size.region, horizon, kinds.shown, events)
+@dataclass(frozen=True, slots=True)
+class FitKinds:
+    """The kind of each recording, and the one to be said first."""
+
+    each: tuple[RecordingKind, ...]
+    shown: RecordingKind  # one that grows; else that of the run that is shown
+    growth: tuple[str, ...]  # sentences; empty where nothing grows
+    names: Mapping[int, str]  # of the call sites that grow, where a program knows them
 
 
-def find_margin_for(selection: Selection, kinds: FitKinds, horizon: Horizon) -> float | None:
-    """The margin that a run of this length needs; None if it is not known, or is there already."""
-    longer, size = forecast_longer_runs(selection, kinds, horizon), selection.choice.answer.size
+def extend_to_horizon(selection: Selection) -> Selection:
+    """The selection with the margin for the horizon that is asked for, where that is more.
+
+    A margin that is given stands, and so does the fitted plan.
+    """
+    if selection.options.horizon is None or selection.options.margin is not None:
+        return selection
+    _, longer = forecast_selection(selection)
+    size = selection.choice.answer.size
     needed = longer.region_beyond(size.region)
-    return None if needed is None else size.margin_to(needed)
+    return selection if needed is None else decide_again(selection, size.margin_to(needed))
+
+
+def forecast_selection(selection: Selection) -> tuple[FitKinds, LongerRunTable]:
+    """The kinds of the recordings, and the forecast of the heap that is set from them."""
+    choice, options = selection.choice, selection.options
+    read = [(one.trace, one.read.profile) for one in selection.workload.recordings]
+    kinds = find_kinds(read, choice.shown.trace, choice.answer.size, options.programs)
+    expected = _expect(selection, kinds)
+    events = 0 if expected.is_job else len(choice.shown.events)
+    region = choice.answer.size.region
+    return kinds, expected.tabulate(region, options.horizon, kinds.shown, events)
+
+
+def find_kinds(
+    read: Sequence[tuple[Trace, Profile]], shown: Trace, size: HeapSize, programs: Sequence[Path]
+) -> FitKinds:
+    """The kinds of recordings, one read of each."""
+    kinds = [find_kind(trace, profile) for trace, profile in read]
+    grown = next((i for i, kind in enumerate(kinds) if kind.is_growing), None)
+    if grown is None:
+        paths = [trace.path for trace, _ in read]
+        place = paths.index(shown.path) if shown.path in paths else 0
+        return FitKinds(tuple(kinds), kinds[place], (), {})
+    kind = kinds[grown]
+    names = name_growing_sites(kind, read[grown][0].chains, programs)
+    # the allocator's overhead is taken to grow with the live bytes
+    live = size.region * size.u_max / max(size.r_safe, 1) - kind.profile.u_max
+    filling = find_filling(kind, size.region, max(live, 0.0), kind.profile.u_max_event)
+    growth = describe_growth(kind, names), describe_filling(filling, kind.microseconds)
+    return FitKinds(tuple(kinds), kind, growth, names)
 
 
 def _expect(selection: Selection, kinds: FitKinds) -> Expectation:
     shown = kinds.shown
     if shown.is_growing:
         return Expectation(refuse_growth(shown))
-    needs = [need for need in _list_needs(selection) if need is not None]
+    needs = [need for need in selection.needs if need is not None]
     if shown.kind is Kind.JOB or len(needs) >= FEWEST_RUNS:
         return Expectation(expect_further_runs(needs), is_job=True, basis=f"{len(needs)} runs")
     if selection.excerpt is not None:
@@ -58,16 +106,9 @@ def _expect(selection: Selection, kinds: FitKinds) -> Expectation:
     return _expect_of_services(selection, kinds)
 
 
-def _list_needs(selection: Selection) -> tuple[int | None, ...]:
-    """What each recording needs in the heap that is set."""
-    if selection.choice.answer.kept is not None and selection.today is not None:
-        return tuple(pair.now for pair in selection.today.pairs)
-    return tuple(selection.choice.r_safe)
-
-
 def _expect_of_services(selection: Selection, kinds: FitKinds) -> Expectation:
     choice, searched = selection.choice, selection.searched
-    needs = _list_needs(selection)
+    needs = selection.needs
 
     def expect(number: int) -> LongerRuns | Refusal:
         need = needs[number]

@@ -11,7 +11,7 @@ from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heaps import RUNGS, TLSF
 from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.comparison.margin import HeapSize, MarginBasis, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import is_near
 from heapfit.errors import HeapfitError
@@ -74,7 +74,7 @@ class _Reference:
 
 
 def measure_reference_heaps(
-    selection: Selection, options: FitOptions, progress: Progress
+    selection: Selection, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
     """Measures the incumbent, the fitted heap, rungs worth having, heap_4, TLSF and counted pools.
 
@@ -95,7 +95,7 @@ def measure_reference_heaps(
         references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
     rows = list[ReferenceRow]()
     for reference in (*references, *others):
-        rows.append(_make_row(reference, choice, options))
+        rows.append(_make_row(reference, choice, selection.options))
         progress(f"count calls of {reference.title}", 1.0)
     rows = _list_worthy(rows)
     if excerpt is not None:
@@ -164,14 +164,14 @@ def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    known = basis_of(choice, row.known.kind, row.known.changes)
-    return _Reference(title, choice.needs.get(row.name), known, row.heap or row.plan, standing)
+    heap = row.heap or row.plan
+    return _Reference(title, choice.needs.get(row.name), basis_of(choice, row), heap, standing)
 
 
 def _refer_to_system(
     choice: Choice, heap: SystemHeap, needed: int | None, standing: ReferenceKind
 ) -> _Reference:
-    known = basis_of(choice, margin_kind(heap.plan, False))
+    known = adapt_basis(choice.answer.known, heap.plan)
     return _Reference(heap.title, needed, known, heap, standing)
 
 
@@ -232,7 +232,7 @@ def _measure_allocator(
     """An allocator with R_safe for all recordings, None if one is not served; events."""
     alignment = choice.shown.alignment
     plan = Plan(allocator, {"alignment": alignment})
-    found = _Reference(title, None, basis_of(choice, margin_kind(plan, False)), plan)
+    found = _Reference(title, None, adapt_basis(choice.answer.known, plan), plan)
     try:
         engine_plan = plan.engine()
     except HeapfitError:

@@ -3,32 +3,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.comparison.row import Row
+from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
-from heapfit.design.robust.design import RobustDesigns
+from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
+from heapfit.design.plan_files import save_candidates
+from heapfit.design.robust.design import RobustDesigns, save_robust_plans
 from heapfit.design.robust.objective import LARGEST
+from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.assessment import Assessment
-from heapfit.fitting.choice import Choice
+from heapfit.fitting.assessment import Assessment, HoldoutResult
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
-from heapfit.fitting.holdout import HoldoutResult
+from heapfit.fitting.longer_runs import FitKinds
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.recording_kinds import FitKinds
 from heapfit.fitting.reference_heaps import ReferenceRow
 from heapfit.fitting.selection import Selection
-from heapfit.fitting.workload import Request
+from heapfit.fitting.workload import Place
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -107,12 +112,11 @@ class Fit:
         return self.comparison.not_applicable
 
 
-def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> Fit:
+def make_result(assessment: Assessment, place: Place, *, has_page: bool) -> Fit:
     """The result of a fit, with the paths that its parts will have."""
     selection = assessment.selection
     choice, workload, searched = selection.choice, selection.workload, selection.searched
-    place = request.place
-    has_code = writes_code(choice, request.options)
+    has_code = selection.writes_code
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     runs = _list_runs(selection)
@@ -127,12 +131,12 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
         comparison=choice.comparison,
         winner=choice.winner,
         answer=choice.answer,
-        plan_file=plan_to_write(choice, request.options),
+        plan_file=plan_to_write(selection),
         verdict=choice.verdict,
         suggestions=assessment.suggestions,
-        warnings=_list_warnings(selection, request.options),
+        warnings=_list_warnings(selection),
         paths=place_parts(place.folder, stored, has_code=has_code, has_page=has_page),
-        options=request.options,
+        options=selection.options,
         references=assessment.references,
         holdout=assessment.holdout,
         kinds=assessment.kinds,
@@ -148,9 +152,8 @@ def make_result(assessment: Assessment, request: Request, *, has_page: bool) -> 
 def _list_runs(selection: Selection) -> tuple[Run, ...]:
     """The recordings in the heap that is set; of one that is kept nothing is learned from them."""
     choice, recordings = selection.choice, selection.workload.recordings
-    needs, unseen = choice.r_safe, choice.unseen
-    if choice.answer.kept is not None and selection.today is not None:
-        needs = unseen = tuple(pair.now for pair in selection.today.pairs)
+    needs = selection.needs
+    unseen = choice.unseen if choice.answer.kept is None else needs
     is_shown = [one is choice.shown for one in selection.searched]
     columns = zip(recordings, choice.u_max, needs, unseen, is_shown, strict=True)
     is_one = len(recordings) == 1
@@ -160,9 +163,9 @@ def _list_runs(selection: Selection) -> tuple[Run, ...]:
     )
 
 
-def _list_warnings(selection: Selection, options: FitOptions) -> tuple[str, ...]:
+def _list_warnings(selection: Selection) -> tuple[str, ...]:
     choice = selection.choice
-    is_written = writes_code(choice, options)
+    is_written = selection.writes_code
     pools = pools_warning(choice.winner, choice.comparison) if is_written else None
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
     incumbent = selection.baselines.incumbent
@@ -175,15 +178,11 @@ def _list_warnings(selection: Selection, options: FitOptions) -> tuple[str, ...]
     return tuple(dict.fromkeys(warnings))
 
 
-def writes_code(choice: Choice, options: FitOptions) -> bool:
-    """True if the fitted heap is written, as C and as the plan."""
-    return choice.answer.kept is None or options.code
-
-
-def plan_to_write(choice: Choice, options: FitOptions) -> PlanFile:
+def plan_to_write(selection: Selection) -> PlanFile:
     """The fitted heap's plan, or that of the heap that is kept, in bytes of its setting."""
+    choice = selection.choice
     kept, fitted, size = choice.answer.kept, choice.plan_file, choice.answer.size
-    if kept is None or writes_code(choice, options):
+    if kept is None or selection.writes_code:
         return fitted
     plan = make_heap_plan(kept, kept.set_to(size.region))
     if kept.tolerance is None:  # an allocator of ours, which can be generated
@@ -198,3 +197,44 @@ def plan_to_write(choice: Choice, options: FitOptions) -> PlanFile:
         peak=fitted.peak,
         margin=size.margin,
     )
+
+
+def rank_by_memory(fitted: Fit) -> Comparison:
+    """The comparison on the shown recording, ranked by memory whatever was preferred."""
+    return replace(fitted.comparison, rows=rank_rows(fitted.comparison.rows))
+
+
+def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
+    """Writes every candidate as a plan file to an existing folder, least memory first.
+
+    HeapfitError if it was compared on an excerpt, whose regions are not those of the whole.
+    """
+    _require_whole(fitted)
+    trained_on = fitted.plan_file.trained_on
+    if fitted.designs is not None:
+        return save_robust_plans(fitted.designs, trained_on, folder)
+    return save_candidates(rank_by_memory(fitted), trained_on, folder)
+
+
+def front_of_fit(
+    fitted: Fit,
+    loaded: LoadedTrace,
+    by: Sequence[Measure] = ALL_MEASURES,
+    progress: Progress = ignore_progress,
+) -> Front:
+    """The front of what was compared on one recording; `loaded` is what was searched of it.
+
+    HeapfitError for several recordings, and as for plans.
+    """
+    _require_whole(fitted)
+    if fitted.designs is not None:
+        raise HeapfitError("a front is of one recording")
+    return front_of(rank_by_memory(fitted), loaded, by, fitted.options.sram, progress)
+
+
+def _require_whole(fitted: Fit) -> None:
+    if fitted.excerpt is not None:
+        raise HeapfitError(
+            f"{fitted.name}: was searched by an excerpt, whose regions are not the whole's "
+            "(set most_events above its events)"
+        )

@@ -35,6 +35,7 @@ class Selection:
     """The plan selected for a workload; later stages do not change it."""
 
     workload: Workload
+    options: FitOptions  # with the margin for the horizon that is asked for
     searched: tuple[LoadedTrace, ...]  # each recording, or its excerpt
     fitted: Choice  # the plan, whatever heap there is
     choice: Choice  # its answer is for the heap there is, where that is kept
@@ -43,12 +44,24 @@ class Selection:
     baselines: Baselines
     today: IncumbentVerdict | None  # one of them compared with the plan
 
+    @property
+    def needs(self) -> tuple[int | None, ...]:
+        """What each recording needs in the heap that is set."""
+        if self.choice.answer.kept is not None and self.today is not None:
+            return tuple(pair.now for pair in self.today.pairs)
+        return self.choice.r_safe
 
-def select_plan(workload: Workload, request: Request, named: SystemHeap | None) -> Selection:
+    @property
+    def writes_code(self) -> bool:
+        """True if the fitted heap is written, as C and as the plan."""
+        return self.choice.answer.kept is None or self.options.code
+
+
+def select_plan(workload: Workload, request: Request, own: SystemHeap | None) -> Selection:
     """Selects the plan that serves all recordings in the least memory, or a heap there is.
 
-    `named`: the incumbent that a user names. Of excerpts no heap but the program's own is kept,
-    since others would not be tried on the whole.
+    `own`: the program's heap, if it is known. Of excerpts no other heap is kept, since it would not
+    be tried on the whole.
     """
     systems: tuple[Needs, ...] = ()
 
@@ -60,32 +73,34 @@ def select_plan(workload: Workload, request: Request, named: SystemHeap | None) 
     if len(searched) < len(workload.recordings):
         excerpts = choose_by_excerpts(workload, request, search, choosing)
         searched = excerpts.searched
-    baselines = measure_baselines(workload, searched, request, named)
+    baselines = measure_baselines(own, searched, request)
     systems = baselines.needs
     choice = search(searched, choosing) if excerpts is None else excerpts.choice
     profile, info = choice.shown.profile, None
     if excerpts is not None:
         profile, info = excerpts.profile, excerpts.info
-    found = Selection(workload, searched, choice, choice, profile, info, baselines, None)
-    return _decide(found, request.options, request.stages.part("judge", steps=_TRIED))
+    found = Selection(
+        workload, request.options, searched, choice, choice, profile, info, baselines, None
+    )
+    return _decide(found, request.stages.part("judge", steps=_TRIED))
 
 
-def decide_again(selection: Selection, options: FitOptions) -> Selection:
-    """The selection as the margin of these options makes it; the fitted plan stays."""
-    fitted = selection.fitted
+def decide_again(selection: Selection, margin: float) -> Selection:
+    """The selection as another margin makes it, in percent; the fitted plan stays."""
+    options, fitted = replace(selection.options, margin=margin), selection.fitted
     answer = make_answer(fitted.answer.size.r_safe, fitted.answer.known, options)
     size = answer.size
     plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
     fitted = replace(fitted, answer=answer, plan_file=plan_file)
-    return _decide(replace(selection, fitted=fitted), options, ignore_progress)
+    return _decide(replace(selection, options=options, fitted=fitted), ignore_progress)
 
 
-def _decide(selection: Selection, options: FitOptions, progress: Progress) -> Selection:
+def _decide(selection: Selection, progress: Progress) -> Selection:
     """Between the fitted plan and the heap there is."""
     baselines, fitted, excerpt = selection.baselines, selection.fitted, selection.excerpt
     if not baselines.needs or not (excerpt is None or baselines.is_known):
         return replace(selection, choice=fitted)
-    recordings = selection.workload.recordings
+    options, recordings = selection.options, selection.workload.recordings
     judge = Judge(recordings, selection.searched, fitted, options, progress)
     today = compare_baselines(baselines, judge)
     choice = fitted if today is None else keep_incumbent(fitted, today, options)

@@ -114,9 +114,14 @@ class Workload:
 
 def read_workload(sources: Sequence[Path], request: Request) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
+    place, importing = request.place, request.stages.part("import")
     names = distinct_source_names(sources)
-    importing = request.stages.part("import")
-    traces = _open(list(zip(sources, names, strict=True)), request, importing)
+    named = list(zip(sources, names, strict=True))
+    traces = open_all(named, request.options.importing, place.staging, request.sweep, importing)
+    for source, trace in zip(sources, traces, strict=True):
+        if trace.path != source:
+            _require_place(source, place.final(trace).path)
+    traces = [leave_out_oversized(trace, place.staging) for trace in traces]
     reading = request.stages.part("read", steps=2 * len(sources))
     recordings = (
         Recording(name, source, trace, _read(trace, request, _name_steps(name, reading)))
@@ -127,16 +132,6 @@ def read_workload(sources: Sequence[Path], request: Request) -> Workload:
 
 def _name_steps(name: str, progress: Progress) -> Progress:
     return lambda step, done: progress(f"{step} of {name}", done)
-
-
-def _open(named: Sequence[tuple[Path, str]], request: Request, progress: Progress) -> list[Trace]:
-    """Every source as a trace, imported into the staging folder where it is none yet."""
-    place = request.place
-    traces = open_all(named, request.options.importing, place.staging, request.sweep, progress)
-    for (source, _), trace in zip(named, traces, strict=True):
-        if trace.path != source:
-            _require_place(source, place.final(trace).path)
-    return [leave_out_oversized(trace, place.staging) for trace in traces]
 
 
 def _require_place(source: Path, output: Path) -> None:

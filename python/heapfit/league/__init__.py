@@ -9,9 +9,8 @@ same bytes.
 """
 
 from heapfit.league.recordings import LeagueRecording, OpeningOptions, open_recordings
-from heapfit.league.rows import LeagueRow
+from heapfit.league.rows import LeagueRow, Standing, standings_of
 from heapfit.league.run import League, LeagueOptions, run_league
-from heapfit.league.standings import Standing, standings_of
 from heapfit.league.tables import save_league
 
 __all__ = [

@@ -230,7 +230,9 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
         heapfit_version=top.read_or_note("", top.text, "heapfit") if top.has("heapfit") else "",
         r_safe=whole("r_safe", 1, LARGEST_REGION),
         peak=whole("peak", 0, _LARGEST_COUNT),
-        margin=top.read_or_note(None, _read_margin, top) if top.has("margin") else None,
+        margin=top.read_or_note(None, top.number, "margin", 0, MOST_MARGIN)
+        if top.has("margin")
+        else None,
         heap=top.read_or_note("", top.text, "heap") if top.has("heap") else "",
         setting=top.read_or_note("", top.text, "setting") if top.has("setting") else "",
         memories=memories,
@@ -279,10 +281,6 @@ def _read_pointer_bits(top: Table) -> int:
     if bits not in (0, 32, 64):
         top.reject("pointer_bits", f"must be 32, 64 or 0 (unknown), not {bits}")
     return bits
-
-
-def _read_margin(top: Table) -> float | None:
-    return top.number("margin", 0, MOST_MARGIN)
 
 
 def _read_training_record(top: Table) -> TrainingRecord:

@@ -11,6 +11,7 @@ tlsf, best_fit    any size                             the region
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -152,13 +153,9 @@ def _servers(offered: float, blocking: float) -> int:
     low, high = 1, 2 + int(offered)
     while _engine.erlang_b(high, offered) > blocking:
         low, high = high, 2 * high
-    while low < high:
-        middle = (low + high) // 2
-        if _engine.erlang_b(middle, offered) <= blocking:
-            high = middle
-        else:
-            low = middle + 1
-    return high
+    return low + bisect_left(
+        range(low, high), True, key=lambda count: _engine.erlang_b(count, offered) <= blocking
+    )
 
 
 def _family_with_budgets(load: Load) -> Family | None:

@@ -17,6 +17,7 @@ docs/sizing.md has the definitions.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -143,14 +144,9 @@ def _least_seen(demand: Demand, refused: float) -> int:
     """The least count whose share of refusals is small enough, by bisection, as the share falls
     with the count.
     """
-    low, high = 0, demand.peak
-    while low < high:
-        middle = (low + high) // 2
-        if demand.share_above(middle) <= refused:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return bisect_left(
+        range(demand.peak), True, key=lambda count: demand.share_above(count) <= refused
+    )
 
 
 def extrapolate_count(demand: Demand, refused: float) -> int:

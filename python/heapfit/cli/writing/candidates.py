@@ -15,8 +15,7 @@ from heapfit.cli.printing.robust import robust_table
 from heapfit.comparison.costs.measures import Measure
 from heapfit.design.front.design_front import ALL_MEASURES, Configuration, Front, save_front
 from heapfit.design.plan_files import designs_of
-from heapfit.fitting.candidates import front_of_fit, rank_by_memory, save_plans
-from heapfit.fitting.result import Fit
+from heapfit.fitting.result import Fit, front_of_fit, rank_by_memory, save_plans
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.report.drawing.rendering import write_page

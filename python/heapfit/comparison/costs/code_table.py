@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of codes (code_label.py) on an emulated Cortex-M4, by scripts/measure_calls.py.
+"""Measurements of codes on an emulated Cortex-M4, by scripts/measure_calls.py.
 
-Both are of the folder that `fit` writes, at -Os, safety level 1 and with its counts.
+Both are of the folder that `fit` writes, at -Os, safety level 1 and with its counts. A build of
+core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose code,
+those that set an amount only change constants in it. Which is which, the descriptor says. Plans of
+one label are the same machine code, so that a measurement of one holds for all.
 
 codes.csv          a line a code: its linked bytes, how far its model of instructions is off
 instructions.csv   a line for each operation of a code: the model's coefficients
@@ -21,7 +24,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from heapfit import _engine
 from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost, ModelError
+from heapfit.plan.allocators import find_allocators
+from heapfit.plan.plan import Plan
 
 COMPILER: Final = "arm-none-eabi-gcc 12.2.1"  # of all tables
 _CODES: Final = "codes.csv"
@@ -44,6 +50,40 @@ class MeasuredCode:
 
     size: int | None  # bytes as linked; None: `generate` writes no code for such plans
     model: InstructionModel
+
+
+def code_label(plan: Plan) -> str:
+    """The plan's code in one line: what chooses an algorithm, where it is not the standard.
+
+    >>> from heapfit.plan.plan import Plan
+    >>> code_label(Plan("tlsf", {"alignment": 4, "probes": 8}))
+    'tlsf'
+    >>> code_label(Plan("tlsf", {"probes": 0}))
+    'tlsf:probes=0'
+    """
+    (info,) = find_allocators([plan.allocator])
+    parts = (_tunable_label(tunable, plan) for tunable in info.tunables if tunable.kind == "scalar")
+    chosen = ",".join(part for part in parts if part)
+    label = f"{plan.allocator}:{chosen}" if chosen else plan.allocator
+    label += "" if _finds_pools_at_once(plan) else " (pools searched)"
+    return label if plan.shared is None else f"{label} > {code_label(plan.shared)}"
+
+
+def _finds_pools_at_once(plan: Plan) -> bool:
+    """True if a table gives a request's pool; if it were too large, pools are searched instead."""
+    index = plan.engine().pool_index if plan.pools else None
+    return index is None or len(index.table) > 0
+
+
+def _tunable_label(tunable: _engine.Tunable, plan: Plan) -> str:
+    value = plan.scalars.get(tunable.name, tunable.standard)
+    if tunable.effect == "amount" or value == tunable.standard:
+        return ""
+    if tunable.effect == "choice":
+        return f"{tunable.name}={value}"
+    if (value > 0) == (tunable.standard > 0):
+        return ""
+    return f"{tunable.name}>0" if value > 0 else f"{tunable.name}=0"
 
 
 @cache

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.costs.chunk_walks import count_walks
-from heapfit.comparison.costs.code_label import code_label
-from heapfit.comparison.costs.code_table import MeasuredCode, read_codes, read_system_codes
+from heapfit.comparison.costs.code_table import (
+    MeasuredCode,
+    code_label,
+    read_codes,
+    read_system_codes,
+)
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
@@ -48,10 +52,10 @@ def estimate_costs(
     if code is None:
         return UNKNOWN
     has_checks = isinstance(heap, Plan) or heap.tolerance is None
-    flash = HeapCosts(flash=code.size, has_checks=has_checks)
-    modelled = None if memory is None else code.model.estimate(count_calls(heap, recording, memory))
+    counted = None if memory is None else count_calls(heap, recording, memory)
+    modelled = None if counted is None else code.model.estimate(counted)
     if modelled is None:
-        return flash
+        return HeapCosts(flash=code.size, has_checks=has_checks)
     off = code.model.mean_off, code.model.longest_off
     return HeapCosts(modelled.mean, modelled.longest, code.size, has_checks, *off)
 

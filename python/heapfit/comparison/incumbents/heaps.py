@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families import allocators, freertos, lwip, newlib, rtos
+from heapfit.comparison.incumbents.catalogue import FAMILIES, heap_5
 from heapfit.comparison.incumbents.system_heap import Maker, SystemHeap
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.allocators import (
@@ -30,9 +30,8 @@ TLSF: Final = "tlsf"
 # Our heaps that learn nothing from recordings, the quickest first.
 RUNGS: Final = ("address_first_fit", "good_fit", "tailored")
 
-_FAMILIES: Final = (freertos, lwip, newlib, rtos, allocators)
 SYSTEM_HEAPS: Final[Mapping[str, Maker]] = MappingProxyType(
-    {name: make for family in _FAMILIES for name, make in family.HEAPS.items()}
+    {name: make for family in FAMILIES for name, make in family.items()}
 )
 
 # The heap of a system by the system's name, which stands in the source of a recording.
@@ -158,7 +157,7 @@ def find_heap(text: str, alignment: int) -> SystemHeap:
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if name == "heap_5":
-        return freertos.heap_5(text, values)
+        return heap_5(text, values)
     if values:
         raise HeapfitError(f"{text}: only heap_5 takes sizes, of its regions")
     return SYSTEM_HEAPS[name](alignment)
@@ -173,7 +172,7 @@ def _suggest_heap(name: str) -> str:
     word = re.sub(r"\W|_", "", name.lower())
     system = next((one for one in _HEAP_OF_SYSTEM if re.sub(r"\W", "", one.lower()) == word), None)
     if system is not None:
-        heaps = next(one.HEAPS for one in _FAMILIES if _HEAP_OF_SYSTEM[system] in one.HEAPS)
+        heaps = next(one for one in FAMILIES if _HEAP_OF_SYSTEM[system] in one)
         return f"of {system}: {', '.join(heaps)}"
     if get_close_matches(name, list_heap_names(), 1):
         return did_you_mean(name, list_heap_names())

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families.lwip import LARGEST_SHORT, LONG_HEADER, lwip_mem
+from heapfit.comparison.incumbents.catalogue import LWIP_LARGEST_SHORT, LWIP_LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.heaps import describe_namesakes
-from heapfit.comparison.incumbents.regions import choose_region
 from heapfit.comparison.incumbents.requests import (
     Requests,
     adapt_requests,
@@ -22,6 +21,9 @@ from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
+
+_UNIT = _engine.REGION_UNIT
+_ABOVE = 16  # sizes above the least one that must serve, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,17 @@ def measure_memory_needs(
     recordings: Sequence[Requests],
     bases: Sequence[int],
     progress: Progress = ignore_progress,
+    *,
+    has_permanent: bool = True,
 ) -> Needs:
-    """Measures by replay what recordings need; `bases` are their largest alignments."""
+    """Measures by replay what recordings need; `bases` are their largest alignments.
+
+    What no run ever frees is sought if `has_permanent`.
+    """
     heap, memories, events = measure_memories(heap, recordings, bases, progress)
     known = [need for need in memories if need is not None]
     kept, more = None, 0
-    if len(known) == len(memories):
+    if has_permanent and len(known) == len(memories):
         kept, more = measure_permanent(heap, recordings, bases, known)
     refused = [note for one in recordings for note in describe_zero_requests(heap, one)]
     notes = dict.fromkeys([*describe_namesakes(heap), *refused])
@@ -87,7 +94,7 @@ def measure_memories(
     known = [need for need in needs if need is not None]
     if heap.typed and heap.grown < 0:
         most = max(known) if len(known) == len(needs) else None
-        grown, more = choose_region(heap, recordings, bases, most)
+        grown, more = _choose_region(heap, recordings, bases, most)
         events += more
     else:
         grown = grow_headers(heap, needs)
@@ -97,11 +104,76 @@ def measure_memories(
     return heap, needs, events + more
 
 
+def _choose_region(
+    heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needed: int | None
+) -> tuple[SystemHeap, int]:
+    """heap_5 with that region grown which has to grow least; then the events replayed.
+
+    typed    | region 1 | region 2 | region 3 |     serves not
+    tried    | region 1 + least | region 2 | region 3 |   | region 1 | region 2 + least | ...
+
+    `needed`: its memory where the last one grows; None: no such region is below 4 GiB.
+    """
+    total, events = sum(heap.typed), 0
+    if needed is None or needed <= total:
+        return heap, 0
+    least, chosen = needed - total, heap
+    for number in range(len(heap.typed) - 1):
+        served = _Served(heap, recordings, bases, number)
+        more = _find_least(served, least - _UNIT)
+        events += served.events
+        if more is not None:
+            least, chosen = more, served.grow(more)
+    return chosen, events
+
+
+class _Served:
+    """True for growths, in bytes, of one region with which all recordings are served."""
+
+    def __init__(
+        self, heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], number: int
+    ) -> None:
+        self._heap, self._number = heap, number
+        self._recordings = list(zip(recordings, bases, strict=True))
+        self.events = 0
+
+    def grow(self, more: int) -> SystemHeap:
+        """The heap with its region so many bytes larger."""
+        sizes = list(self._heap.typed[:-1])
+        sizes[self._number] += more
+        return replace(self._heap, regions=tuple(sizes), grown=self._number)
+
+    def __call__(self, more: int) -> bool:
+        heap = self.grow(more)
+        region = heap.region(sum(heap.typed) + more)
+        for requests, base in self._recordings:
+            events = adapt_requests(heap, requests).engine()
+            result = _engine.Trial(heap.plan.engine(), events, base).run(region)
+            self.events += result.events
+            if not result.runs:
+                return False
+        return True
+
+
+def _find_least(serves: Callable[[int], bool], most: int) -> int | None:
+    """The least multiple of 8, up to `most`, with which and above which tried ones serve."""
+    if most < _UNIT or not serves(most):
+        return None
+    low, high = 0, most // _UNIT
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if serves(middle * _UNIT) else (middle, high)
+    top = most // _UNIT
+    above = sorted({high + (top - high) * i // _ABOVE for i in range(_ABOVE)}, reverse=True)
+    failing = next((one for one in above if not serves(one * _UNIT)), None)
+    return (high if failing is None else failing + 1) * _UNIT
+
+
 def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
     """The heap with the headers that it has where it needs so much memory; None: any."""
     is_short = heap == lwip_mem(heap.plan.alignment)
-    if is_short and any(one is None or heap.set_to(one) > LARGEST_SHORT for one in memories):
-        return lwip_mem(heap.plan.alignment, LONG_HEADER)
+    if is_short and any(one is None or heap.set_to(one) > LWIP_LARGEST_SHORT for one in memories):
+        return lwip_mem(heap.plan.alignment, LWIP_LONG_HEADER)
     return heap
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK
+from heapfit.comparison.incumbents.catalogue import HEAP_4_LINK
 from heapfit.comparison.incumbents.system_heap import MARK, Resizes, SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation

@@ -13,7 +13,7 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
-from heapfit.comparison.costs.code_label import code_label
+from heapfit.comparison.costs.code_table import code_label
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, Measures, measures_of
 from heapfit.comparison.jobs import PreparedTrace, measure_rows, prepare_trace
 from heapfit.comparison.margin import HeapSize
@@ -42,7 +42,7 @@ class Configuration:
 
     row: Row
     axes: dict[str, str]  # axes.AXES
-    code: str  # code_label.py
+    code: str  # code_label (code_table.py)
     measures: Measures
     place: Rank
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.families.freertos import heap_4
+from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.comparison.incumbents.requests import (
     Requests,
     adapt_requests,

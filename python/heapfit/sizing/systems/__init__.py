@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from heapfit.comparison.incumbents.families.freertos import HEAP_4_LINK, heap_4
+from heapfit.comparison.incumbents.catalogue import HEAP_4_LINK, heap_4
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
@@ -17,31 +17,26 @@ from heapfit.importers import ImportOptions
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
-from heapfit.sizing.heap_region import size_heap
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
     Assumption,
     Form,
-    Setting,
     Settings,
     SettingsOptions,
     describe_sources,
     override_assumptions,
 )
 from heapfit.sizing.systems.buffer_chains import NETX, NIMBLE, OPENTHREAD
+from heapfit.sizing.systems.heap_settings import size_heap_setting, size_object_pools
 from heapfit.sizing.systems.lwip import LWIP
-from heapfit.sizing.systems.named import size_named_settings
 from heapfit.sizing.systems.system import (
     Captures,
     HeapSetting,
     ObjectPools,
-    SizedSettings,
     System,
-    Values,
 )
 from heapfit.sizing.systems.whole_buffers import MATTER, RIOT, TINYUSB, ZEPHYR_BLUETOOTH
 from heapfit.sizing.systems.zephyr import ZEPHYR
-from heapfit.trace.stored import Trace
 
 # portable/MemMang/heap_4.c
 _FREERTOS = System(
@@ -124,9 +119,9 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
     assumptions = override_assumptions(way.assumptions, options.assume, name)
     known = {one.name: one.value for one in assumptions}
     if isinstance(way, HeapSetting):
-        sized = _size_heap(way, workload, options, known, progress)
+        sized = size_heap_setting(way, workload, options, known, progress)
     elif isinstance(way, ObjectPools):
-        sized = _size_objects(way, traces, options, progress)
+        sized = size_object_pools(way, traces, options, progress)
     else:
         sized = way.size(Captures(traces, options, progress), known)
     return Settings(
@@ -139,41 +134,4 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
         assumptions=assumptions,
         remarks=(*workload.warnings(), *sized.remarks),
         source=describe_sources([(one.source, one.trace.info) for one in workload.recordings]),
-    )
-
-
-def _size_objects(
-    way: ObjectPools, traces: Sequence[Trace], options: SettingsOptions, progress: Progress
-) -> SizedSettings:
-    """The pools whose objects' sizes are given."""
-    if not options.named:
-        name = next(iter(way.standards))
-        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
-    pools = size_named_settings(traces, options, way.standards, progress)
-    memory = sum(size * setting.value for setting, size in pools)
-    return SizedSettings(tuple(setting for setting, _ in pools), memory)
-
-
-def _size_heap(
-    way: HeapSetting,
-    workload: Workload,
-    options: SettingsOptions,
-    known: Values,
-    progress: Progress,
-) -> SizedSettings:
-    """The heap's setting, behind those of the pools that have names."""
-    traces = [one.trace for one in workload.recordings]
-    pools = size_named_settings(traces, options, {}, progress)
-    heap, answer = size_heap(way.make(known), workload.loaded, options.named, progress)
-    size = answer.size
-    why = " ".join([*answer.sentences(), way.why])
-    unit = heap.plan.alignment
-    return SizedSettings(
-        (
-            *(way.beside_pools if pools else ()),
-            *(setting for setting, _ in pools),
-            Setting(way.name, heap.set_to(size.region), way.standard, None, why),
-        ),
-        size.region + sum(-(-size // unit) * unit * setting.value for setting, size in pools),
-        remarks=(f"without the margin: {heap.set_to(size.r_safe):,} bytes",),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.families.lwip import LEAST, SHORT_HEADER, lwip_mem
+from heapfit.comparison.incumbents.catalogue import LWIP_LEAST, LWIP_SHORT_HEADER, lwip_mem
 from heapfit.sizing.buffers import BufferPool, Layout
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
@@ -46,11 +46,11 @@ _OF_HEAP = (
     _ALIGNMENT,
     Assumption(
         "mem_header",
-        SHORT_HEADER,
+        LWIP_SHORT_HEADER,
         "SIZEOF_STRUCT_MEM in bytes; 12 above 64,000",
         "core/mem.c, 16-bit sizes (MEM_SIZE <= 64000)",
     ),
-    Assumption("mem_least", LEAST, "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
+    Assumption("mem_least", LWIP_LEAST, "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
 )
 _STANDARD_BUFFER = 592  # TCP_MSS 536 + 20 + 20 + 14, aligned to 4; opt.h, IPv4 only
 _LEAST_BUFFER = 128  # the headers and some payload; lwIP refuses 74 and less

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.families.rtos import sys_heap
+from heapfit.comparison.incumbents.catalogue import sys_heap
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
