@@ -131,23 +131,21 @@ static bool turn_frame(hfit_recorder *recorder, uint32_t tick) {
     return true;
 }
 
-#if HFIT_RECORD_CALL_SITES
 void hfit_record_site(hfit_recorder *recorder, const void *site) {
     recorder->site = (uint32_t)(uintptr_t)site;
 }
 
-/* The place that the next request comes from, which is no later one's. */
+/* The place that the next request comes from, which is no later one's; 0 where none is told. */
 static uint32_t take_site(hfit_recorder *recorder) {
+#if HFIT_RECORD_CALL_SITES
     const uint32_t site = recorder->site;
     recorder->site = 0;
     return site;
-}
 #else
-static uint32_t take_site(const hfit_recorder *recorder) {
     (void)recorder;
     return 0;
-}
 #endif
+}
 
 /* Where an event of at most `longest` bytes goes, the time before it, its place and its needs
  * written; NULL: nowhere. */

@@ -46,8 +46,8 @@
  * under the lock and may look at the address alone. A block of the same memory as the one before in
  * its frame takes no byte of the log, others take 3. */
 
-/* 1: each request is told with the place that asks, which takes 5 or 6 bytes of the log and 4 of
- * the recorder. The adapters tell their function's return address. */
+/* 1: each request is told with the place that asks, which takes 5 or 6 bytes of the log. The
+ * adapters tell their function's return address. */
 #ifndef HFIT_RECORD_CALL_SITES
 #define HFIT_RECORD_CALL_SITES 0
 #endif
@@ -66,6 +66,10 @@
 #define HFIT_RECORD_ZEPHYR (3 << 1)
 #define HFIT_RECORD_ESP_IDF (4 << 1)
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What does not change while a program runs; may lie in ROM. */
 typedef struct hfit_record_about {
     uint8_t *ring;         /* begins as zeros and must outlive the recorder */
@@ -77,8 +81,7 @@ typedef struct hfit_record_about {
     uint32_t flags;        /* HFIT_RECORD_ROUNDED, and one of the systems; 0 = neither */
 } hfit_record_about;
 
-/* A recorder: 32 bytes on a 32-bit target, 36 with call sites, the caller's. The fields are the
- * recorder's own. */
+/* A recorder: 36 bytes on a 32-bit target, the caller's. The fields are the recorder's own. */
 typedef struct hfit_recorder {
     const hfit_record_about *about;
     uint8_t *at;              /* where the next event goes */
@@ -89,9 +92,7 @@ typedef struct hfit_recorder {
     uint32_t tick;            /* likewise */
     uint8_t needs;            /* of the next request */
     uint8_t served;           /* of the block before in this frame */
-#if HFIT_RECORD_CALL_SITES
-    uint32_t site; /* of the next request */
-#endif
+    uint32_t site;            /* of the next request */
 } hfit_recorder;
 
 #define HFIT_RECORD_BODY_AT 9 /* bytes of a frame before its first event */
@@ -107,11 +108,10 @@ typedef struct hfit_recorder {
  * bits of docs/trace-schema.md, such as 2 for DMA. */
 void hfit_record_needs(hfit_recorder *recorder, uint8_t needs);
 
-#if HFIT_RECORD_CALL_SITES
 /* The place that the next request comes from, told as `needs` are: a return address, of which the
- * lower 32 bits count, or a number of your own; 0 = unknown. */
+ * lower 32 bits count, or a number of your own; 0 = unknown. Without effect unless record.c is
+ * built with HFIT_RECORD_CALL_SITES. */
 void hfit_record_site(hfit_recorder *recorder, const void *site);
-#endif
 
 /* After the heap answered a request for `size` bytes; a `block` of NULL tells that it refused. */
 void hfit_record_alloc(hfit_recorder *recorder, const void *block, size_t size);
@@ -146,5 +146,9 @@ bool hfit_record_drain(hfit_recorder *recorder, hfit_record_sink *sink, void *co
 /* Ends the frame that is being filled, so that the next drain takes it, too: when the program is
  * idle, about to end or to sleep. */
 void hfit_record_close_frame(hfit_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,13 +16,20 @@ from test_record import heapfit
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
-from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
+from heapfit.importers.site_names import own_places
+from heapfit.importers.source_lines import SourcePlace, _mapping_of, places_of, site_hash
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
 PT_LOAD, PF_X = 1, 1
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
 OFFSET, ADDRESS, FILE_SIZE = 8, 16, 32  # in a segment's header of 64 bits
 
 LIBRARY = """
@@ -225,3 +232,41 @@ def test_a_page_names_the_functions_of_a_recorded_program(program):
     assert "Call sites by function and line" in page.text
     map_of_blocks = next(text for _, text in page.scripts if "note, program.c:6" in text)
     assert '"sites"' in map_of_blocks
+
+
+CXX = """
+#include <memory>
+#include <vector>
+static std::vector<std::unique_ptr<int>> all;
+__attribute__((noinline)) static void remember(int value) {
+    all.push_back(std::make_unique<int>(value)); // line 6
+}
+int main() {
+    for (int i = 0; i < 1200; i++) {
+        remember(i);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("options", "is_hinted"), [([], True), (["--site-depth", "4"], False)])
+def test_a_program_of_cxx_is_named_by_its_own_functions(tmp_path, options, is_hinted):
+    (tmp_path / "program.cpp").write_text(CXX)
+    words = ["g++", "-g", "-O2", "program.cpp", "-o", "program"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    done = heapfit("record", "-o", "run.parquet", *options, "--", "./program", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = heapfit("sites", "run.parquet", "--program", "program", cwd=tmp_path)
+    assert ("heapfit record --site-depth 4 records who" in flat(done.stderr)) == is_hinted
+    assert ("program.cpp:6 < main" in flat(done.stdout)) != is_hinted
+    assert "std::" not in done.stdout
+
+
+def test_of_inlined_callers_the_innermost_of_the_program_is_named():
+    library = "std::vector<Session, std::allocator<Session> >::reserve(unsigned long)"
+    names = ["operator new(unsigned long)", library, "std::pair<int, int> make<int>(Table)", "main"]
+    chain = tuple(SourcePlace("program", one, name, None) for one, name in enumerate(names, 1))
+    assert own_places({1: chain}) == {1: chain[2]}
+    assert own_places({1: chain, 2: chain[1:]}) == {1: chain[2], 2: chain[2]}
+    assert own_places({1: chain[:2]}) == {1: chain[0]}

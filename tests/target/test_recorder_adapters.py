@@ -61,13 +61,16 @@ def libc_image(
     return Image(made, CORTEX_M3)
 
 
-def columns_of(trace: Trace) -> dict[str, np.ndarray]:
-    return next(trace.batches(("op", "object", "size", "alignment")))
+ASKED = ("op", "object", "size", "alignment")
+
+
+def columns_of(trace: Trace, names: tuple[str, ...] = ASKED) -> dict[str, np.ndarray]:
+    return next(trace.batches(names))
 
 
 def callers_of(trace: Trace, program: Path) -> set[tuple[str, int]]:
     """Each function that asks for memory, and how: the operation's number."""
-    columns = next(trace.batches(("op", "site")))
+    columns = columns_of(trace, ("op", "site"))
     places = places_of(program, set(columns["site"].tolist()))
     asked = zip(columns["op"].tolist(), columns["site"].tolist(), strict=True)
     known = {site: str(place.function) for site, place in places.items()}
@@ -124,6 +127,56 @@ def test_an_adapter_fits_its_platforms_declarations(
     code = [here / f"recorder/target/{name}.c" for name in (f"adapters/{adapter}", "record")]
     includes = (f"-I{folder}" for folder in folders)
     run([compiler, *FLAGS, *includes, *options, *config, "-c", *code], tmp_path)
+
+
+CXX = """
+#include "adapters/one_heap.h"
+#include "sinks/sinks.h"
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+void *operator new(std::size_t size) {
+    hfit_record_site(&hfit_one_heap, __builtin_return_address(0));
+    void *block = std::malloc(size);
+    hfit_record_alloc(&hfit_one_heap, block, size);
+    return block;
+}
+static int *volatile kept;
+__attribute__((noinline)) static void keep() { kept = new int(5); }
+int main() {
+    hfit_character_sink out = {putchar};
+    keep();
+    hfit_record_close_frame(&hfit_one_heap);
+    return hfit_record_drain(&hfit_one_heap, hfit_record_to_characters, &out) ? 0 : 1;
+}
+"""
+
+
+def test_operator_new_of_a_cxx_program_tells_its_caller(tmp_path: Path) -> None:
+    (tmp_path / "main.cpp").write_text(CXX)
+    recorder = sources.root() / "recorder/target"
+    code = ("record", "adapters/one_heap", "sinks/characters")
+    options = ("-g", "-Wall", "-Wextra", "-Werror", "-DHFIT_RECORD_CALL_SITES=1", f"-I{recorder}")
+    run(["cc", *options, "-c", *(recorder / f"{one}.c" for one in code)], tmp_path)
+    made = [tmp_path / f"{Path(one).name}.o" for one in code]
+    run(["c++", *options, "-static", "-no-pie", "main.cpp", *made, "-o", "program"], tmp_path)
+    log = subprocess.run(["./program"], cwd=tmp_path, capture_output=True, check=True).stdout
+    (tmp_path / "heapfit.frames").write_bytes(log)
+    told = import_file(tmp_path / "heapfit.frames", tmp_path / "told.parquet")
+    assert callers_of(told, tmp_path / "program") == {("keep()", Op.ALLOC)}
+
+
+def test_an_image_that_was_not_recorded_names_nothing(tmp_path: Path) -> None:
+    """Its addresses lie in its code, but behind no call."""
+    recorded, other = tmp_path / "recorded", tmp_path / "other"
+    recorded.mkdir()
+    other.mkdir()
+    image = libc_image(recorded, *LIBRARIES["picolibc"])
+    emulate(image)
+    told = import_file(recorded / "heapfit.frames", tmp_path / "told.parquet")
+    sites = set(columns_of(told, ("site",))["site"].tolist()) - {0}
+    assert len(places_of(image.path, sites)) == len(sites) > 3
+    assert not places_of(libc_image(other, *LIBRARIES["newlib"], program="leak").path, sites)
 
 
 def test_esp_idfs_heaps_tell_who_asks(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.trace.views import Holder, find_holders, view_blocks
 
+_WRAPPED = 0.8  # of all requests
+_WRAPPED_LEAST = 1000  # requests
 _NAMES_NONE = "names none of these call sites (is it the recorded program, with its symbols?)"
 
 
@@ -50,13 +52,25 @@ def run(command: SitesCommand) -> None:
                 print_export(holdings, command.export)
                 return
             callers = _Callers(known_chains(loaded, programs))
+            sites = call_sites(loaded)
             if command.view is not None:
                 parts = _view_parts(holdings, callers)
             else:
-                parts = _parts(call_sites(loaded), callers, _with_tags(plan, trace))
+                parts = _parts(sites, callers, _with_tags(plan, trace))
+            parts = chain(parts, _wrapper_parts(sites, trace))
             if programs and not callers.are_known:
                 parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
         print_result(chain(parts, note_parts(trace.info)), command.as_json)
+
+
+def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> Iterator[Part]:
+    """What to do where most is requested through one function, such as C++'s operator new."""
+    counts = [one.requests for one in sites]
+    if not trace.chains and sum(counts) >= _WRAPPED_LEAST and max(counts) >= _WRAPPED * sum(counts):
+        at_home = "heapfit record --site-depth 4 records who calls it"
+        on_target = "it can tell its own caller (docs/on-target.md, Call sites)"
+        told = on_target if trace.info.is_from_target else at_home
+        yield Note(f"Most requests come from one place. If that is a wrapper, {told}.")
 
 
 def _with_tags(plan: Plan | None, trace: Trace) -> Plan | None:

@@ -2,11 +2,12 @@
 """The call sites of a recording by function and line, from the programs that made it.
 
 A wrapper that all call would name every site alike. So a site has the innermost of its callers,
-inlined or not, up to which no other site has the same.
+inlined or not, up to which no other site has the same, and which is not of C++'s library.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_of
 from heapfit.trace.loaded import LoadedTrace
+
+_LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
 
 PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
 
@@ -37,7 +40,7 @@ def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Sour
 
 
 def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
-    """Of each site's callers the innermost up to which no other site has the same."""
+    """Of each site's callers the innermost, of the program, up to which no other has the same."""
     texts = {
         site: tuple("" if one is None else one.description for one in chain)
         for site, chain in chains.items()
@@ -46,10 +49,19 @@ def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
     places = {}
     for site, chain in chains.items():
         own = [place for end, place in enumerate(chain, 1) if counts[texts[site][:end]] == 1]
-        place = next(filter(None, [*own[:1], *reversed(chain)]), None)
+        outside = [place for place in own if place is not None and not _is_of_library(place)]
+        place = next(filter(None, [*outside[:1], *own[:1], *reversed(chain)]), None)
         if place is not None:
             places[site] = place
     return places
+
+
+def _is_of_library(place: SourcePlace) -> bool:
+    """True of C++'s standard library and of operator new."""
+    name = place.function or ""
+    while (outer := re.sub(r"<[^<>]*>", "", name)) != name:  # a template may be of its types
+        name = outer
+    return bool(_LIBRARY.search(name.partition("(")[0]))
 
 
 def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:

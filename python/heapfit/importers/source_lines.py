@@ -59,7 +59,8 @@ class _Mapping:
     extent: int  # bytes to the last one's end
     code: tuple[tuple[int, int], ...]  # address and bytes of what can be executed
     is_fixed: bool  # the code runs where the file says: firmware
-    granule: int  # bytes; addresses of code are multiples
+    machine: str  # as ELF names it
+    content: tuple[bytes, ...]  # of the code, where it is fixed
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
 
@@ -125,8 +126,11 @@ def _read_mapping(elf: ELFFile) -> _Mapping:
     end = max(one.p_vaddr + one.p_memsz for one in loaded)
     code = tuple((one.p_vaddr, one.p_filesz) for one in executable)
     is_fixed = elf["e_type"] == "ET_EXEC" and not any(elf.iter_segments("PT_INTERP"))
-    granule = 2 if elf["e_machine"] == "EM_ARM" else 1  # bit 0 of its addresses is Thumb's
-    return _Mapping(start, end - start, code, is_fixed, granule, tuple(_functions(elf)))
+    segments = elf.iter_segments("PT_LOAD") if is_fixed else ()
+    content = tuple(one.data() for one in segments if one["p_flags"] & _EXECUTABLE)
+    return _Mapping(
+        start, end - start, code, is_fixed, elf["e_machine"], content, tuple(_functions(elf))
+    )
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
@@ -152,14 +156,35 @@ def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
 
 
 def _fixed_addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
-    """The address of each site that is the lower half of one in the code."""
+    """The address of each site that is the lower half of one in the code.
+
+    None of an image in which one does not follow a call: it is not the one that was recorded.
+    """
     addresses: dict[int, int] = {}
-    for start, size in mapping.code:
+    for (start, size), content in zip(mapping.code, mapping.content, strict=True):
         for site in sites:
-            offset = (site // mapping.granule * mapping.granule - start) % 2**32
-            if offset <= size:
-                addresses[site] = start + offset
+            is_thumb = mapping.machine == "EM_ARM" and site % 2 == 1
+            offset = (site - is_thumb - start) % 2**32
+            if site == 0 or offset > size:
+                continue
+            if not _is_call(mapping.machine, is_thumb, content[max(offset - 4, 0) : offset]):
+                return {}
+            addresses[site] = start + offset
     return addresses
+
+
+def _is_call(machine: str, is_thumb: bool, code: bytes) -> bool:
+    """True if these bytes end with a call; True of a machine that is not known here."""
+    word = int.from_bytes(code.rjust(4, b"\0"), "little")
+    last = word >> 16
+    if is_thumb:
+        return word & 0xC000F800 == 0xC000F000 or last & 0xFF87 == 0x4780  # bl, blx
+    if machine == "EM_ARM":
+        return word & 0x0F000000 == 0x0B000000 or word & 0x0FFFFFF0 == 0x012FFF30
+    if machine == "EM_RISCV":
+        is_short = last & 0xE003 == 0x2001 or last & 0xF07F == 0x9002  # c.jal, c.jalr
+        return is_short or word & 0xFFF == 0xEF or word & 0x7FFF == 0xE7  # jal, jalr
+    return True
 
 
 def _pieces(code: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -37,7 +37,11 @@
 #endif
 #endif
 
+#ifdef __cplusplus
+extern "C" hfit_recorder hfit_one_heap;
+#else
 extern hfit_recorder hfit_one_heap;
+#endif
 
 /* In a function that stands before one of the heap's: where the request comes from that it records
  * next, unless a function above has told it. Under the lock that its record is made under. */

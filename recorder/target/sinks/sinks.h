@@ -12,6 +12,10 @@
 
 #include "record.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* semihosting.c: a file heapfit.frames where the debugger or the emulator runs. Begins as {0}. The
  * processor stands still meanwhile, and without a debugger it faults. */
 typedef struct hfit_semihosting_sink {
@@ -64,5 +68,9 @@ bool hfit_record_to_esp_idf_console(void *unused, const void *bytes, size_t size
 void hfit_record_start_task(hfit_recorder *recorder, hfit_record_sink *sink, void *context);
 
 /* zephyr_thread.c: a thread of Zephyr's that starts by itself, and needs no call. */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -74,7 +74,7 @@ class RecordCommand:
         int,
         make_option(
             "--site-depth",
-            "Callers to record of each request (Linux programs), for fit --call-sites.",
+            "Callers to record of each request (Linux programs); 4 pass a wrapper.",
             metavar="1|4",
         ),
     ] = 1

@@ -149,7 +149,7 @@ def _choose_setting(answer: Answer) -> str:
     if answer.kept is not None:
         setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
         unset = answer.size.region - region
-        beside = f"; the heap takes {unset:,} B beside it" if unset else ""
+        beside = f"; the heap takes {unset:,} B beside it" if unset > 0 else ""
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}{beside}."
         if answer.kept.typed:
             regions = answer.kept.describe_regions(answer.size.region)
