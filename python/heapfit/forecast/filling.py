@@ -12,6 +12,7 @@ from pathlib import Path
 
 from heapfit.forecast.growth import Family, GrowingPart, own_frames
 from heapfit.forecast.kind import RecordingKind
+from heapfit.importers.site_names import is_of_library
 from heapfit.importers.source_lines import SourcePlace, frames_of
 from heapfit.trace.chains import Chains
 
@@ -67,12 +68,18 @@ def name_growing_sites(
     known: dict[int, tuple[SourcePlace, ...]] = {}
     for program in programs:
         known = {**frames_of(program, wanted), **known}
-    texts = {site: tuple(place.description for place in places) for site, places in known.items()}
+    texts = {caller: _describe_callers(places) for caller, places in known.items()}
     frames = {
         site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))
         for site, chain in callers.items()
     }
     return own_frames(growing, frames)
+
+
+def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
+    """An address's place and those that it is inlined into; of C++'s library only if all are."""
+    own = [place for place in places if not is_of_library(place)]
+    return tuple(place.description for place in own or places)
 
 
 def describe_filling(filling: Filling, microseconds: float) -> str:

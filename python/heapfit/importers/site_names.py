@@ -49,14 +49,14 @@ def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
     places = {}
     for site, chain in chains.items():
         own = [place for end, place in enumerate(chain, 1) if counts[texts[site][:end]] == 1]
-        outside = [place for place in own if place is not None and not _is_of_library(place)]
+        outside = [place for place in own if place is not None and not is_of_library(place)]
         place = next(filter(None, [*outside[:1], *own[:1], *reversed(chain)]), None)
         if place is not None:
             places[site] = place
     return places
 
 
-def _is_of_library(place: SourcePlace) -> bool:
+def is_of_library(place: SourcePlace) -> bool:
     """True of C++'s standard library and of operator new."""
     name = place.function or ""
     while (outer := re.sub(r"<[^<>]*>", "", name)) != name:  # a template may be of its types
