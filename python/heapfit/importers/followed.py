@@ -101,13 +101,13 @@ class FollowedWire:
     def _begin(self) -> int | None:
         """Opens the file once its header is whole."""
         for path in self._folder.glob(self._pattern):
-            head = path.read_bytes()[:20] if path.stat().st_size else b""
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            head = os.pread(file, 20, 0)
             if head.startswith(b"hfitwire"):
-                size, self._unit = struct.unpack_from("<II", head, 12)
-                file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                self._reader.feed(os.pread(file, size, 0))
-                self._next = size
+                self._next, self._unit = struct.unpack_from("<II", head, 12)
+                self._reader.feed(os.pread(file, self._next, 0))
                 return file
+            os.close(file)
         return None
 
     def _read(self, file: int, place: int) -> bool:
