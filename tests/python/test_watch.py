@@ -133,11 +133,14 @@ def require_served(port):
         urllib.request.urlopen(foreign)
 
 
-def test_frames_are_followed_where_a_log_is_cut(tmp_path):
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_frames_are_followed_where_a_log_is_cut(tmp_path, is_damaged):
     recorder = Recorder()
     for i in range(300):
         recorder.alloc(0x20000000 + 64 * i, 24, i)
     content = recorder.log()
+    if is_damaged:  # in the last frame but one or two
+        content = content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
     log, followed = tmp_path / "log", FollowedFrames(tmp_path / "none", tmp_path / "log")
     batches = list(followed.look())
     for cut in (10, 500, len(content)):
@@ -147,8 +150,9 @@ def test_frames_are_followed_where_a_log_is_cut(tmp_path):
     assert len(batches) == 2
     count = sum(map(len, batches))
     assert count == followed.live.events == len(joined(list(followed.columns()))["op"])
-    assert count == stored.info.events == 300
-    assert followed.lost == 0
+    assert count == stored.info.events
+    assert followed.lost == 300 - count
+    assert is_damaged == (count < 300)
 
 
 def test_a_line_a_second_is_printed_and_the_recording_kept(program, tmp_path):

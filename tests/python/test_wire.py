@@ -11,6 +11,8 @@ import pytest
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.followed import FollowedWire
+from heapfit.plan.plan import Plan
+from heapfit.trace.live import LiveHeap
 
 HEADER_SIZE = 256
 RECORD_SIZE = 32
@@ -410,8 +412,8 @@ def test_a_slow_thread_holds_up_a_million_records_of_others():
 
 def followed(folder, numbered, **changed):
     """A recording of these records that is written to, and the one who follows it."""
-    fields = {"process": os.getpid()} | changed
-    path = folder / f"{fields['process']}-1-0.wire"
+    fields = {"process": os.getpid(), "image": 0} | changed
+    path = folder / f"{fields['process']}-1-{fields['image']}.wire"
     path.write_bytes(header(version=2, record_size=CHUNK_SIZE, **fields) + chunk(numbered))
     return path, FollowedWire(folder, fields["process"])
 
@@ -429,6 +431,22 @@ def test_what_is_known_late_to_be_libstdcxxs_pool_is_not_live_for_a_follower(tmp
     path.write_bytes(content)
     assert live_of(following) == (10, 1)
     following.close()
+
+
+def test_what_a_program_becomes_by_exec_is_followed_in_a_heap_of_its_own(tmp_path):
+    heap, alone = (LiveHeap(Plan("tlsf", {"alignment": 8})) for _ in range(2))
+    _, following = followed(tmp_path, [(1, Event(ALLOC, OLD, 500)), (2, Event(ALLOC, NEW, 10))])
+    assert heap.look(following).live.size == 510
+    later, last = followed(tmp_path, [(1, Event(ALLOC, NEW, 20))], image=11)
+    begun = later.read_bytes()
+    later.write_bytes(begun[:HEADER_SIZE] + bytes(CHUNK_SIZE))
+    assert heap.look(following).growth == 0, "it has no record yet"
+    later.write_bytes(begun)
+    now, expected = heap.look(following), alone.look(last)
+    assert (now.live, now.room) == (expected.live, expected.room)
+    assert (now.live.size, now.growth) == (20, -490)
+    following.close()
+    last.close()
 
 
 @pytest.mark.parametrize(("is_running", "live"), [(True, (10, 1)), (False, (30, 2))])

@@ -23,7 +23,6 @@ constexpr std::size_t tick_at = 5;
 constexpr std::size_t body_at = 9;
 constexpr std::size_t crc_size = 2;
 constexpr std::uint8_t header_bit = 0x80;
-constexpr std::size_t longest_frame = length_at + 0x7f + crc_size;
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t flag_rounded = 1;
 constexpr unsigned system_shift = 1; // of the bits of the flags that name the system, from 1
@@ -82,6 +81,15 @@ std::size_t frame_size(std::string_view bytes) {
     }
     const std::string_view covered = bytes.substr(length_at, end - length_at);
     return crc_of(covered) == word_at(bytes, end) ? end + crc_size : 0;
+}
+
+// True if more bytes may make these a frame.
+bool is_cut(std::string_view bytes) {
+    if (bytes.size() <= length_at) {
+        return mark.starts_with(bytes);
+    }
+    const std::size_t end = length_at + (byte_at(bytes, length_at) & ~header_bit);
+    return bytes.starts_with(mark) && end + crc_size > bytes.size();
 }
 
 std::uint32_t tick_of(std::string_view frame) {
@@ -170,7 +178,7 @@ void FrameTrace::scan(bool is_end) {
             left.remove_prefix(size);
             continue;
         }
-        if (!is_end && left.size() < longest_frame) {
+        if (!is_end && is_cut(left)) {
             break;
         }
         const std::size_t begins = std::min(left.find(mark[0], 1), left.size());

@@ -35,6 +35,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import describe_growth, name_growing_sites
 from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers.many import estimate_events
 from heapfit.importers.source_lines import places_of
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -48,8 +49,6 @@ from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
 _Stages: TypeAlias = Callable[[str], Progress]  # the callback of each stage, by its name
-
-_BYTES_AN_EVENT = 4  # of a file, about
 
 
 class CheckFinding(StrEnum):
@@ -294,7 +293,7 @@ def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
     highest = () if request.highest is None else (request.highest[0].path,)
     files = (path_of(source), *highest)
-    return Job(name, _check_in_job, (name, request), files, _estimate_events(files[0]))
+    return Job(name, _check_in_job, (name, request), files, estimate_events(files[0]))
 
 
 def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) -> CheckedRecording:
@@ -316,7 +315,7 @@ class _CheckProgress:
     def __init__(self, sources: Sequence[Source], progress: Progress) -> None:
         self._whole = WeightedProgress(progress, {})
         for i, source in enumerate(sources):
-            self.foretell(i, _estimate_events(path_of(source)))
+            self.foretell(i, estimate_events(path_of(source)))
 
     def foretell(self, number: int, events: int) -> None:
         """Sets the length of the i-th recording, once it is known."""
@@ -330,11 +329,6 @@ class _CheckProgress:
     def end(self, number: int) -> None:
         """Reports that no stage of the i-th recording is left."""
         self.part(number, [*_STAGES][-1])("check", 1.0)
-
-
-def _estimate_events(path: Path) -> int:
-    """The events in a file, about; a missing one is an error where it is opened."""
-    return path.stat().st_size // _BYTES_AN_EVENT if path.exists() else 0
 
 
 def path_of(source: Source) -> Path:

@@ -153,10 +153,11 @@ def _store(
 
     def info() -> TraceInfo:
         incoming_info = incoming.info()
+        cut = (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
         return replace(
             incoming_info,
             source=incoming_info.source or stream.path.name,
-            notes=(*incoming_info.notes, *_damage_note(stream)),
+            notes=(*incoming_info.notes, *cut),
             pointer_bits=(
                 incoming_info.pointer_bits if options.pointer_bits is None else options.pointer_bits
             ),
@@ -164,10 +165,6 @@ def _store(
 
     columns = _read_columns(incoming, stream, options.whole_only, progress)
     return write_trace(output, columns, info, incoming.chains, stream.path)
-
-
-def _damage_note(stream: ByteStream) -> tuple[str, ...]:
-    return (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
 
 
 def _read_columns(

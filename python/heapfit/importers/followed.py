@@ -33,17 +33,24 @@ def _describe_live(reader: _engine.WireTrace | _engine.FrameTrace) -> LiveTotals
     return LiveTotals(reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak)
 
 
+def read_layout(file: int) -> tuple[int, int] | None:
+    """The bytes before a recording's chunks, and of one; None before its first record."""
+    magic, size, unit = struct.unpack("<8s4xII", os.pread(file, 20, 0).ljust(20, b"\0"))
+    has_record = magic == b"hfitwire" and any(os.pread(file, 5, size)[4:])  # its tag is not 0
+    return (size, unit) if has_record else None
+
+
 class FollowedWire:
     """The recording of a Linux process, which its threads write to (recorder/WIRE.md).
 
-    The one of its first program: what it becomes by exec is not followed. A thread's last record
-    may be half written: what two reads find alike was written before the first.
+    What it becomes by exec is followed from then on. A thread's last record may be half written:
+    what two reads find alike was written before the first.
     """
 
     def __init__(self, folder: Path, process: int) -> None:
-        self._pattern = f"{process}-*-0.wire"
         self._folder = folder
         self._process = process
+        self._image = -1  # which of its programs is followed
         self._file: int | None = None
         self._reader = _engine.WireTrace(True)
         self._open: list[int] = []  # offsets of chunks that may grow
@@ -75,8 +82,8 @@ class FollowedWire:
 
     def _advance(self) -> Iterator[None]:
         """Reads on; yields wherever there are events to be taken."""
-        if self._file is None:
-            self._file = self._begin()
+        for path in self._folder.glob(f"{self._process}-*.wire"):
+            self._begin(path, int(path.stem.rpartition("-")[2]))
         if self._file is None:
             return
         has_ended = not Path(f"/proc/{self._process}").exists()
@@ -98,17 +105,20 @@ class FollowedWire:
     def _number(file: int, offset: int) -> int:
         return int.from_bytes(os.pread(file, 8, offset), "little")
 
-    def _begin(self) -> int | None:
-        """Opens the file once its header is whole."""
-        for path in self._folder.glob(self._pattern):
-            head = path.read_bytes()[:20] if path.stat().st_size else b""
-            if head.startswith(b"hfitwire"):
-                size, self._unit = struct.unpack_from("<II", head, 12)
-                file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-                self._reader.feed(os.pread(file, size, 0))
-                self._next = size
-                return file
-        return None
+    def _begin(self, path: Path, image: int) -> None:
+        """Reads another file from now on, if it is a later program's and has a record."""
+        if image <= self._image:
+            return
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        layout = read_layout(file)
+        if layout is None:
+            os.close(file)
+            return
+        self.close()
+        self._file, self._image, self._open = file, image, []
+        self._next, self._unit = layout
+        self._reader = _engine.WireTrace(True)
+        self._reader.feed(os.pread(file, self._next, 0))
 
     def _read(self, file: int, place: int) -> bool:
         before, after = (os.pread(file, self._unit, place) for _ in range(2))

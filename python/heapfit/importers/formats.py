@@ -88,9 +88,8 @@ def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
     own = options.own_lines
     if own is None:
         return _read_late(_engine.HeapLogTrace)(stream, options)
-    return ReaderSource(
-        _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest), stream, options
-    )
+    reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
+    return ReaderSource(reader, stream, options)
 
 
 def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:

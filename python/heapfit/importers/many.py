@@ -14,7 +14,7 @@ from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
 
 _STEP = "import"
-_BYTES_AN_EVENT = 8  # of a recording's file, about: tells whether starting a process pays
+_BYTES_AN_EVENT = 8  # of a recording's file, about
 
 
 class Import(NamedTuple):
@@ -37,7 +37,7 @@ def import_files(
     if not (sweep.is_on_this_machine and all(one.source.is_file() for one in imports)):
         return [_import_one(one) for one in imports]
     jobs = [
-        Job(f"import {one.source.name}", _import_one, one, events=_events_in(one.source))
+        Job(f"import {one.source.name}", _import_one, one, events=estimate_events(one.source))
         for one in imports
     ]
     return sweep.run(_STEP, jobs, progress)
@@ -68,8 +68,9 @@ def _import_one(one: Import) -> Trace:
     return import_file(one.source, one.output, one.options)
 
 
-def _events_in(source: Path) -> int:
-    return max(source.stat().st_size // _BYTES_AN_EVENT, 1)
+def estimate_events(source: Path) -> int:
+    """The events in a recording, by its file; a missing one is an error where it is opened."""
+    return max(source.stat().st_size // _BYTES_AN_EVENT, 1) if source.exists() else 0
 
 
 def _is_stored(source: Path) -> bool:

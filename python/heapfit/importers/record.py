@@ -26,7 +26,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.importers import import_file
 from heapfit.importers.executable import read_executable
-from heapfit.importers.followed import FollowedWire, Listener, ignore_recording
+from heapfit.importers.followed import FollowedWire, Listener, ignore_recording, read_layout
 from heapfit.importers.preload import find_program, library_for, preload_first, recorder_settings
 from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
@@ -377,14 +377,8 @@ def _images(folder: Path) -> list[_Image]:
 
 
 def _has_records(path: Path) -> bool:
-    """True if the first chunk's first record is committed: its tag is not 0."""
     with path.open("rb") as file:
-        head = file.read(16)
-        if len(head) < 16:
-            return False
-        (header_size,) = struct.unpack_from("<I", head, 12)
-        file.seek(header_size)
-        return any(file.read(5)[4:])
+        return read_layout(file.fileno()) is not None
 
 
 def _is_confined(path: Path) -> bool:

@@ -67,15 +67,20 @@ class LiveHeap:
         self.region = region
         self.recording: FollowedRecording | None = None  # none before it begins
         self._before = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """A heap in which nothing is live."""
         self._serves = True
-        self._replay = _engine.Replay(
-            plan.engine(), region or _LARGEST_REGION, base_alignment=self.base, metered=False
-        )
+        region = self.region or _LARGEST_REGION
+        self._replay = _engine.Replay(self.plan.engine(), region, self.base, metered=False)
 
     def look(self, recording: FollowedRecording) -> LiveFigures:
         """Does what is new in the recording; growth counts from the last call."""
         self.recording = recording
         for events in recording.look():
+            if recording.live.events == len(events):  # those that a program begins with
+                self._begin()
             self._serves = self._serves and self._replay.feed(events)
         blocks, live = self._replay.blocks(), recording.live
         growth, self._before = live.size - self._before, live.size
