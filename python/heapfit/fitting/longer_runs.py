@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of the recordings, and how long the heap that is set lasts: runs as long, 10 and 100 x.
+"""The kinds of the recordings, and the forecast of longer runs in the heap that is set.
 
 A service is forecast from the windows of its recordings; a job, and whatever was recorded eight
 times, from the needs of its runs, which know the load's bounds better. Where neither can be, the
