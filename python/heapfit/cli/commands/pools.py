@@ -55,7 +55,8 @@ def _parse_system(word: str) -> System:
     try:
         return System(find_system(word))
     except ValueError:
-        raise typer.BadParameter(f"'{word}' is not one of {', '.join(System)}.") from None
+        names = ", ".join(f"'{one}'" for one in System)
+        raise typer.BadParameter(f"'{word}' is not one of {names}.") from None
 
 
 @dataclass(frozen=True, slots=True)
