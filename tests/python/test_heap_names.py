@@ -66,7 +66,9 @@ def test_settings_of_a_heap_are_those_of_its_system(folder, heap, system):
 def test_a_heap_without_settings_of_its_system_is_told_the_systems(folder):
     wrong = heapfit("settings", "esp-tlsf", "run.heap", folder=folder)
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "'esp-tlsf' is not one of 'lwip', 'zephyr', 'zephyr-bluetooth', 'nimble'," in wrong.stderr
+    assert (
+        "'esp-tlsf' is not one of 'lwip', 'zephyr', 'zephyr-bluetooth', 'nimble'," in wrong.stderr
+    )
 
 
 def test_a_simulated_row_is_marked(folder):

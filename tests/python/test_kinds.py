@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loads import CLEAN, LEAK_SITE, write_load
+from small_traces import heapfit
 
 from heapfit.cli.printing.parts import print_text
 from heapfit.cli.printing.screen import first_screen
@@ -175,6 +176,21 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
     ]:
         slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
         assert f" ({rate}) " in describe_growth(slower, {}), seconds
+
+
+def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
+    source = lines_of(tmp_path / "grows.parquet", released=False).path
+    told = {}
+    for options in ((), ("--measure",)):
+        done = heapfit("check", source, "--heap", "tlsf:40000", *options, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        told[options] = " ".join(done.stdout.split())
+        assert "grows: Live bytes grew by 3,333 B per 1,000 events" in told[options]
+    assert "no size lasts if that goes on. --measure tells when the heap is full." in told[()]
+    assert "40,000 B are full some " in told[("--measure",)]
+    steady = lines_of(tmp_path / "steady.parquet", released=True).path
+    done = heapfit("check", steady, "--heap", "tlsf:40000", folder=tmp_path)
+    assert "Live bytes grew" not in done.stdout
 
 
 @pytest.mark.usefixtures("unmeasured")

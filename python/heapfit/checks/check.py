@@ -32,7 +32,12 @@ from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
-from heapfit.forecast.filling import describe_growth, name_growing_sites
+from heapfit.forecast.filling import (
+    describe_filling,
+    describe_growth,
+    find_filling,
+    name_growing_sites,
+)
 from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
@@ -255,7 +260,7 @@ def _compare_with_base(
             compared = CheckedRecording(
                 run, growth, needed, None, _failures(run, growth, request), _changes(one, request)
             )
-            grows = _describe_growing(one, options.programs)
+            grows = _describe_growing(one, options.programs, 0, needed)
             checked.append(replace(compared, notes=one.trace.info.notes, grows=grows))
         work.end(len(options.base) + len(sources) - 1)
         return Check(plan, base, tuple(checked), options, is_comparison=True)
@@ -382,9 +387,10 @@ def _check_recording(
     run = run_recording(trace, plan, name, stage("replay"))
     growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
     failures = _failures(run, growth, request)
-    is_searched = options.measure or (bool(failures) and trace.fits_in_memory)
-    loaded = load_trace(trace, progress=stage("read events")) if is_searched else None
-    needed = _search_needs(loaded, plan, run, stage("search R")) if loaded else None
+    is_loaded = options.measure or trace.fits_in_memory
+    is_searched = options.measure or bool(failures)
+    loaded = load_trace(trace, progress=stage("read events")) if is_loaded else None
+    needed = _search_needs(loaded, plan, run, stage("search R")) if loaded and is_searched else None
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
     checked = CheckedRecording(
         run,
@@ -396,7 +402,14 @@ def _check_recording(
         notes=trace.info.notes,
         content=content_hash(trace) if request.is_one_of_several else "",
     )
-    return _explain_failure(checked, loaded, request, stage) if loaded and failures else checked
+    if loaded is None:
+        return checked
+    if failures:
+        checked = _explain_failure(checked, loaded, request, stage)
+    stage("find what grew")("find what grew", 0.5)
+    return replace(
+        checked, grows=_describe_growing(loaded, options.programs, plan.region or 0, needed)
+    )
 
 
 def _explain_failure(
@@ -407,16 +420,23 @@ def _explain_failure(
     if checked.run.refusal and not plan.plan.sites:
         refusals = count_refusals(loaded, plan, programs, stage("count refusals"))
     found = _changes(loaded, request)
-    stage("find what grew")("find what grew", 0.5)
-    grows = _describe_growing(loaded, programs)
-    return replace(checked, changes=found, refusals=refusals, grows=grows)
+    return replace(checked, changes=found, refusals=refusals)
 
 
-def _describe_growing(loaded: LoadedTrace, programs: Sequence[Path]) -> str:
+def _describe_growing(
+    loaded: LoadedTrace, programs: Sequence[Path], region: int, needed: RecordingNeeds | None
+) -> str:
+    """How fast live bytes grow, if they do, and when the region is full, if it is large enough."""
     kind = find_kind(loaded.trace, loaded.profile)
     if not kind.is_growing:
         return ""
-    return describe_growth(kind, name_growing_sites(kind, loaded.trace.chains, programs))
+    grows = describe_growth(kind, name_growing_sites(kind, loaded.trace.chains, programs))
+    if needed is None:
+        return f"{grows} --measure tells when the heap is full."
+    if needed.r_safe is None or needed.r_safe > region:
+        return grows
+    filling = find_filling(kind, region, kind.profile.u_max, needed.r_safe)
+    return f"{grows} {describe_filling(filling, kind.microseconds)}"
 
 
 def _failures(

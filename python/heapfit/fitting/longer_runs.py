@@ -87,9 +87,7 @@ def find_kinds(
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
     names = name_growing_sites(kind, read[grown][0].chains, programs)
-    # the allocator's overhead is taken to grow with the live bytes
-    live = size.region * size.u_max / max(size.r_safe, 1) - kind.profile.u_max
-    filling = find_filling(kind, size.region, max(live, 0.0), kind.profile.u_max_event)
+    filling = find_filling(kind, size.region, size.u_max, size.r_safe)
     growth = describe_growth(kind, names), describe_filling(filling, kind.microseconds)
     return FitKinds(tuple(kinds), kind, growth, names)
 

@@ -38,9 +38,13 @@ class Filling:
     latest: float | None  # None: growth may as well stop
 
 
-def find_filling(kind: RecordingKind, region: int, live: float, event: int) -> Filling:
-    """When live bytes, at their most by `event`, have grown by `live` more."""
-    rate = kind.rate
+def find_filling(kind: RecordingKind, region: int, peak: int, need: int) -> Filling:
+    """When a region is full, of which `peak` live bytes need so much.
+
+    The allocator's overhead is taken to grow with the live bytes.
+    """
+    rate, event = kind.rate, kind.profile.u_max_event
+    live = max(region * peak / max(need, 1) - kind.profile.u_max, 0.0)
 
     def find_event(growth: float) -> float:
         return event + live / growth

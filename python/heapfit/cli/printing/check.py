@@ -161,6 +161,9 @@ def _describe_prospect(prospect: Prospect) -> Iterator[str]:
 def _finding_parts(one: CheckedRecording, plan: PlanFile) -> Iterator[Part]:
     """The findings of a recording that is not green, and what grew."""
     if not one.findings:
+        if one.grows:
+            yield Line("")
+            yield Line(f"{one.run.name}: {one.grows}")
         return
     yield Line("")
     yield from map(Line, describe_run(one.run, plan))

@@ -263,7 +263,8 @@ def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
     runs, region = len(check.recordings), size(check.plan.region)
     if check.holds:
         opening = "The recording passes" if runs == 1 else f"All {runs} recordings pass"
-        return f"{opening} in the plan's {region}."
+        grows = next((f" {one.grows}" for one in check.recordings if one.grows), "")
+        return f"{opening} in the plan's {region}.{grows}"
     refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
     if not refused:
         failed = next(one for one in check.recordings if one.findings)
