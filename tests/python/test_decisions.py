@@ -426,7 +426,7 @@ def test_a_job_of_a_check_weighs_what_its_file_does(tmp_path: Path) -> None:
     file = tmp_path / "run.csv"
     file.write_bytes(b" " * 4000)
     request: Any = SimpleNamespace(highest=None)
-    assert check._job(file, "run", request).events == 1000
+    assert check._job(file, "run", request).events == 500
 
 
 def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
