@@ -181,13 +181,16 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
 def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
     source = lines_of(tmp_path / "grows.parquet", released=False).path
     told = {}
-    for options in ((), ("--measure",)):
+    measured = ("--measure", "--report", "page.html")
+    for options in ((), measured):
         done = heapfit("check", source, "--heap", "tlsf:40000", *options, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         told[options] = " ".join(done.stdout.split())
         assert "grows: Live bytes grew by 3,333 B per 1,000 events" in told[options]
     assert "no size lasts if that goes on. --measure tells when the heap is full." in told[()]
-    assert "40,000 B are full some " in told[("--measure",)]
+    assert "40,000 B are full some " in told[measured]
+    page = (tmp_path / "page.html").read_text()
+    assert ">Growing<" in page and ">Holds<" not in page
     steady = lines_of(tmp_path / "steady.parquet", released=True).path
     done = heapfit("check", steady, "--heap", "tlsf:40000", folder=tmp_path)
     assert "Live bytes grew" not in done.stdout

@@ -233,6 +233,7 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
     name = recordings[_select_shown(check)].run.name
     infos = [one.run.trace for one in recordings]
     margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
+    tone, badge = _judge(check)
     return PageOpening(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
@@ -254,9 +255,18 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
             PageFigure("margin", margin, "of the region, for other runs"),
             content.pointer_figure(infos),
         ),
-        badge="Holds" if check.holds else "Does not hold",
-        tone=content.HOLDS if check.holds else content.FAILED,
+        badge=badge,
+        tone=tone,
     )
+
+
+def _judge(check: Check) -> tuple[str, str]:
+    """The tone of the answer, and the answer in a few words: what grows holds for now."""
+    if not check.holds:
+        return content.FAILED, "Does not hold"
+    if any(one.grows for one in check.recordings):
+        return content.UNSURE, "Growing"
+    return content.HOLDS, "Holds"
 
 
 def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
