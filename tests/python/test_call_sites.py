@@ -161,6 +161,18 @@ def test_code_that_is_not_in_the_file_is_refused_before_it_is_hashed(
         places_of(damaged, {1, 2, 3})
 
 
+def test_of_a_fixed_image_no_more_code_is_read_than_is_looked_at(tmp_path, monkeypatch):
+    """A file may say that thousands of segments are the same bytes."""
+    (tmp_path / "bare.c").write_text("void _start(void) { for (;;); }\n")
+    words = ["cc", "-static", "-no-pie", "-nostdlib", "bare.c", "-o", "bare"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    assert places_of(tmp_path / "bare", {5}) == {}
+    monkeypatch.setattr("heapfit.importers.source_lines._MOST_CODE", 3)
+    monkeypatch.delattr("elftools.elf.segments.Segment.data")
+    with pytest.raises(HeapfitError, match="more code than 3 B"):
+        places_of(tmp_path / "bare", {5})
+
+
 def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
     """No call returns to address 0, but a damaged file may say that code lies there."""
     (tmp_path / "low").write_bytes(with_code(program, ADDRESS, 0))

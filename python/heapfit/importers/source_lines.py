@@ -126,7 +126,8 @@ def _read_mapping(elf: ELFFile) -> _Mapping:
     end = max(one.p_vaddr + one.p_memsz for one in loaded)
     code = tuple((one.p_vaddr, one.p_filesz) for one in executable)
     is_fixed = elf["e_type"] == "ET_EXEC" and not any(elf.iter_segments("PT_INTERP"))
-    segments = elf.iter_segments("PT_LOAD") if is_fixed else ()
+    is_read = is_fixed and sum(size for _, size in code) <= _MOST_CODE  # segments may overlap
+    segments = elf.iter_segments("PT_LOAD") if is_read else ()
     content = tuple(one.data() for one in segments if one["p_flags"] & _EXECUTABLE)
     return _Mapping(
         start, end - start, code, is_fixed, elf["e_machine"], content, tuple(_functions(elf))
