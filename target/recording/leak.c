@@ -9,7 +9,7 @@
 #include "adapters/one_heap.h"
 #include "sinks/sinks.h"
 
-enum { REQUESTS = 8000, WINDOW = 16, HEAP = 65536 };
+enum { REQUESTS = 8000, WINDOW = 16 };
 
 static unsigned random_state = 1;
 static void *window[WINDOW];
@@ -46,17 +46,4 @@ int main(void) {
     }
     hfit_record_close_frame(&hfit_one_heap);
     return hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink) ? 0 : 1;
-}
-
-/* newlib takes its heap so. */
-void *_sbrk(ptrdiff_t more);
-
-void *_sbrk(ptrdiff_t more) {
-    static char heap[HEAP];
-    static ptrdiff_t used;
-    if (more > HEAP - used) {
-        return (void *)-1;
-    }
-    used += more;
-    return heap + used - more;
 }

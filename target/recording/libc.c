@@ -10,7 +10,7 @@
 #include "board/semihost.h"
 #include "sinks/sinks.h"
 
-enum { STEPS = 600, SLOTS = 24, LARGEST = 300, ALIGNMENT = 64, HEAP = 65536 };
+enum { STEPS = 600, SLOTS = 24, LARGEST = 300, ALIGNMENT = 64 };
 
 static void *blocks[SLOTS];
 static unsigned random_state = 1;
@@ -81,17 +81,4 @@ int main(void) {
     }
     hfit_record_close_frame(&hfit_one_heap);
     return hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink) ? 0 : 1;
-}
-
-/* newlib takes its heap so; picolibc has a function of its own. */
-void *_sbrk(ptrdiff_t more);
-
-void *_sbrk(ptrdiff_t more) {
-    static char heap[HEAP];
-    static ptrdiff_t used;
-    if (more > HEAP - used) {
-        return (void *)-1;
-    }
-    used += more;
-    return heap + used - more;
 }

@@ -44,7 +44,13 @@ def libc_image(
     """A program of target/recording on a library's heap, recorded with call sites."""
     here = sources.root()
     recorder = ("record", "adapters/one_heap", f"adapters/{adapter}", "sinks/semihosting")
-    board = (f"recording/{program}", "board/start_arm", "board/start", "board/semihost")
+    board = (
+        f"recording/{program}",
+        "recording/sbrk",
+        "board/start_arm",
+        "board/start",
+        "board/semihost",
+    )
     made = folder / f"{program}.elf"
     run(
         [
