@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from heapfit.cli.commands.recordings import ForecastCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.advice import suggest_records
 from heapfit.forecast.log.clock import Clock
@@ -16,6 +16,7 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import HeapState, TelemetryLog
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.trace.kinds import Kind
 
 _DAY = 86_400
