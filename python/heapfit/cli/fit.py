@@ -11,18 +11,8 @@ import typer
 
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
+from heapfit.cli.printing.console import print_text
 from heapfit.cli.printing.incumbent import incumbent_parts
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    content_of,
-    hide_unless,
-    paragraph,
-    print_text,
-)
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
@@ -35,7 +25,17 @@ from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.values import expand_names
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Line,
+    Part,
+    Table,
+    content_of,
+    hide_unless,
+    paragraph,
+)
 
 
 def run(command: FitCommand) -> None:
