@@ -88,7 +88,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
     return replace(usual, replayed_events=command.search * 1_000_000)
 
 
-def _parts(outcome: Fit, is_whole: bool) -> Iterator[Part]:
+def _parts(outcome: Fit, is_whole: bool = False) -> Iterator[Part]:
     yield Fields(
         {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
     )
