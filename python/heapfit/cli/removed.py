@@ -7,6 +7,7 @@ from typing import Final
 # By command and option; without an option the command itself is gone.
 REMOVED: Final[Mapping[tuple[str, str], str]] = {
     ("league", ""): "bench/league.py of a checkout makes the tables of docs/league.md",
+    ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
     ("compare", "--output"): "bench/league.py of a checkout makes the tables of docs/league.md",
     ("compare", "--crates"): "compare --plugin FOLDER takes a crate, such as bench/crates/talc",
     ("compare", "--board"): "python -m harness plugin, from a checkout, counts on the board",

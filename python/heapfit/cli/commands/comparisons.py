@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `compare`, `bounds`, `adversary` and `allocators`, with light imports only."""
+"""The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from heapfit.cli.arguments import (
     PointerBits,
     Programs,
     Queue,
-    RegionOption,
     ReportPage,
     Search,
     Seed,
@@ -102,14 +101,19 @@ class CompareCommand:
 
 @dataclass(frozen=True, slots=True)
 class BoundsCommand:
-    """Show the least that any heap needs for a trace, and allocators' worst cases."""
+    """Show the least that any heap needs for a trace, and allocators' worst cases.
+
+    Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
+    """
 
     EXAMPLES: ClassVar = (
         "heapfit bounds run.heap --search 0",
         "heapfit bounds run.heap --search 1 -o run.csv",
+        "heapfit bounds run.heap --search 1 --plan plan.toml",
     )
 
     source: Source
+    plans: PlanPaths = None
     alignment: AlignmentOption = Alignment.BYTES_8
     search: Search = 50
     seed: Seed = 1
@@ -120,34 +124,6 @@ class BoundsCommand:
         ),
     ] = None
     queue: Queue = None
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True, slots=True)
-class AdversaryCommand:
-    """Search for requests within a trace's limits that exhaust a plan's heap."""
-
-    EXAMPLES: ClassVar = (
-        "heapfit adversary run.heap tlsf --search 1",
-        "heapfit adversary run.heap --plan plan.toml --search 1",
-    )
-
-    source: Source
-    allocators: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
-    ] = None
-    plans: PlanPaths = None
-    output: Annotated[
-        Path | None,
-        make_output_option("the requests that exhaust a plan's heap [out/NAME/adversary]"),
-    ] = None
-    region: RegionOption = None
-    search: Search = 20
-    seed: Seed = 1
-    alignment: AlignmentOption = Alignment.BYTES_8
-    queue: Queue = None
-    workers: Workers = None
     as_json: AsJson = False
 
 
@@ -166,4 +142,4 @@ class AllocatorsCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (CompareCommand, BoundsCommand, AdversaryCommand, AllocatorsCommand)
+COMMANDS = (CompareCommand, BoundsCommand, AllocatorsCommand)
