@@ -123,9 +123,10 @@ def test_what_is_found_keeps_to_the_limits_at_every_event_and_needs_more(tmp_pat
             live[number] = size
         assert sum(live.values()) <= limits.live
         assert all(count <= peaks[one] for one, count in Counter(live.values()).items())
-    columns = {"op": found.ops, "object": found.objects, "size": found.sizes}
+    time = np.arange(len(found.ops))
+    columns = {"op": found.ops, "object": found.objects, "size": found.sizes, "time": time}
     info = TraceInfo(program="", source="", pointer_bits=32)
-    bad = write_trace(tmp_path / "bad.parquet", [columns | {"time": np.arange(len(found.ops))}], info)
+    bad = write_trace(tmp_path / "bad.parquet", [columns], info)
     (row,) = compare(loaded := load_trace(bad), build_portfolio(loaded, ["best_fit"], [])).rows
     assert row.r_safe > found.region > CAPPED.live
 

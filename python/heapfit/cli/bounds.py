@@ -51,8 +51,8 @@ def run(command: BoundsCommand) -> None:
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
         if command.output is not None:
-            heights = {"": packing.height}
-            Placement(command.source, lifetimes, packing.offsets, heights).save(command.output)
+            places = Placement(command.source, lifetimes, packing.offsets, packing.height)
+            places.save(command.output)
         attacks = []
         for one in [] if packing.is_stopped else plans:
             attacks.append(_attack(one, loaded, command, progress))

@@ -8,6 +8,7 @@ from typing import Final
 REMOVED: Final[Mapping[tuple[str, str], str]] = {
     ("league", ""): "bench/league.py of a checkout makes the tables of docs/league.md",
     ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
+    ("place", "--hot"): "place --admission counts requests",
     ("compare", "--output"): "bench/league.py of a checkout makes the tables of docs/league.md",
     ("compare", "--crates"): "compare --plugin FOLDER takes a crate, such as bench/crates/talc",
     ("compare", "--board"): "python -m harness plugin, from a checkout, counts on the board",
