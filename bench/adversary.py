@@ -41,7 +41,7 @@ def row(recording: str, on_trace: Row, attack: Attack, u_max: int) -> tuple[str,
     found = "none" if attack.broken is None else f"{attack.broken / u_max:.3f}"
     broken = "any region" if attack.breaks_any else found
     proven = "-" if attack.proven is None else f"{attack.proven.size / u_max:.1f}"
-    return recording, attack.name, f"{on_trace.over_u_max or 0:.3f}", broken, proven
+    return recording, on_trace.name, f"{on_trace.over_u_max or 0:.3f}", broken, proven
 
 
 def main() -> None:
@@ -62,12 +62,7 @@ def main() -> None:
             for one in compare(loaded, build_portfolio(loaded, ALLOCATORS, [])).rows:
                 base = loaded.trace.base_alignment_for(one.plan.alignment)
                 attack = attack_plan(
-                    one.name,
-                    one.plan,
-                    one.r_safe,
-                    limits=limits,
-                    events=events,
-                    base_alignment=base,
+                    one.plan, limits, region=one.r_safe, events=events, base_alignment=base
                 )
                 rows.append(row(name, one, attack, limits.live))
         console.print_table(COLUMNS, rows, width=console.WIDE)

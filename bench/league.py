@@ -66,7 +66,6 @@ class Entry:
     """One entrant's figures on one recording; sizes in bytes, None where there is no figure."""
 
     recording: str
-    recorded_bits: int  # of a pointer of the recorded program; 0: unknown
     events: int  # of the recording
     alignment: int
     kind: str
@@ -142,7 +141,6 @@ def entry(job: Job, loaded: LoadedTrace, **figures: object) -> Entry:
     nothing = dict.fromkeys(("accesses", "instructions", "code", "stack"))
     return Entry(
         recording=job.name,
-        recorded_bits=loaded.trace.info.pointer_bits,
         events=loaded.trace.info.events,
         alignment=job.alignment,
         u_max=loaded.profile.u_max,

@@ -48,14 +48,14 @@ FREE = Limits(np.array([12, 28, 60, 124, 252]), np.array([133, 57, 26, 12, 6]), 
 @pytest.mark.parametrize("limits", [CAPPED, FREE])
 @pytest.mark.parametrize("plan", PROVEN, ids=str)
 def test_what_is_found_is_below_what_is_proven(plan: Plan, limits: Limits) -> None:
-    found = attack_plan("", plan, None, limits=limits, events=100_000)
+    found = attack_plan(plan, limits, events=100_000)
     assert found.proven is not None and found.broken is not None
     assert limits.live < found.broken < found.proven.size
 
 
 @pytest.mark.parametrize("allocator", ["first_fit", "best_fit", "tlsf", "tailored", "halffit"])
 def test_no_allocator_withstands_what_none_can(allocator: str) -> None:
-    found = attack_plan("", Plan(allocator), None, limits=FREE, events=300_000)
+    found = attack_plan(Plan(allocator), FREE, events=300_000)
     assert (found.broken or 0) >= least_of_any(FREE)
 
 

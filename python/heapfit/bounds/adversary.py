@@ -24,7 +24,7 @@ STANDARD_EVENTS = 20_000_000  # replayed for each plan
 class Attack:
     """The result of the search on one plan. Sizes in bytes."""
 
-    name: str
+    name: str  # the allocator's, or what the caller calls the plan
     region: int  # that was to be broken
     broken: int | None  # the largest region found that refuses a request; None: none was
     breaks_any: bool  # no region there can be serves what was found
@@ -35,11 +35,10 @@ class Attack:
 
 
 def attack_plan(
-    name: str,
     plan: Plan,
-    region: int | None,
-    *,
     limits: Limits,
+    *,
+    region: int | None = None,
     seed: int = 1,
     events: int = STANDARD_EVENTS,
     base_alignment: int = 0,
@@ -53,7 +52,7 @@ def attack_plan(
     proven = worst_case(plan, limits)
     region = region or max(engine.smallest_region, limits.live)
     if proven is not None and proven.size <= region:
-        return Attack(name, region, None, False, proven, 0, 0, is_stopped=False)
+        return Attack(plan.allocator, region, None, False, proven, 0, 0, is_stopped=False)
     found = _engine.find_adversary(
         engine,
         limits.sizes.astype(np.uint64),
@@ -66,7 +65,7 @@ def attack_plan(
         progress=lambda share: progress("attack", share),
     )
     return Attack(
-        name=name,
+        name=plan.allocator,
         region=region,
         broken=found.region or None,
         breaks_any=found.breaks_any,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from heapfit import _engine
 from heapfit.bounds.adversary import Attack, attack_plan
@@ -73,16 +73,16 @@ def run(command: BoundsCommand) -> None:
 def _attack(
     plan: PlanFile, loaded: LoadedTrace, command: BoundsCommand, progress: Progress
 ) -> Attack:
-    return attack_plan(
-        plan.name,
+    found = attack_plan(
         plan.plan,
-        plan.region,
-        limits=Limits.from_profile(loaded.profile),
+        Limits.from_profile(loaded.profile),
+        region=plan.region,
         seed=command.seed,
         events=command.search * _MILLION,
         base_alignment=loaded.trace.base_alignment_for(plan.plan.alignment),
         progress=progress,
     )
+    return replace(found, name=plan.name)
 
 
 def _attack_parts(attacks: Sequence[Attack], u_max: int) -> Iterator[Part]:
