@@ -12,7 +12,7 @@ from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import Bounds, find_bounds
 from heapfit.bounds.worst_cases import Limits, Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, columns, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts
 from heapfit.errors import HeapfitError
@@ -20,6 +20,7 @@ from heapfit.importers import open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 _MILLION = 1_000_000

@@ -14,8 +14,8 @@ from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import ranking
@@ -39,6 +39,7 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure, plugins_of
 from heapfit.progress import Progress
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
@@ -123,7 +124,7 @@ def _write_page(
     runs: Sequence[tuple[PlanRun, PlanFile]],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
+    from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
 
     sources = [one for _, one in compared]
     page = ComparisonInput(matrix, sources, runs, programs, command_line())
