@@ -121,7 +121,7 @@ def test_the_small_board_tries_what_its_page_says() -> None:
 def test_the_page_of_a_report_says_how_large_one_is() -> None:
     shared = sum(
         file.stat().st_size
-        for file in (ROOT / "python/heapfit/report").rglob("*")
+        for file in (ROOT / "python/heapfit/results").rglob("*")
         if file.suffix in (".js", ".css")
     )
     assert f"about {round(shared, -4) // 1000} kB of style and scripts" in page("docs/report.md")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from heapfit.cli.commands.recordings import ForecastCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.outlook import Decline, Finding, Outlook, RunOut, find_outlook
 from heapfit.forecast.log.reading import read_log
@@ -16,6 +16,7 @@ from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.trace.kinds import Kind
 
 _DAY = 86_400
