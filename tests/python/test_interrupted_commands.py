@@ -24,7 +24,6 @@ LONG = {  # each far from its end after a second
     "fit": "fit diverse.heap --all -o out",
     "search": "fit diverse.heap --search 900 -o out --plans out/plans",
     "bounds": "bounds diverse.heap --search 900000 -o out",
-    "adversary": "adversary diverse.heap tlsf --search 90000 -o out",
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import typer
 
+from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
@@ -17,7 +18,6 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.running import import_options, start_sweep
-from heapfit.cli.writing.candidates import write_candidates
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of
 from heapfit.fitting.fit import Resources, fit, folder_for
