@@ -10,7 +10,8 @@ import typer
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.importers import has_known_lifetimes
 from heapfit.memories.banks import Bank, BankedBuffers, place_in_banks
@@ -32,11 +33,11 @@ def is_offline(command: PlaceCommand) -> bool:
 def run_offline(command: PlaceCommand) -> None:
     """Places buffers in banks, or two programs in one memory, and prints where."""
     allocators = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
-    given = (command.needs, command.hot, command.report, command.horizon)
+    given = (command.needs, command.report, command.horizon)
     if any(given) or len(allocators) > 1:
         raise HeapfitError(
-            "--needs, --hot, --report, --horizon and several --allocators are for recordings in "
-            "two memories"
+            "--needs, --report, --horizon and several --allocators are for recordings in two "
+            "memories"
         )
     if len(command.memories) > 1:
         print_result([*_divide(command)], command.as_json)

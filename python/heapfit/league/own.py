@@ -11,6 +11,7 @@ from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import select_row
@@ -127,7 +128,7 @@ def plain_rows(job: PlainJob) -> list[LeagueRow]:
     named = build_portfolio(ground.loaded, job.allocators, []).candidates
     wanted = {one.plan.allocator for one in named}
     more = [
-        Candidate(name, plan, "a layout", trained_on_this_trace=False)
+        Candidate(name, Heap(name, plan), "a layout", trained_on_this_trace=False)
         for name, plan in layouts(job.alignment).items()
         if plan.allocator in wanted and name not in {one.name for one in named}
     ]
@@ -177,4 +178,4 @@ def _choose_for_fit(ground: _LoadedRecording, measured: Sequence[Row]) -> Row | 
 
 
 def _make_candidate(row: Row) -> Candidate:
-    return Candidate(row.name, row.plan, row.reason, trained_on_this_trace=False)
+    return Candidate(row.name, row.heap, row.reason, trained_on_this_trace=False)
