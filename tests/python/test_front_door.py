@@ -17,7 +17,7 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
 from heapfit.trace.tabular import html_table
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
