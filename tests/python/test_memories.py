@@ -365,7 +365,6 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     told = json.loads(shown.stdout)
     rules = {row["rule"].partition(":")[0]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
-    assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
     assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0

@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import typer
+
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
-from heapfit.cli.place_offline import is_offline, run_offline
+from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
-from heapfit.importers import open_trace
+from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
@@ -36,9 +38,13 @@ _MOST_SITES = 4  # on the first screen
 
 
 def run(command: PlaceCommand) -> None:
-    if is_offline(command):
-        run_offline(command)
+    if len(command.memories) == 1:
+        join(command)
         return
+    for source in filter(has_known_lifetimes, command.sources):
+        raise typer.BadParameter(
+            f"{source}: a network's tensors lie in one arena (bounds {source} -o places.h)"
+        )
     if command.output is not None:
         require_unedited(command.output)
     options = PlacingOptions(
@@ -101,9 +107,10 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
     missing = size.region - first.size
+    shared = "the requests that may be there" if placing.is_partial else "all requests"
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.share)} of {_describe_share(placing)}; "
+        f"served, and {_percent(chosen.share)} of {shared}; "
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
@@ -115,7 +122,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
     yield Line("")
     yield from _choice_parts(placing, names, command.everything)
-    yield Fields({"accesses_are_told": False, **memories_tables(placing.plan)})
+    yield Fields(memories_tables(placing.plan))
     yield from paragraph("How often a block is accessed is unknown, so no time is estimated.")
     for one in placing.demands:
         yield from note_parts(one.loaded.trace.info, one.name)
@@ -141,11 +148,6 @@ def _outlook(placing: Placing) -> Iterator[str]:
     yield placing.changes.sentence(placing.size.margin)
     yield describe_longer_runs(placing.longer, placing.size.region)
     yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
-
-
-def _describe_share(placing: Placing) -> str:
-    """What the share is a share of."""
-    return "the requests that may be there" if placing.is_partial else "all requests"
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:
