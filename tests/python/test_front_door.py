@@ -38,25 +38,16 @@ def test_the_names_offered_are_those_of_the_guide():
     assert sorted(listed()) == dir(heapfit)
 
 
-@pytest.mark.parametrize("name", listed())
-def test_a_name_is_there_and_says_what_it_is(name):
-    offered = getattr(heapfit, name)
-    assert offered.__doc__
-    assert not offered.__doc__.startswith(f"{name}(")  # a dataclass without a docstring has that
+def test_a_name_is_there_and_says_what_it_is():
+    for name in listed():
+        said = getattr(heapfit, name).__doc__
+        assert said, name
+        assert not said.startswith(f"{name}(")  # a dataclass without a docstring has that
 
 
 def test_no_name_is_a_room_too():
     """Else `import heapfit.ROOM.MODULE as m` would look for MODULE in what is offered."""
     assert not {path.stem for path in PACKAGE.iterdir()} & (set(listed()) - {"__init__"})
-
-
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")))
-def test_every_module_is_imported_by_its_name(path):
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    offered = {}
-    exec(f"import {name} as module", offered)
-    assert offered["module"].__name__ == name
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +154,11 @@ def test_an_unknown_name_is_no_attribute():
         heapfit.fitt  # noqa: B018
 
 
-@pytest.mark.parametrize("heavy", ["numpy", "pyarrow", "heapfit._engine", "heapfit.fitting"])
-def test_importing_heapfit_loads_nothing_heavy(heavy):
-    script = f"import sys, heapfit\ndir(heapfit)\nsys.exit({heavy!r} in sys.modules)"
+def test_importing_heapfit_loads_nothing_heavy():
+    heavy = ("numpy", "pyarrow", "heapfit._engine", "heapfit.fitting")
+    script = (
+        f"import sys, heapfit\ndir(heapfit)\nsys.exit(not sys.modules.keys().isdisjoint({heavy}))"
+    )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

@@ -39,7 +39,7 @@ from heapfit.forecast.filling import (
 from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
-from heapfit.importers.source_lines import places_of
+from heapfit.importers.source_lines import places_in
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
@@ -202,7 +202,7 @@ def check_recordings(
     """
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
-        places_of(program, ())  # raises now, not after a recording has failed
+        places_in([program], ())  # raises now, not after a recording has failed
     work = _CheckProgress([*options.base, *sources], progress)
     with ExitStack() as opened:
         bases = [

@@ -19,7 +19,7 @@ from heapfit.checks.system_run import place_requests
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.errors import HeapfitError
-from heapfit.importers.record import RecordOptions, record
+from heapfit.importers.record import record
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -87,7 +87,7 @@ def drill_program(
     crashes by itself.
     """
     with prepare_program(plan, command, DEPTH) as program, scratch_folder() as folder:
-        recording = record(command, folder / "run.parquet", RecordOptions(depth=DEPTH))
+        recording = record(command, folder / "run.parquet", depth=DEPTH)
         if recording.trace is None:
             raise HeapfitError(f"{program.program}: asked for no memory itself")
         if recording.status < 0:
