@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.comparison.incumbents.catalogue import heap_4
-from heapfit.comparison.incumbents.needs import measure_memory_needs
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.results.heap.fit import write_report
@@ -97,9 +96,7 @@ def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
 
 
 def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
-    (needed,) = measure_memory_needs(
-        heap_4(), [requests_of(walk)], [walk.largest_alignment]
-    ).memories
+    needed = measure(find_heap("heap_4", 8), [walk]).most
     saved = needed * 1.1 - fitted.region
     assert saved <= fitted.saving_over("heap_4") < saved + 8
     with pytest.raises(
