@@ -14,8 +14,7 @@ from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.jobs import ComparisonRequest
-from heapfit.comparison.matrix import Matrix, compare_traces
+from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.comparison.trial import least_size
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of

@@ -117,7 +117,8 @@ def measure_portfolio(
 ) -> Comparison:
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
-    ground = common_ground(loaded, portfolio, bounds)
+    base = base_alignment(loaded.trace, portfolio)
+    ground = Ground(loaded.profile.u_max, base, bounds.packing, loaded.threads)
 
     search = _ComparisonSearch(loaded, portfolio, ground, progress)
     with closing(search):
@@ -131,16 +132,10 @@ def measure_portfolio(
                 search.measure(i, portfolio.candidates[i], whole)
             search.reopen(precision)
     rows = rank_rows(list(search.found.values()))
-    return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
+    return _join_rows(loaded.trace.info, ground, rows, portfolio, bounds)
 
 
-def common_ground(loaded: LoadedTrace, portfolio: Portfolio, bounds: QuickBounds) -> Ground:
-    """What all plans of a portfolio have in common on a trace."""
-    base = base_alignment(loaded.trace, portfolio)
-    return Ground(loaded.profile.u_max, base, bounds.packing)
-
-
-def comparison_of(
+def _join_rows(
     info: TraceInfo,
     ground: Ground,
     rows: tuple[Row, ...],

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import PlanRun
-from heapfit.comparison.jobs import Source
-from heapfit.comparison.matrix import Matrix
+from heapfit.comparison.matrix import Matrix, Source
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
