@@ -41,7 +41,10 @@ _ROWS_TO_TRY_ALL = 3  # of each kind
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Tabular):
-    """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses."""
+    """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses.
+
+    Of several traces R_safe is that of hold-out ones.
+    """
 
     trace: TraceInfo
     u_max: int  # most live bytes of the trace
@@ -50,6 +53,8 @@ class Comparison(Tabular):
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans that do not apply, and why
     bounds: ComparisonBounds | None = None  # None: not looked for
     work: Work = NO_WORK  # that it took, the making of the plans included
+    peaks: tuple[int, ...] = ()  # of several traces: the most live bytes of each
+    content: str = ""  # and a hash of all
     # Of the rows by their names; empty: not looked for (design/front).
     measures: Mapping[str, Measures] = field(default_factory=dict)
 

@@ -83,7 +83,7 @@ def _measure_plan(
     region = search.r_safe if search.r_safe is not None else search.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
     return replace(
-        _make_row(candidate, ground),
+        make_row(candidate, ground.u_max),
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
@@ -94,7 +94,7 @@ def _measure_plan(
     )
 
 
-def _make_row(candidate: Candidate, ground: Ground) -> Row:
+def make_row(candidate: Candidate, u_max: int) -> Row:
     """The row of a candidate before anything is known of its regions."""
     return Row(
         name=candidate.name,
@@ -104,7 +104,7 @@ def _make_row(candidate: Candidate, ground: Ground) -> Row:
         r_min=None,
         r_safe=None,
         step=0,
-        u_max=ground.u_max,
+        u_max=u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None,
         is_searched_further=candidate.is_searched_further,
@@ -116,7 +116,7 @@ def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, 
     """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
     tried = _engine.Trial(candidate.plan.engine(), events, ground.base_alignment).run(limit)
     return replace(
-        _make_row(candidate, ground),
+        make_row(candidate, ground.u_max),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
     )

@@ -29,7 +29,6 @@ from heapfit.design.front.design_front import (
 from heapfit.design.front.offers import Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
-from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -58,7 +57,7 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+    designs: Comparison | None = None  # of several recordings: every candidate on all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def choose_for_one(
     if options.whole:
         comparison = with_measures(comparison, loaded)
     answer = make_answer(r_safe, winner.known, options)
-    trained_on = training_record(loaded, name)
+    trained_on = training_record([name], [loaded], comparison)
     return Choice(
         shown=loaded,
         comparison=comparison,
@@ -281,19 +280,20 @@ def _apply_preference(
         rows = [
             row for row in verdict_rows(comparison) if row.is_cut_to_trace == winner.is_cut_to_trace
         ]
-        sizes = {row.name: _size_row(row, options) for row in rows}
+        sizes = {row.name: size_row(row, options) for row in rows}
         least = choose_rung(winner, sizes, comparison, loaded, options)
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
     comparison = with_measures(comparison, loaded, progress)
-    sizes = {row.name: _size_row(row, options) for row in comparison.rows}
+    sizes = {row.name: size_row(row, options) for row in comparison.rows}
     choice = comparison.row(pick_offer(list_offers(comparison, sizes, pools), prefer, rivals).name)
     sentence = describe_preference(choice, prefer, cost_of_choice(comparison, choice))
     return with_choice_first(comparison, choice), choice, sentence
 
 
-def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
+def size_row(row: Row, options: FitOptions) -> HeapSize | None:
+    """What to set a heap to for the peak and margin that are asked for; None: no region serves."""
     return None if row.r_safe is None else compute_size(row.r_safe, row.known, options)
 
 
