@@ -124,10 +124,10 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     if chosen.trained_on_this_trace:
         found = [need for name, needs in dots.items() if "hold-out" in name for need in needs]
         assert sorted(found) == sorted(chosen.unseen)
-    assert figure["layout"]["shapes"][0]["x0"] == designs.heap_size(chosen).region
+    assert figure["layout"]["shapes"][0]["x0"] == chosen.heap_size.region
     low, high = figure["layout"]["xaxis"]["range"]
-    assert low < min(chosen.needs) < designs.heap_size(chosen).region < high
-    assert f"{chosen.name} needs {chosen.region:,} B for all 3 runs" in told(page)
+    assert low < min(chosen.needs) < chosen.heap_size.region < high
+    assert f"{chosen.name} needs {chosen.r_safe:,} B for all 3 runs" in told(page)
 
 
 @pytest.mark.parametrize(
