@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import typer
-
 from heapfit.cli.commands.comparisons import AdversaryCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import inapplicable_parts
@@ -25,7 +24,7 @@ _WORK = {"import": 4, "profile": 25, "compare": 25, "attack": 46}  # shares of p
 
 def run(command: AdversaryCommand) -> None:
     if not command.allocators and not command.plans:
-        raise typer.BadParameter("give an allocator, or --plan")
+        raise UsageError("give an allocator, or --plan")
     plan_files = tuple(load_plan(path) for path in command.plans or [])
     attacked = ComparisonRequest(
         tuple(command.allocators or []), plan_files, int(command.alignment)

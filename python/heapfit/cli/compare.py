@@ -8,12 +8,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
-from heapfit.cli.arguments import command_line, reject_options
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
+from heapfit.cli.parser import UsageError, reject_options
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.matrix import matrix_table
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
@@ -77,9 +76,9 @@ def run(command: CompareCommand) -> None:
     importing = import_options(command.queue)
     given = [int(alignment) for alignment in command.alignments or []]
     if command.output is not None:
-        reject_options(command.context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
+        reject_options(command, _RANKING_PARAMETERS, _MAKES_LEAGUE)
         if specs:
-            raise typer.BadParameter(f"{specs[0].label}: a league table is of recordings")
+            raise UsageError(f"{specs[0].label}: a league table is of recordings")
         league = LeagueRequest(
             sources, named, given, foreign, command.has_designs, command.events, importing
         )
@@ -87,7 +86,7 @@ def run(command: CompareCommand) -> None:
             make_league(league, command.output, require_local(command.workers)), command.as_json
         )
         return
-    reject_options(command.context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
+    reject_options(command, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
     alignment, precision = (
         _require_one_alignment(given),
         EXACT if command.exact else STANDARD_PRECISION,
@@ -111,7 +110,7 @@ def _load_plans(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
 def _require_one_alignment(alignments: Sequence[int]) -> int:
     """The alignment of a ranking; a usage error if there are several."""
     if len(alignments) > 1:
-        raise typer.BadParameter("--alignment: give one, or --output for a league table")
+        raise UsageError("--alignment: give one, or --output for a league table")
     return alignments[0] if alignments else STANDARD_ALIGNMENT
 
 
@@ -139,9 +138,9 @@ class _RankingRequest:
     def rank(self, sweep: Sweep) -> _RankingResult:
         """Measures all allocators on all traces, and writes the page if there is to be one."""
         if not (self.sources or self.specs):
-            raise typer.BadParameter("give a trace or a workload")
+            raise UsageError("give a trace or a workload")
         if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
-            raise typer.BadParameter("--report shows no plug-ins: give one of the two")
+            raise UsageError("--report shows no plug-ins: give one of the two")
         foreign, alignment = self.foreign.plugins(), self.contestants.alignment
         board = None if self.foreign.board is None else _read_board_of(self.foreign.board, foreign)
         work = _OF_NAMED if self.contestants.allocators else _WORK
@@ -197,7 +196,7 @@ def _write_page(
 
 def _read_board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
     if not plugins:
-        raise typer.BadParameter("--board needs a --plugin")
+        raise UsageError("--board needs a --plugin")
     board = read_board(path)
     require_same_sources(board, plugins)
     return board
@@ -237,7 +236,7 @@ def _print(ranked: _RankingResult, sram: Sram | None, seed: int | None, as_json:
     """Prints the ranking; exit status 3 if a plug-in has faults."""
     print_result(_parts(ranked, sram, seed), as_json)
     if any(row.faults for _, row in ranked.foreign):
-        raise typer.Exit(_FAULTY)
+        raise SystemExit(_FAULTY)
 
 
 def _parts(ranked: _RankingResult, sram: Sram | None, seed: int | None) -> Iterator[Part]:

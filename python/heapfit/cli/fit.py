@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
-from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.fitting import FitCommand
+from heapfit.cli.parser import UsageError, reject_options
 from heapfit.cli.printing import console
 from heapfit.cli.printing.incumbent import incumbent_parts
 from heapfit.cli.printing.parts import (
@@ -50,7 +48,7 @@ from heapfit.sweep import Sweep
 def run(command: FitCommand) -> None:
     """Runs all fits, and prints each as soon as it is done."""
     if command.front_folder is None:
-        reject_options(command.context, ("by",), "it needs --front")
+        reject_options(command, ("by",), "it needs --front")
     if len(command.sources) > 1 and not command.each:
         _require_one(command)
     outcomes = []
@@ -67,7 +65,7 @@ def _require_one(command: FitCommand) -> None:
     """Raises a usage error for options that take one recording alone."""
     if command.front_folder is not None or command.allocators:
         option = "--allocators" if command.front_folder is None else "--front"
-        raise typer.BadParameter(f"{option} takes one recording, or several with --each")
+        raise UsageError(f"{option} takes one recording, or several with --each")
 
 
 def _make_options(command: FitCommand) -> FitOptions:
@@ -112,7 +110,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
 
 def _require_folder(cache: Path | None) -> Path | None:
     if cache is not None and cache.exists() and not cache.is_dir():
-        raise typer.BadParameter(f"--cache {cache}: is not a folder")
+        raise UsageError(f"--cache {cache}: is not a folder")
     return cache
 
 
@@ -142,7 +140,7 @@ def _close(outcomes: Sequence[Fit | Failure], as_json: bool) -> None:
     if len(outcomes) > 1 and not as_json:
         print_text(_closing(outcomes))
     if any(isinstance(outcome, Failure) for outcome in outcomes):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _outcomes(command: FitCommand, options: FitOptions) -> Iterator[_Outcome]:

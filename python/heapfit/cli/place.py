@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import typer
-
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.place_offline import is_offline, run_offline
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -72,7 +71,7 @@ def run(command: PlaceCommand) -> None:
 def _parse_hot(text: str) -> tuple[int, float]:
     site, _, accesses = text.partition("=")
     if not accesses.isdecimal():
-        raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
+        raise UsageError(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
     return parse_site(site), float(accesses)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -97,7 +95,7 @@ def _join(command: PlaceCommand, allocator: str) -> None:
         joining = join_programs(first, second, allocator, progress=progress)
     print_result(_joining_parts(joining, memory), command.as_json)
     if joining.least > memory.size:
-        raise typer.Exit(TOO_SMALL)
+        raise SystemExit(TOO_SMALL)
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit import _engine
 from heapfit.cli.arguments import (
     ALIGNMENT_HELP,
@@ -27,9 +25,9 @@ from heapfit.cli.arguments import (
     Source,
     SramFile,
     Workers,
-    make_option,
     make_output_option,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 
 _PLUGIN_GROUP = "Plug-ins"
@@ -53,10 +51,9 @@ class CompareCommand:
         "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
     )
 
-    context: typer.Context
     words: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="TRACE|WORKLOAD|ALLOCATOR",
             help="Recordings, captures or traces; synthetic workloads, NAME or "
             f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; and the allocators to rank "
@@ -69,7 +66,7 @@ class CompareCommand:
     plans: PlanPaths = None
     alignments: Annotated[
         list[Alignment] | None,
-        make_option("--alignment", ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
+        make_option("--alignment", ALIGNMENT_HELP),
     ] = None
     output: Annotated[
         Path | None,
@@ -125,9 +122,7 @@ class CompareCommand:
     ] = None
     has_designs: Annotated[
         bool,
-        make_option(
-            "--designs/--no-designs", "Rank plans learned from the recordings, too.", _LEAGUE_GROUP
-        ),
+        make_option("--no-designs", "Rank no plans learned from the recordings.", _LEAGUE_GROUP),
     ] = True
     sram: SramFile = None
     report: ReportPage = None
@@ -172,7 +167,7 @@ class AdversaryCommand:
     source: Source
     allocators: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
+        make_argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
     ] = None
     plans: PlanPaths = None
     output: Annotated[
@@ -196,7 +191,7 @@ class AllocatorsCommand:
 
     names: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeAlias
 
-import typer
-
 from heapfit.cli.arguments import (
     OUTPUT,
     SEARCH,
@@ -41,12 +39,12 @@ from heapfit.cli.arguments import (
     Sources,
     SramFile,
     Workers,
-    make_option,
     make_output_option,
     take_file,
     take_percent,
     take_size,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.design.budgets.choice import Method
 from heapfit.design.effort import Effort
 from heapfit.design.robust.objective import MOST_FOLDS
@@ -75,7 +73,6 @@ class FitCommand:
 
     EXAMPLES: ClassVar = ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4")
 
-    context: typer.Context
     sources: Sources
     output: Annotated[
         Path | None,
@@ -104,6 +101,7 @@ class FitCommand:
             "(docs/design.md). With --each: one folder a source.",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
+            is_output=True,
         ),
     ] = None
     front_folder: Annotated[
@@ -114,6 +112,7 @@ class FitCommand:
             "front, and a page (docs/front.md). With --each: one folder a source.",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
+            is_output=True,
         ),
     ] = None
     allocators: Allocators = None
@@ -186,9 +185,8 @@ class FitCommand:
     workers: Workers = None
     cache: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder that stores the results of replays for the next fit.",
-            rich_help_panel=WORKERS,
+        make_option(
+            "--cache", "Folder that stores the results of replays for the next fit.", WORKERS
         ),
     ] = None
     as_json: AsJson = False
@@ -276,7 +274,7 @@ class VerifyCommand:
     ]
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
@@ -321,7 +319,7 @@ class RunCommand:
     plan: PlanArgument
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+        make_argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
     ]
     drill: Annotated[
         bool,
@@ -343,7 +341,7 @@ class GenerateCommand:
 
     plan: Annotated[
         Path | None,
-        typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+        make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
