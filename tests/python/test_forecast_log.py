@@ -16,10 +16,9 @@ import pytest
 from small_traces import heapfit
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
-from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"

@@ -10,9 +10,9 @@ from generated_code import HERE, PLANS, compile_objects, plan_file
 
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extremes import sample_maxima
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
+from heapfit.forecast.log.states import Clock
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 from program import call_heapfit
