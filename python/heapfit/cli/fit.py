@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit.cli.candidates import CandidateFolders, write_candidates
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.parser import UsageError, reject_options
 from heapfit.cli.printing import console
@@ -17,7 +18,6 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.running import import_options, start_sweep
-from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of

@@ -207,7 +207,7 @@ def reject_removed(command: str, option: str = "") -> None:
     """UsageError with what does its work now if there was such a command or option of one."""
     if (command, option) in REMOVED:
         name = f"{command} {option}".strip()
-        raise UsageError(f"{name} is gone: heapfit {REMOVED[command, option]}")
+        raise UsageError(f"{name} is gone: {REMOVED[command, option]}")
 
 
 def add_similar(message: str, word: str, known: Iterable[str]) -> str:
