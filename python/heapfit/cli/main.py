@@ -161,10 +161,9 @@ def main(words: Sequence[str]) -> int:
         except BrokenPipeError:  # it ends as others do whose reader has left: heapfit ... | head
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGPIPE)
-        except UsageError as error:
-            status = _fail(_USAGE, error.messages, has_json, "; see --help")
         except HeapfitError as error:
-            status = _fail(_FAILED, error.messages, has_json)
+            hint = "; see --help" if isinstance(error, UsageError) else ""
+            status = _fail(error.status, error.messages, has_json, hint)
             for line in error.below:
                 console.note(line)
         except MemoryError:

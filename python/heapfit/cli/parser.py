@@ -21,7 +21,7 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin
 
 from heapfit.cli.removed import REMOVED
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, RemovedError
 from heapfit.trace.kinds import Kind
 
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
@@ -33,7 +33,9 @@ _Record = TypeVar("_Record")
 
 
 class UsageError(HeapfitError):
-    """Words that a command does not take: exit status 2."""
+    """Words that a command does not take."""
+
+    status = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +206,10 @@ def read_command(
 
 
 def reject_removed(command: str, option: str = "") -> None:
-    """UsageError with what does its work now if there was such a command or option of one."""
+    """RemovedError with what does its work now if there was such a command or option of one."""
     if (command, option) in REMOVED:
         name = f"{command} {option}".strip()
-        raise UsageError(f"{name} is gone: {REMOVED[command, option]}")
+        raise RemovedError(f"{name} is gone: {REMOVED[command, option]}")
 
 
 def add_similar(message: str, word: str, known: Iterable[str]) -> str:
