@@ -10,7 +10,6 @@ from heapfit.cli.arguments import (
     SEARCH,
     SEARCHING,
     TIMES_HELP,
-    WORKERS,
     Alignment,
     AlignmentOption,
     Allocators,
@@ -19,7 +18,6 @@ from heapfit.cli.arguments import (
     CallSites,
     EffortOption,
     Everything,
-    Exact,
     HorizonOption,
     Image,
     InstructionCount,
@@ -37,7 +35,6 @@ from heapfit.cli.arguments import (
     Seed,
     Sized,
     Sources,
-    SramFile,
     Workers,
     make_output_option,
     take_file,
@@ -45,9 +42,7 @@ from heapfit.cli.arguments import (
     take_size,
 )
 from heapfit.cli.parser import make_argument, make_option
-from heapfit.design.budgets.choice import Method
 from heapfit.design.effort import Effort
-from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.targets import Language, Platform
 from heapfit.trace.kinds import Kind
 
@@ -76,7 +71,7 @@ class FitCommand:
     sources: Sources
     output: Annotated[
         Path | None,
-        make_output_option("plan, C code and report; with --each one folder a source [out/NAME]"),
+        make_output_option("plan, C code and report [out/NAME]"),
     ] = None
     now: Now = None
     peak: Annotated[
@@ -98,40 +93,13 @@ class FitCommand:
         make_option(
             "--plans",
             "Search every candidate completely; write a plan file for each, and a page "
-            "(docs/design.md). With --each: one folder a source.",
-            _CANDIDATE_GROUP,
-            metavar="FOLDER",
-            is_output=True,
-        ),
-    ] = None
-    front_folder: Annotated[
-        Path | None,
-        make_option(
-            "--front",
-            "Measure every configuration of the design space; write the plans of its Pareto "
-            "front, and a page (docs/front.md). With --each: one folder a source.",
+            "(docs/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
             is_output=True,
         ),
     ] = None
     allocators: Allocators = None
-    by: Annotated[
-        str | None,
-        make_option(
-            "--by",
-            "Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-            _CANDIDATE_GROUP,
-            metavar="MEASURE,...",
-        ),
-    ] = None
-    sram: SramFile = None
-    each: Annotated[
-        bool,
-        make_option(
-            "--each", "Fit one heap to each source, not one heap to all.", _CANDIDATE_GROUP
-        ),
-    ] = False
     code: Annotated[
         bool,
         make_option(
@@ -147,48 +115,15 @@ class FitCommand:
         ),
     ] = False
     effort: EffortOption = Effort.STANDARD
-    exact: Exact = False
-    method: Annotated[
-        Method | None,
-        make_option(
-            "--budgets",
-            "How the number of blocks of each pool is found [greedy and exact].",
-            SEARCHING,
-        ),
-    ] = None
     search: Annotated[
         int | None,
         make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
     ] = None
     seed: Seed = 1
-    objective: Annotated[
-        str,
-        make_option(
-            "--objective",
-            "What to serve of several recordings: all (max), or a quantile.",
-            SEARCHING,
-            metavar="max|q90|...",
-        ),
-    ] = "max"
-    folds: Annotated[
-        int,
-        make_option(
-            "--folds",
-            "Folds of the holdout check of several recordings; 0: no check.",
-            SEARCHING,
-            min=0,
-        ),
-    ] = MOST_FOLDS
     queue: Queue = None
     call_sites: CallSites = False
     sized: Sized = False
     workers: Workers = None
-    cache: Annotated[
-        Path | None,
-        make_option(
-            "--cache", "Folder that stores the results of replays for the next fit.", WORKERS
-        ),
-    ] = None
     as_json: AsJson = False
 
 
