@@ -8,7 +8,7 @@ both, up to the first request that is refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -264,9 +264,20 @@ def subject_from_heap(
     name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
 ) -> ReplaySubject:
     """A system's heap in a region of its plan and a base alignment, both in bytes."""
-    requests, (size, base) = requests_of(shown), region
+    size, base = region
+    return _with_region(_heap_subject(name, heap, shown, base), heap, size)
+
+
+def _heap_subject(name: str, heap: SystemHeap, shown: LoadedTrace, base: int) -> ReplaySubject:
+    """The heap with the trace's requests as it takes them, in no region yet."""
+    requests = requests_of(shown)
     served = adapt_requests(heap, requests)
-    return _Served(heap, requests, served, served.engine(), base).subject(name, size)
+    placed = _find_block_events(heap, requests, served)
+    return ReplaySubject(name, heap.plan.engine(), served.engine(), base, 0, placed=placed)
+
+
+def _with_region(subject: ReplaySubject, heap: SystemHeap, region: int) -> ReplaySubject:
+    return replace(subject, region=region, shift=heap.memory(region) - region)
 
 
 def subject_from_plan(
@@ -277,41 +288,19 @@ def subject_from_plan(
     return ReplaySubject(name, plan.engine(), shown.events_for(plan), base, size)
 
 
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """A trace on its way into a system's heap."""
-
-    heap: SystemHeap
-    requests: Requests
-    served: Requests
-    events: _engine.EventArray  # of these
-    base: int
-
-    def subject(self, name: str, region: int) -> ReplaySubject:
-        """The heap, with a region of its plan in place of its memory."""
-        shift = self.heap.memory(region) - region
-        placed = _find_block_events(self.heap, self.requests, self.served)
-        plan = self.heap.plan.engine()
-        return ReplaySubject(name, plan, self.events, self.base, region, shift, placed)
-
-
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
     shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    requests, base = requests_of(shown), shown.largest_alignment
+    name = heap.title if case.today else f"{heap.title}, simulated"
     try:
-        served = adapt_requests(heap, requests)
+        subject = _heap_subject(name, heap, shown, shown.largest_alignment)
     except HeapfitError:
         return []
-    replayed = _Served(heap, requests, served, served.engine(), base)
-    trial = _engine.Trial(heap.plan.engine(), replayed.events, base)
-    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(replayed.events)):
+    trial = _engine.Trial(subject.plan, subject.events, subject.base)
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(subject.events)):
         return []
     region = trial.scan().r_safe
-    if region is None:
-        return []
-    name = heap.title if case.today else f"{heap.title}, simulated"
-    return [replayed.subject(name, region)]
+    return [] if region is None else [_with_region(subject, heap, region)]
 
 
 def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
