@@ -8,24 +8,18 @@ both, up to the first request that is refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.catalogue import heap_4
-from heapfit.comparison.incumbents.requests import (
-    Requests,
-    adapt_requests,
-    find_placing_events,
-    requests_of,
-)
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import find_placing_events, requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.results.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
@@ -255,61 +249,44 @@ def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject |
     """The plan of a row in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
-    if row.heap is not None:
-        return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
-    return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
+    return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
 
 
 def subject_from_heap(
-    name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
+    name: str, heap: Heap, shown: LoadedTrace, region: tuple[int, int]
 ) -> ReplaySubject:
-    """A system's heap in a region of its plan and a base alignment, both in bytes."""
+    """A heap in a region of its plan and a base alignment, both in bytes."""
+    events, plan = heap.events(shown), heap.plan.engine()
     size, base = region
-    return _with_region(_heap_subject(name, heap, shown, base), heap, size)
-
-
-def _heap_subject(name: str, heap: SystemHeap, shown: LoadedTrace, base: int) -> ReplaySubject:
-    """The heap with the trace's requests as it takes them, in no region yet."""
-    requests = requests_of(shown)
-    served = adapt_requests(heap, requests)
-    placed = _find_block_events(heap, requests, served)
-    return ReplaySubject(name, heap.plan.engine(), served.engine(), base, 0, placed=placed)
-
-
-def _with_region(subject: ReplaySubject, heap: SystemHeap, region: int) -> ReplaySubject:
-    return replace(subject, region=region, shift=heap.memory(region) - region)
-
-
-def subject_from_plan(
-    name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]
-) -> ReplaySubject:
-    """A plan in a region of a size and a base alignment, both in bytes."""
-    size, base = region
-    return ReplaySubject(name, plan.engine(), shown.events_for(plan), base, size)
+    shift = heap.memory(size) - size
+    placed = None if heap.is_ours else _find_block_events(heap, shown)
+    return ReplaySubject(name, plan, events, base, size, shift, placed)
 
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
-    shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    name = heap.title if case.today else f"{heap.title}, simulated"
+    shown, heap = case.shown, case.today or find_heap("heap_4", case.shown.alignment)
     try:
-        subject = _heap_subject(name, heap, shown, shown.largest_alignment)
+        trial = heap.trial(shown)
     except HeapfitError:
         return []
-    trial = _engine.Trial(subject.plan, subject.events, subject.base)
-    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(subject.events)):
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * trial.event_count):
         return []
-    region = trial.scan().r_safe
-    return [] if region is None else [_with_region(subject, heap, region)]
+    needs = measure(heap, [shown])
+    if needs.most is None:
+        return []
+    name = heap.title if case.today else f"{heap.title}, simulated"
+    region = needs.heap.region(needs.most)
+    return [subject_from_heap(name, needs.heap, shown, (region, shown.largest_alignment))]
 
 
-def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
+def _find_block_events(heap: Heap, shown: LoadedTrace) -> _BlockEvents:
+    requests = requests_of(shown)
     asked_at = find_placing_events(requests)
-    marks = 2 * len(heap.regions)
     return _BlockEvents(
-        asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
-        served_at=find_placing_events(served),
-        is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
+        asked_at=asked_at,
+        served_at=find_placing_events(heap.serve(requests)),
+        is_counted=requests.size[asked_at] > 0,
     )
 
 
