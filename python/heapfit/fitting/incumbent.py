@@ -122,7 +122,7 @@ def size_incumbent(
         changes = programs.test(needs.heap, needs.most, known)
         known = replace(known, changes=changes.needed)
     size = compute_size(needs.most, known, options)
-    return Answer(size, known, options.peak, needs.heap), changes
+    return Answer(size, known, options.peak, needs.heap, is_kept=True), changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,5 +249,5 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
     known = adapt_basis(choice.answer.known, today.heap.plan, needed)
-    answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
+    answer = Answer(size, known, options.peak, today.heap, is_kept=True, is_known=today.is_known)
     return replace(choice, answer=answer)

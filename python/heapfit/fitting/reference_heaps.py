@@ -94,7 +94,7 @@ def measure_reference_heaps(
 
 def _measure_others(selection: Selection, progress: Progress) -> tuple[list[ReferenceRow], int]:
     """The heaps other than the incumbent and the fitted one; then events."""
-    choice, baselines, kept = selection.choice, selection.baselines, selection.choice.answer.kept
+    choice, baselines, answer = selection.choice, selection.baselines, selection.choice.answer
     today = "" if baselines.incumbent is None else baselines.incumbent.heap.name
     found, events = list[ReferenceRow](), 0
     for name in [*reversed(RUNGS), TLSF]:
@@ -117,7 +117,9 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[Refe
         standing = ReferenceKind.RUNG if is_rung else ReferenceKind.OTHER
         found.append(replace(made, standing=standing, is_in_saving=not is_rung))
         progress(f"count calls of {title}", 1.0)
-    return sorted(found, key=lambda one: kept is None or one.title != kept.title), events
+    return sorted(
+        found, key=lambda one: not answer.is_kept or one.title != answer.heap.title
+    ), events
 
 
 def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
