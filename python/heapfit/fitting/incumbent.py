@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
@@ -58,12 +59,15 @@ def measure_baselines(
         return Baselines((measure_incumbent(own, searched, progress),), True)
     if options.allocators:
         return Baselines()
-    needs = None if own is None else _try_needs(own, searched, progress)
-    if needs is not None and needs.most is not None:
-        return Baselines((needs,), True)
+    found = list[Needs]()
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
-    found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
-    return Baselines(tuple(one for one in found if one is not None and one.most is not None))
+    for heap in (*([] if own is None else [own]), *common):
+        is_own = heap is own
+        with suppress(HeapfitError):  # it does not have what they ask for
+            found.append(measure_incumbent(heap, searched, progress, has_permanent=is_own))
+        if is_own and found and found[0].most is not None:
+            return Baselines((found[0],), True)
+    return Baselines(tuple(one for one in found if one.most is not None))
 
 
 def find_own_heap(workload: Workload, options: FitOptions) -> Heap | None:
@@ -85,20 +89,6 @@ def measure_incumbent(
         return measure_with_notes(heap, searched, progress, has_permanent=has_permanent)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
-
-
-def _try_needs(
-    heap: Heap,
-    searched: Sequence[LoadedTrace],
-    progress: Progress,
-    *,
-    has_permanent: bool = True,
-) -> Needs | None:
-    """What each recording needs in a heap; None if they ask for what it does not have."""
-    try:
-        return measure_incumbent(heap, searched, progress, has_permanent=has_permanent)
-    except HeapfitError:
-        return None
 
 
 def size_incumbent(
