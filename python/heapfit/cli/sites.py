@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def run(command: SitesCommand) -> None:
             if command.view is not None:
                 parts = _view_parts(holdings, callers)
             else:
-                parts = _parts(sites, callers, _with_tags(plan, trace))
+                parts = _parts(sites, callers, plan, trace)
             parts = chain(parts, _wrapper_parts(sites, trace))
             if programs and not callers.are_known:
                 parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
@@ -72,13 +71,6 @@ def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> Iterator[Part]:
         on_target = "it can tell its own caller (docs/on-target.md, Call sites)"
         told = on_target if trace.info.is_from_target else at_home
         yield Note(f"Most requests come from one place. If that is a wrapper, {told}.")
-
-
-def _with_tags(plan: Plan | None, trace: Trace) -> Plan | None:
-    """The plan with the tags of a trace's sites."""
-    if plan is None:
-        return None
-    return replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
 
 
 def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
@@ -120,12 +112,41 @@ class _Callers:
         return " < ".join([own.description, *names])
 
 
-def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
-    yield Table(_columns(callers, plan), sites, "sites")
+def _parts(
+    sites: Sequence[CallSite], callers: _Callers, plan: Plan | None, trace: Trace
+) -> Iterator[Part]:
+    """Every call site; tags and ends are shown where there is a plan."""
+    tags = {} if plan is None else sites_with_tags(plan.sites, trace.chains)
+    high = 0 if plan is None else plan.scalars.get("tag_high", 0)
+
+    def end(one: CallSite) -> str | None:
+        """The end of the top from which the plan cuts this site's blocks."""
+        tag = tags.get(one.site)
+        return None if tag is None else "high" if high >> tag & 1 else "low"
+
+    columns: list[Column[CallSite]] = [
+        Column("site", "site", lambda one: f"{one.site:08x}"),
+        *(Column(name, name) for name in ("requests", "least", "most")),
+        Column("live_at_peak", "live at peak"),
+        Column("mean_life", "mean life", shown=lambda one: round(one.mean_life)),
+        Column("tag", "" if plan is None else "tag", lambda one: tags.get(one.site)),
+        Column("end", "" if plan is None else "end", end),
+        *(one.adapt(lambda site: site.site) for one in _place_columns(callers)),
+    ]
+    yield Table(columns, sites, "sites")
     yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
     others = sum(callers.place(one.site) is None for one in sites)
     if callers.are_known and others:
         yield Line(f"{others} in other files: give these with --program, too.")
+
+
+def _place_columns(callers: _Callers) -> list[Column[int]]:
+    """Where a site is in the source, shown where there is a program."""
+    where = "where" if callers.are_known else ""
+    return [
+        Column("place", where, callers.place, callers.describe),
+        Column("callers", value=callers.outer_places),
+    ]
 
 
 _HELD: tuple[Column[Holder], ...] = (
@@ -149,13 +170,7 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
         Column("site", "site", lambda one: f"{one.key:08x}"),
         *_HELD,
         Column("requests", "of requests"),
-        Column(
-            "place",
-            "where" if callers.are_known else "",
-            lambda one: callers.place(one.key),
-            lambda one: callers.describe(one.key),
-        ),
-        Column("callers", value=lambda one: callers.outer_places(one.key)),
+        *(one.adapt(lambda holder: holder.key) for one in _place_columns(callers)),
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
     yield Fields({"view": holdings.viewed.view, "blocks": blocks, "size": size})
@@ -216,40 +231,3 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
 
 
 _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
-
-
-def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
-    """The columns; tags are shown where there is a plan, places where there is a program."""
-
-    def heading_if_planned(heading: str) -> str:
-        return "" if plan is None else heading
-
-    return [
-        Column("site", "site", lambda call_site: f"{call_site.site:08x}"),
-        Column("requests", "requests"),
-        Column("least", "least"),
-        Column("most", "most"),
-        Column("live_at_peak", "live at peak"),
-        Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
-        Column("tag", heading_if_planned("tag"), lambda call_site: _tag(call_site.site, plan)),
-        Column("end", heading_if_planned("end"), lambda call_site: _end(call_site.site, plan)),
-        Column(
-            "place",
-            "where" if callers.are_known else "",
-            lambda call_site: callers.place(call_site.site),
-            lambda call_site: callers.describe(call_site.site),
-        ),
-        Column("callers", value=lambda call_site: callers.outer_places(call_site.site)),
-    ]
-
-
-def _tag(site: int, plan: Plan | None) -> int | None:
-    return None if plan is None else plan.sites.get(site)
-
-
-def _end(site: int, plan: Plan | None) -> str | None:
-    """The end of the top, high or low, from which the plan cuts this site's blocks."""
-    tag = _tag(site, plan)
-    if plan is None or tag is None:
-        return None
-    return "high" if plan.scalars.get("tag_high", 0) >> tag & 1 else "low"
