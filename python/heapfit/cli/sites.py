@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +42,7 @@ def run(command: SitesCommand) -> None:
     require_export(command.export, command.as_json)
     plan = None if command.plan_file is None else load_plan(command.plan_file).plan
     with step_bar() as progress, open_trace(command.source, progress=progress) as trace:
+        plan = plan and replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
         loaded = load_trace(trace, progress=progress)
         programs = command.programs or []
         view = command.view or View.PEAK
@@ -56,7 +59,7 @@ def run(command: SitesCommand) -> None:
             if command.view is not None:
                 parts = _view_parts(holdings, callers)
             else:
-                parts = _parts(sites, callers, plan, trace)
+                parts = _parts(sites, callers, plan)
             parts = chain(parts, _wrapper_parts(sites, trace))
             if programs and not callers.are_known:
                 parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
@@ -98,11 +101,19 @@ class _Callers:
         """The source place of the direct caller."""
         return self._chains.get(site, (None,))[0]
 
-    def outer_places(self, site: int) -> PlaceChain:
-        """The source places of the callers above the direct one; None where unknown."""
-        return self._chains.get(site, ())[1:]
+    def columns(self, site_of: Callable[[Any], int]) -> tuple[Column[Any], ...]:
+        """Where each row's site is, and the places of the callers above; None where unknown."""
+        return (
+            Column(
+                "place",
+                "where" if self.are_known else "",
+                lambda row: self.place(site_of(row)),
+                lambda row: self._describe(site_of(row)),
+            ),
+            Column("callers", value=lambda row: self._chains.get(site_of(row), ())[1:]),
+        )
 
-    def describe(self, site: int) -> str | None:
+    def _describe(self, site: int) -> str | None:
         """The site's own caller with its line, and the functions above it."""
         own, chain = self._own.get(site), self._chains.get(site, ())
         if own is None:
@@ -112,41 +123,12 @@ class _Callers:
         return " < ".join([own.description, *names])
 
 
-def _parts(
-    sites: Sequence[CallSite], callers: _Callers, plan: Plan | None, trace: Trace
-) -> Iterator[Part]:
-    """Every call site; tags and ends are shown where there is a plan."""
-    tags = {} if plan is None else sites_with_tags(plan.sites, trace.chains)
-    high = 0 if plan is None else plan.scalars.get("tag_high", 0)
-
-    def end(one: CallSite) -> str | None:
-        """The end of the top from which the plan cuts this site's blocks."""
-        tag = tags.get(one.site)
-        return None if tag is None else "high" if high >> tag & 1 else "low"
-
-    columns: list[Column[CallSite]] = [
-        Column("site", "site", lambda one: f"{one.site:08x}"),
-        *(Column(name, name) for name in ("requests", "least", "most")),
-        Column("live_at_peak", "live at peak"),
-        Column("mean_life", "mean life", shown=lambda one: round(one.mean_life)),
-        Column("tag", "" if plan is None else "tag", lambda one: tags.get(one.site)),
-        Column("end", "" if plan is None else "end", end),
-        *(one.adapt(lambda site: site.site) for one in _place_columns(callers)),
-    ]
-    yield Table(columns, sites, "sites")
+def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
+    yield Table(_columns(callers, plan), sites, "sites")
     yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
     others = sum(callers.place(one.site) is None for one in sites)
     if callers.are_known and others:
         yield Line(f"{others} in other files: give these with --program, too.")
-
-
-def _place_columns(callers: _Callers) -> list[Column[int]]:
-    """Where a site is in the source, shown where there is a program."""
-    where = "where" if callers.are_known else ""
-    return [
-        Column("place", where, callers.place, callers.describe),
-        Column("callers", value=callers.outer_places),
-    ]
 
 
 _HELD: tuple[Column[Holder], ...] = (
@@ -154,6 +136,7 @@ _HELD: tuple[Column[Holder], ...] = (
     Column("size", "bytes"),
     Column("least", "least"),
     Column("most", "most"),
+    Column("requests", "of requests"),
 )
 _MEANINGS = {
     View.PEAK: "live at the peak",
@@ -169,8 +152,7 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
     columns: list[Column[Holder]] = [
         Column("site", "site", lambda one: f"{one.key:08x}"),
         *_HELD,
-        Column("requests", "of requests"),
-        *(one.adapt(lambda holder: holder.key) for one in _place_columns(callers)),
+        *callers.columns(lambda one: one.key),
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
     yield Fields({"view": holdings.viewed.view, "blocks": blocks, "size": size})
@@ -184,7 +166,6 @@ def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
     columns: list[Column[Holder]] = [
         Column("task", "task", lambda one: one.key),
         *_HELD,
-        Column("requests", "of requests"),
     ]
     yield Fields({"view": View.TASKS})
     yield Table(columns, find_holders(viewed, viewed.tasks), "tasks")
@@ -209,7 +190,6 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
             lambda one: "+".join(names_of(one.key)) or "unknown",
         ),
         *_HELD,
-        Column("requests", "of requests"),
         Column("requested", "bytes asked for"),
     ]
     missing = find_unmet(demand.needs, served)
@@ -231,3 +211,27 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
 
 
 _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
+
+
+def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
+    """The columns; tags are shown where there is a plan, places where there is a program."""
+
+    tag, end = ("", "") if plan is None else ("tag", "end")
+    return [
+        Column("site", "site", lambda call_site: f"{call_site.site:08x}"),
+        Column("requests", "requests"),
+        Column("least", "least"),
+        Column("most", "most"),
+        Column("live_at_peak", "live at peak"),
+        Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
+        Column("tag", tag, lambda call_site: plan and plan.sites.get(call_site.site)),
+        Column("end", end, lambda call_site: plan and _end(call_site.site, plan)),
+        *callers.columns(lambda call_site: call_site.site),
+    ]
+
+
+def _end(site: int, plan: Plan) -> str | None:
+    """The end of the top, high or low, from which the plan cuts this site's blocks."""
+    tag = plan.sites.get(site)
+    high = plan.scalars.get("tag_high", 0)
+    return None if tag is None else "high" if high >> tag & 1 else "low"
