@@ -73,6 +73,7 @@ style: $(extension) ## layout and lint of Python and C, and what a commit adds t
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
 	$(PYTHON) scripts/check_language.py
+	$(PYTHON) scripts/check_test_bonds.py
 	$(PYTHON) scripts/list_options.py
 	$(PYTHON) scripts/check_statements.py
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 
 #include "adversary/bad_program.hpp"
 #include "adversary/kept_blocks.hpp"
@@ -195,8 +196,9 @@ class EveryProgram {
 
 void the_worst_of_first_fit_with_three_sizes_is_found() {
     const Plan plan = plain("first_fit", {{"list", 1}});
-    for (const std::vector<std::uint64_t> &peaks :
-         {std::vector<std::uint64_t>{6, 3, 1}, {4, 4, 1}, {8, 2, 2}, {2, 2, 2}}) {
+    const std::vector<std::vector<std::uint64_t>> cases = {
+        {6, 3, 1}, {4, 4, 1}, {8, 2, 2}, {2, 2, 2}};
+    for (const auto &peaks : std::span(cases).first(test::turns(cases.size()))) {
         const Limits limits{{12, 28, 60}, peaks, 110};
         const std::uint64_t needed =
             plan.smallest_region() + unit * (EveryProgram(limits).highest() - 1);

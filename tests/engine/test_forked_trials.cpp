@@ -70,13 +70,14 @@ void compare(const Trial &trial, std::span<const std::uint64_t> sizes, Count &co
 
 void each_region_is_told_as_if_it_was_replayed_alone() {
     Count count;
-    for (const Plan &plan : plans()) {
+    const std::vector<Plan> all = plans();
+    for (std::size_t i = 0; i < all.size(); i += all.size() / test::turns(all.size())) {
         for (std::uint64_t seed = 1; seed <= 2; seed++) {
             RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 2 == 0};
             wish.sizes = {1, 8, 24, 40, 41, 100, 300, 700, 1000};
             wish.sizes.resize(seed == 1 ? 9 : 7);
             const std::vector<Event> events = draw(wish);
-            const Trial trial(plan, events);
+            const Trial trial(all[i], events);
             std::vector<std::uint64_t> sizes = sizes_for(trial);
             std::ranges::reverse(sizes);
             compare(trial, sizes, count);

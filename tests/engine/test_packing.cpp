@@ -124,7 +124,7 @@ void the_checker_agrees_with_looking_at_every_pair() {
 }
 
 void what_is_packed_is_a_placement_between_the_peak_and_its_height() {
-    for (std::uint64_t seed = 1; seed <= 15; seed++) {
+    for (std::uint64_t seed = 1; seed <= test::turns(15); seed++) {
         const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = seed, .events = 600}));
         for (const std::uint64_t pairs : {0u, 20'000u, 300'000u}) {
             const Packing packing = pack(lifetimes, {seed, pairs}, watch_nothing);
@@ -136,15 +136,16 @@ void what_is_packed_is_a_placement_between_the_peak_and_its_height() {
 }
 
 void more_effort_is_never_higher_and_often_lower() {
-    int lower = 0;
-    for (std::uint64_t seed = 1; seed <= 10; seed++) {
+    const std::uint64_t seeds = test::turns(30);
+    std::uint64_t lower = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; seed++) {
         const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = seed, .events = 600}));
         const Packing quick = pack(lifetimes, {1, 0}, watch_nothing);
         const Packing slow = pack(lifetimes, {1, 500'000}, watch_nothing);
         CHECK(slow.height <= quick.height);
         lower += slow.height < quick.height ? 1 : 0;
     }
-    CHECK(lower >= 5);
+    CHECK(2 * lower >= seeds);
 }
 
 void six_lifetimes_are_packed_as_low_as_can_be() {
@@ -286,7 +287,7 @@ void a_seed_tries_as_many_placements_everywhere() {
 
 void a_stop_keeps_the_best_so_far() {
     const auto lifetimes =
-        lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 6'000, .live_limit = 400}));
+        lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 2'000, .live_limit = 300}));
     int told = 0;
     double done = 0;
     const Packing packing = pack(lifetimes, {1, 1'000'000'000}, [&](double share) {

@@ -181,11 +181,13 @@ bool is_as_replayed(const Plan &plan, std::uint64_t size, std::span<const Event>
 
 void a_trial_tells_what_a_replay_does() {
     const auto events = draw(RandomTrace{.seed = 5, .events = 2000});
+    const std::uint64_t parts = test::turns(20); // of a size that the next is larger by
     std::size_t plans_that_ran = 0;
     for (const Plan &plan : plans_of_all()) {
         int ran = 0;
         int failed = 0;
-        for (std::uint64_t size = plan.smallest_region(); size < 1 << 20; size += size / 16 + 8) {
+        for (std::uint64_t size = plan.smallest_region(); size < 1 << 20;
+             size += size / parts + 8) {
             const bool runs = is_as_replayed(plan, size, events);
             ran += runs ? 1 : 0;
             failed += runs ? 0 : 1;
