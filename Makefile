@@ -155,7 +155,7 @@ attack-readers: $(extension) | test-packages
 PYTEST := $(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
-	$(PYTEST) $(addprefix --deselect=,$(file <tests/more.txt))
+	$(PYTEST) $(foreach line,$(file <tests/more.txt),$(if $(findstring ::,$(line)),--deselect,--ignore)=$(line))
 
 pytest-more: $(extension) | test-packages
 	$(PYTEST) @tests/more.txt

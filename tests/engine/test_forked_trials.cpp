@@ -68,7 +68,7 @@ void compare(const Trial &trial, std::span<const std::uint64_t> sizes, Count &co
     }
 }
 
-void each_region_is_told_as_if_it_was_replayed_alone() {
+TEST(each_region_is_told_as_if_it_was_replayed_alone) {
     Count count;
     const std::vector<Plan> all = plans();
     for (std::size_t i = 0; i < all.size(); i += all.size() / test::turns(all.size())) {
@@ -110,7 +110,7 @@ std::vector<Event> growing(std::uint64_t seed, std::size_t events) {
 }
 
 // What is left of the free chunk may be too little for a chunk: then the block takes it, too.
-void each_region_into_whose_last_chunk_blocks_grow_is_told_likewise() {
+TEST(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise) {
     Count count;
     const std::vector<Event> events = growing(1, 400);
     const std::vector<Event> few = growing(1, 100);
@@ -128,7 +128,4 @@ void each_region_into_whose_last_chunk_blocks_grow_is_told_likewise() {
 
 } // namespace
 
-int main() {
-    RUN(each_region_is_told_as_if_it_was_replayed_alone);
-    RUN(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise);
-}
+RUN_TESTS()
