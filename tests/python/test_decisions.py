@@ -15,19 +15,19 @@ from heapfit import generate as heap_code
 from heapfit.checks import check, drill
 from heapfit.comparison.changed_programs import ChangedRuns
 from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import (
     Requests,
-    _add_region_marks,
     find_placing_events,
 )
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design import portfolio
-from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.placement import learned, stacks
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
-from heapfit.fitting import assessment, excerpt_search, incumbent, result
+from heapfit.fitting import assessment, excerpt_search, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -41,9 +41,6 @@ from heapfit.forecast.horizon import (
     join_runs,
     refuse_growth,
 )
-from heapfit.forecast.log import outlook
-from heapfit.forecast.log.outlook import Finding, find_outlook
-from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.generate.platforms import FORMS
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
@@ -281,6 +278,7 @@ class Planned:
     runs: int = 1
     margin: float | None = 12
     plan: object = None
+    base_alignment: int = 8
 
 
 @pytest.mark.parametrize(
@@ -291,9 +289,10 @@ def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
     monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], margin: float | None, region: int
 ) -> None:
     """Without a margin of its own it is that of three runs: 18 %."""
+    measured = SimpleNamespace(heap=Heap("plan", Plan("tlsf")), memories=needs)
+    monkeypatch.setattr(pairs, "measure", lambda *_, **__: measured)
     monkeypatch.setattr(pairs, "heap_of_plan", lambda _: None)
     monkeypatch.setattr(pairs, "margin_kind", lambda *_: MarginKind.PLAIN)
-    monkeypatch.setattr(pairs, "_smallest_region", lambda _, need: need)
     monkeypatch.setattr(pairs, "profile_trace", lambda _: SimpleNamespace(u_max=800))
     planned: Any = Planned(margin=margin)
     traces: Any = needs
@@ -355,28 +354,6 @@ def test_code_has_what_is_asked_for_or_a_platform_needs(
     assert (settled.counts, settled.is_one_file) == (asked or needed, asked or needed)
 
 
-def log_of(free: np.ndarray) -> TelemetryLog:
-    """A state a minute."""
-    states = [
-        HeapState(i, 0, 60.0 * i, int(one), None, None, None, None) for i, one in enumerate(free)
-    ]
-    return TelemetryLog("", states, Clock.UPTIME, 0, (), 0)
-
-
-def test_a_cycle_is_as_long_as_it_is() -> None:
-    noise = np.random.default_rng(1).normal(0, 100, 960)
-    found = find_outlook(log_of(90_000 + 5_000 * np.sin(np.arange(960) / 96 * 2 * np.pi) + noise))
-    assert found.period == pytest.approx(96 * 60, rel=0.03)
-
-
-def test_one_state_alone_asks_for_more_of_them() -> None:
-    def ask(count: int) -> bool:
-        outlook = replace(find_outlook(log_of(np.full(count, 90_000))), finding=Finding.STEADY)
-        return any("more states" in one for one in outlook.advice)
-
-    assert (ask(1), ask(2)) == (True, False)
-
-
 # ---- what else no other test looks at
 
 
@@ -433,19 +410,6 @@ def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pairs._select_distinct_runs(runs) == [3, 5, 11]
 
 
-def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr(outlook, "find_lag", seen.append)
-    states = [HeapState(i, 0, 60.0 * i, 9_000, None, None, None, None) for i in range(200)]
-    for odd in (0, 199):
-        low = [replace(one, free=100) if one.line == odd else one for one in states]
-        assert outlook._find_period(low, 60.0 * np.arange(200)) is None
-    assert [int(np.argmin(values)) for values in seen] == [0, 99]
-    long = [replace(states[0], seconds=60.0 * i) for i in range(2000)]
-    assert outlook._find_period(long, 60.0 * np.arange(2000)) is None
-    assert len(seen[-1]) == 480
-
-
 @pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
 def test_nothing_is_over_a_peak_of_0_or_without_a_region(r_safe, u_max, over) -> None:
     assert Run("run", Path(), u_max, r_safe).over_u_max == over
@@ -456,14 +420,6 @@ def test_a_resize_to_nothing_places_no_block() -> None:
     size = np.array([8, 24, 0, 0], np.uint64)
     zeros = np.zeros(4, np.uint32)
     assert find_placing_events(Requests(op, zeros, size, zeros)).tolist() == [0, 1]
-
-
-def test_marks_of_regions_are_used_chunks_between_freed_ones() -> None:
-    none = np.zeros(0, np.uint32)
-    marks = _add_region_marks((4096, 8192), Requests(none, none, none, none))
-    assert marks.op.tolist() == [ALLOC] * 4 + [FREE] * 2
-    assert marks.named.tolist() == [0, 1, 2, 3, 0, 2]
-    assert marks.size.tolist()[:4:2] == [4096 - 16, 8192 - 16]
 
 
 def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
@@ -478,11 +434,6 @@ def test_a_budget_that_there_is_not_begins_empty() -> None:
     assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
 
 
-def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
-    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
-    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
-
-
 def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -495,19 +446,9 @@ def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
 
 def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
     (size,) = heap_code.code_size.read_code_size(Plan("tlsf", {"alignment": 8}))
-    code = find_code(Plan("tlsf", {"alignment": 8}))
+    code = find_code(Heap("tlsf", Plan("tlsf", {"alignment": 8})))
     assert code is not None
     assert size.code == code.size
-
-
-def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "_require_whole", lambda _: None)
-    monkeypatch.setattr(result, "rank_by_memory", lambda _: "ranked")
-    monkeypatch.setattr(result, "front_of", lambda *given: given)
-    fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
-    loaded: Any = "loaded"
-    front: Any = result.front_of_fit(fitted, loaded)
-    assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
 
 
 @pytest.mark.parametrize(
@@ -522,19 +463,17 @@ def test_each_replay_of_several_recordings_counts_as_work(
     name: str, key: tuple[Any, ...], work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Replays, "__init__", lambda _: None)
-    monkeypatch.setattr(Replays, "_run_or_recall", lambda *_: {key: (True, 5)})
+    monkeypatch.setattr(Replays, "_run_jobs", lambda *_: {key: (True, 5)})
     replays: Any = Replays()  # type: ignore[call-arg]  # with nothing to replay
-    replays.work, replays._is_exact = NO_WORK, False
+    replays.work = NO_WORK
     replays._regions, replays._proven, replays._served = {}, {}, {}
     getattr(replays, name)([])
     assert replays.work == work
 
 
-def test_a_heap_of_a_system_has_learned_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portfolio, "requests_of", lambda _: None)
-    monkeypatch.setattr(portfolio, "adapt_requests", lambda *_: None)
-    monkeypatch.setattr(portfolio, "describe_zero_requests", lambda *_: [])
-    loaded: Any = SimpleNamespace(alignment=8)
+def test_a_heap_of_a_system_has_learned_nothing() -> None:
+    nothing = Requests(*(np.zeros(0, kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
+    loaded: Any = SimpleNamespace(alignment=8, batches=nothing.batches)
     (candidate,) = portfolio.build_portfolio(loaded, ["heap_4"], []).candidates
     assert (candidate.name, candidate.trained_on_this_trace) == ("heap_4", False)
 
@@ -545,6 +484,6 @@ def test_a_program_that_any_signal_ends_by_itself_is_not_drilled(
     program = SimpleNamespace(program="p")
     monkeypatch.setattr(drill, "prepare_program", lambda *_: nullcontext(program))
     hangup = SimpleNamespace(trace="a trace", status=-1)
-    monkeypatch.setattr(drill, "record", lambda *_: hangup)
+    monkeypatch.setattr(drill, "record", lambda *_, **__: hangup)
     with pytest.raises(HeapfitError, match="p: is ended by signal 1 "):
         drill.drill_program("plan", ["p"])

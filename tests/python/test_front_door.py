@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.comparison.incumbents.catalogue import heap_4
-from heapfit.comparison.incumbents.needs import measure_memory_needs
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.results.heap.fit import write_report
@@ -90,19 +89,14 @@ def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
 
 
 def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
-    fitted = heapfit.fit(walk, whole=True, front=True, allocators=("tlsf", "best_fit"))
+    fitted = heapfit.fit(walk, whole=True, allocators=("tlsf", "best_fit"))
     plans = [heapfit.load_plan(path) for path in fitted.write_plans(tmp_path / "plans")]
     assert {plan.r_safe for plan in plans} == {row.r_safe for row in fitted.rows}
-    front = fitted.front()
-    members = [heapfit.load_plan(path) for path in fitted.write_front(tmp_path / "front")]
-    assert [plan.r_safe for plan in members] == [one.measures.memory for one in front.members]
-    assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
+    assert {row.plan.allocator for row in fitted.rows} == {"tlsf", "best_fit"}
 
 
 def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
-    (needed,) = measure_memory_needs(
-        heap_4(), [requests_of(walk)], [walk.largest_alignment]
-    ).memories
+    needed = measure(find_heap("heap_4", 8), [walk]).most
     saved = needed * 1.1 - fitted.region
     assert saved <= fitted.saving_over("heap_4") < saved + 8
     with pytest.raises(
@@ -124,7 +118,6 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk):
         comparison,
         heapfit.profile_trace(walk),
         heapfit.find_bounds(walk),
-        heapfit.find_front(walk, ["tlsf", "fixed_pool"]),
         heapfit.place(walk, ["internal=64M:dma", "psram=64M"], needs=("dma=60000",), share=0.5),
         heapfit.size_settings("freertos", walk),
         heapfit.size_traffic(traffic, heapfit.Aim(exact_alone=True)),

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.memories.joining import Joining, Meeting, join_programs
 from heapfit.plan.memories import Memory, parse_memory
@@ -41,7 +40,7 @@ def join(command: PlaceCommand) -> None:
         joining = join_programs(first, second, allocators[0], progress=progress)
     print_result(_joining_parts(joining, memory), command.as_json)
     if joining.least > memory.size:
-        raise typer.Exit(TOO_SMALL)
+        raise SystemExit(TOO_SMALL)
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:

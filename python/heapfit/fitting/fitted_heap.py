@@ -14,19 +14,16 @@ import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.costs.measures import Measure
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
-from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, Run, front_of_fit, save_plans
+from heapfit.fitting.result import Fit, Run, save_plans
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
@@ -107,16 +104,12 @@ class FittedHeap(Tabular):
         """
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
-        bases = [trace.largest_alignment for trace in traces]
-        now, memories, _ = measure_memories(
-            now, [requests_of(one) for one in traces], bases, progress
-        )
-        needs = [memory for memory in memories if memory is not None]
-        if len(needs) < len(memories):
+        needs = measure(now, traces, progress)
+        if needs.most is None:
             raise HeapfitError(f"{heap}: serves these recordings in no region")
-        known = adapt_basis(self.found.answer.known, now.plan)
-        size = compute_size(max(needs), known, self.found.options)
-        return now.set_to(size.region) - self.region
+        known = adapt_basis(self.found.answer.known, needs.heap.plan)
+        size = compute_size(needs.most, known, self.found.options)
+        return needs.heap.set_to(size.region) - self.region
 
     def check(
         self,
@@ -150,19 +143,6 @@ class FittedHeap(Tabular):
         """
         with stage_folder(Path(folder), require_unedited) as staging:
             paths = save_plans(self.found, staging)
-        return [Path(folder) / path.name for path in paths]
-
-    def front(
-        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
-    ) -> Front:
-        """The Pareto front of one recording's candidates; after `front` of the whole space."""
-        loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
-        return front_of_fit(self.found, loaded, by, progress)
-
-    def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
-        """Writes the front's plans, as `heapfit fit --front` does; returns where."""
-        with stage_folder(Path(folder), require_unedited) as staging:
-            paths = save_front(self.front(by), staging, self.plan.trained_on)
         return [Path(folder) / path.name for path in paths]
 
     def _place_in(self, folder: Path) -> Fit:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
@@ -21,7 +20,6 @@ from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.filling import (
     describe_filling,
     describe_growth,
-    find_filling,
     name_growing_sites,
 )
 from heapfit.forecast.horizon import (
@@ -87,8 +85,8 @@ def find_kinds(
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
     names = name_growing_sites(kind, read[grown][0].chains, programs)
-    filling = find_filling(kind, size.region, size.u_max, size.r_safe)
-    growth = describe_growth(kind, names), describe_filling(filling, kind.microseconds)
+    filling = describe_filling(kind, size.region, peak=size.u_max, need=size.r_safe)
+    growth = describe_growth(kind, names), filling
     return FitKinds(tuple(kinds), kind, growth, names)
 
 
@@ -136,6 +134,6 @@ def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
     kept = choice.answer.kept
     if kept is None:
         return make_run(loaded, choice.winner.plan)
-    served = adapt_requests(kept, requests_of(loaded)).engine()
+    served = kept.events(loaded)
     base = loaded.trace.base_alignment_for(kept.plan.alignment)
     return ReplayedRun(served, served, kept.plan, base)

@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
+from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_count
+from heapfit.progress import Progress
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -204,6 +206,18 @@ class Trace(Tabular):
             yield events
             first += len(events)
 
+    def feed(
+        self, take: Callable[[_engine.EventArray], object], step: str, progress: Progress
+    ) -> None:
+        """Passes all events on, batch by batch; errors that it raises name the file."""
+        done = 0
+        progress(step, 0.0)
+        for events in self.event_batches():
+            with prefix_errors(self.given):
+                take(events)
+            done += len(events)
+            progress(step, done / self.info.events)
+
     def events(self, sites: Sites | None = None) -> _engine.EventArray:
         """The whole trace in memory, 16 bytes an event; HeapfitError if it is too long for that."""
         self._require_short()
@@ -212,6 +226,10 @@ class Trace(Tabular):
         for batch in self._read(self._replay_columns(sites)):
             self._append(events, batch, sites)
         return events
+
+    def events_for(self, plan: Plan) -> _engine.EventArray:
+        """The events for a plan, with the tags of call sites if the plan has any."""
+        return self.events(plan.sites)
 
     def append_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
         """Appends the whole trace to `events`; after each batch its columns, with call sites.

@@ -10,6 +10,7 @@ from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
@@ -75,9 +76,9 @@ _ENDS = _adapt_to_row(
     Column("trained_on_this_trace"),
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
-    Column("simulated", value=lambda row: row.heap and row.heap.title),
+    Column("simulated", value=lambda row: None if row.heap.is_ours else row.heap.title),
     Column("notes"),
-    Column("tolerance", value=lambda row: row.heap and row.heap.tolerance),  # percent of R
+    Column("tolerance", value=lambda row: row.heap.tolerance),  # percent of R
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
 NOT_APPLICABLE: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
@@ -97,7 +98,12 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> Iterator[
     free = [one for one in usual if not one.row.is_cut_to_trace]
     cut = [one for one in usual if one.row.is_cut_to_trace]
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    columns = (*_COLUMNS, *_alignment_column(comparison), *_ENDS)
+    columns = (
+        *_COLUMNS,
+        *_alignment_column(comparison),
+        *_list_measures(comparison),
+        *_ENDS,
+    )
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
         yield Line(
@@ -116,6 +122,16 @@ def _alignment_column(comparison: Comparison) -> tuple[Column[_RankedRow], ...]:
     return (
         () if is_one else _adapt_to_row(Column(heading="aligned", shown=lambda row: row.alignment))
     )
+
+
+def _list_measures(comparison: Comparison) -> Iterator[Column[_RankedRow]]:
+    """The measures of each row that no other column has, where they are known, for the JSON."""
+    if comparison.measures:
+        unbeaten = comparison.unbeaten
+        for name in ("time", "longest", "size"):
+            measure: Column[Measures] = Column(name)
+            yield measure.adapt(lambda one: comparison.measures[one.row.name])
+        yield Column("is_unbeaten", value=lambda one: one.row.name in unbeaten)
 
 
 def explain_ranking(comparison: Comparison, work: Work | None = None) -> Iterator[Part]:
@@ -165,7 +181,7 @@ def layout_note(row: Row) -> str | None:
 
 def marks_of(row: Row) -> str:
     """The marks after a row's name or figure, which `_explain_marks` explains."""
-    special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
+    special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (not row.heap.is_ours)
     return special + ("*" if row.trained_on_this_trace else "")
 
 
@@ -181,7 +197,7 @@ def _describe_bounds(bounds: ComparisonBounds) -> Iterator[str]:
 
 def describe_system_heaps(rows: Sequence[Row]) -> Iterator[str]:
     """The line of the mark ^, with how near the regions are to the sources', if it occurs."""
-    tolerances = [row.heap.tolerance or 0.0 for row in rows if row.heap is not None]
+    tolerances = [row.heap.tolerance for row in rows if row.heap.tolerance is not None]
     if tolerances:
         near = f"within {max(tolerances):g} % of" if any(tolerances) else "equal to"
         yield f"^ {SIMULATED}; R with control data, {near} the source's."
@@ -207,8 +223,8 @@ def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.step == _engine.REGION_UNIT for row in rows):
         yield f"step {_engine.REGION_UNIT}: every region from 0.9 R_min to above R_safe was tried."
     if not all(row.is_exhaustive for row in rows):
-        unit = _engine.REGION_UNIT
-        yield f"step above {unit}: R_safe is the smallest found; --exact tries every region."
+        found = f"step above {_engine.REGION_UNIT}: R_safe is the smallest found"
+        yield f"{found}; compare --exact tries every region."
     if any(row.r_safe_at_least is not None for row in rows):
         yield "R_safe >=: cannot win, so its region was not searched further."
     unserved = [row for row in rows if row.r_safe is None and row.r_safe_at_least is None]
