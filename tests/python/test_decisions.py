@@ -23,7 +23,7 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design import portfolio
-from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.placement import learned, stacks
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
@@ -41,9 +41,6 @@ from heapfit.forecast.horizon import (
     join_runs,
     refuse_growth,
 )
-from heapfit.forecast.log import outlook
-from heapfit.forecast.log.outlook import Finding, find_outlook
-from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.generate.platforms import FORMS
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
@@ -357,28 +354,6 @@ def test_code_has_what_is_asked_for_or_a_platform_needs(
     assert (settled.counts, settled.is_one_file) == (asked or needed, asked or needed)
 
 
-def log_of(free: np.ndarray) -> TelemetryLog:
-    """A state a minute."""
-    states = [
-        HeapState(i, 0, 60.0 * i, int(one), None, None, None, None) for i, one in enumerate(free)
-    ]
-    return TelemetryLog("", states, Clock.UPTIME, 0, (), 0)
-
-
-def test_a_cycle_is_as_long_as_it_is() -> None:
-    noise = np.random.default_rng(1).normal(0, 100, 960)
-    found = find_outlook(log_of(90_000 + 5_000 * np.sin(np.arange(960) / 96 * 2 * np.pi) + noise))
-    assert found.period == pytest.approx(96 * 60, rel=0.03)
-
-
-def test_one_state_alone_asks_for_more_of_them() -> None:
-    def ask(count: int) -> bool:
-        outlook = replace(find_outlook(log_of(np.full(count, 90_000))), finding=Finding.STEADY)
-        return any("more states" in one for one in outlook.advice)
-
-    assert (ask(1), ask(2)) == (True, False)
-
-
 # ---- what else no other test looks at
 
 
@@ -435,19 +410,6 @@ def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pairs._select_distinct_runs(runs) == [3, 5, 11]
 
 
-def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr(outlook, "find_lag", seen.append)
-    states = [HeapState(i, 0, 60.0 * i, 9_000, None, None, None, None) for i in range(200)]
-    for odd in (0, 199):
-        low = [replace(one, free=100) if one.line == odd else one for one in states]
-        assert outlook._find_period(low, 60.0 * np.arange(200)) is None
-    assert [int(np.argmin(values)) for values in seen] == [0, 99]
-    long = [replace(states[0], seconds=60.0 * i) for i in range(2000)]
-    assert outlook._find_period(long, 60.0 * np.arange(2000)) is None
-    assert len(seen[-1]) == 480
-
-
 @pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
 def test_nothing_is_over_a_peak_of_0_or_without_a_region(r_safe, u_max, over) -> None:
     assert Run("run", Path(), u_max, r_safe).over_u_max == over
@@ -470,11 +432,6 @@ def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
 def test_a_budget_that_there_is_not_begins_empty() -> None:
     moves: Any = SimpleNamespace(_sizes=SimpleNamespace(alignment=8))
     assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
-
-
-def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
-    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
-    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
 
 
 def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
@@ -527,6 +484,6 @@ def test_a_program_that_any_signal_ends_by_itself_is_not_drilled(
     program = SimpleNamespace(program="p")
     monkeypatch.setattr(drill, "prepare_program", lambda *_: nullcontext(program))
     hangup = SimpleNamespace(trace="a trace", status=-1)
-    monkeypatch.setattr(drill, "record", lambda *_: hangup)
+    monkeypatch.setattr(drill, "record", lambda *_, **__: hangup)
     with pytest.raises(HeapfitError, match="p: is ended by signal 1 "):
         drill.drill_program("plan", ["p"])

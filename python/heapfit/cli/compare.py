@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import typer
-
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
@@ -58,13 +57,13 @@ def run(command: CompareCommand) -> None:
     words = [word for word in words if not is_workload(word)]
     sources, named = _split_words(words, command.allocators or [])
     if not (sources or specs):
-        raise typer.BadParameter("give a trace or a workload")
+        raise UsageError("give a trace or a workload")
     if command.report is not None and command.plugins:
-        raise typer.BadParameter("--report shows no plug-ins: give one of the two")
+        raise UsageError("--report shows no plug-ins: give one of the two")
     request = ComparisonRequest(
         tuple(named),
         tuple(map(load_plan, command.plans or [])),
-        int(command.alignment),
+        command.alignment,
         EXACT if command.exact else STANDARD_PRECISION,
     )
     plugins = _find_plugins(command)
@@ -89,12 +88,12 @@ def run(command: CompareCommand) -> None:
     seed = command.seed if specs else None
     print_result(_parts(matrix, runs, rows, load_sram(command.sram), seed), command.as_json)
     if any(row.faults for _, row in rows):
-        raise typer.Exit(_FAULTY)
+        raise SystemExit(_FAULTY)
 
 
 def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:
     """The plug-ins that were named; HeapfitError if one is to be built against --no-build."""
-    bits = int(command.pointer_bits)
+    bits = command.pointer_bits
     found = plugins_of(command.plugins or [], bits, command.cflags or [])
     built = [one.name for one in found if not one.is_ready]
     if built and command.no_build:

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-import typer
-
 from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
 from heapfit.cli.printing.incumbent import incumbent_parts
@@ -41,7 +40,7 @@ from heapfit.results.parts import (
 def run(command: FitCommand) -> None:
     """Runs the fit, writes its folders and prints it."""
     if len(command.sources) > 1 and command.allocators:
-        raise typer.BadParameter("--allocators takes one recording")
+        raise UsageError("--allocators takes one recording")
     options = _make_options(command)
     with start_sweep(command.workers) as sweep, progress_bar() as progress:
         resources = Resources(sweep, write_report)
@@ -60,7 +59,7 @@ def _make_options(command: FitCommand) -> FitOptions:
     has_candidates = command.plans_folder is not None
     given = command.allocators or []
     return FitOptions(
-        alignment=int(command.alignment),
+        alignment=command.alignment,
         importing=import_options(command.queue),
         prefer=command.prefer,
         call_sites=command.call_sites,
