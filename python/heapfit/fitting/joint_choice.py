@@ -79,7 +79,7 @@ def choose_for_several(
     comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(region, row.known, options)
+    answer = make_answer(winner.heap, region, row.known, options)
     trained_on = training_record(names, recordings, designs)
     return Choice(
         shown=loaded,
