@@ -84,6 +84,10 @@ class Comparison(Tabular):
         known = did_you_mean(name, [row.name for row in self.rows])
         raise HeapfitError(f"{name}: is not compared here ({known})")
 
+    def with_row(self, row: Row) -> Comparison:
+        """The comparison with another row in the place of the one of that name."""
+        return replace(self, rows=tuple(row if one.name == row.name else one for one in self.rows))
+
     def to_arrow(self) -> pa.Table:
         """The ranked rows as a table."""
         return row_table(self.rows)
@@ -261,5 +265,4 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
     replay = replay_in(row.plan.engine(), find_events(row, loaded), region, SAMPLES)
     work = Work(metered=replay.events, walked=replay.blocks_walked)
     drawn = replace(row, replay=replay, work=row.work + work)
-    rows = tuple(drawn if one is row else one for one in comparison.rows)
-    return replace(comparison, rows=rows, work=comparison.work + work), drawn
+    return replace(comparison.with_row(drawn), work=comparison.work + work), drawn

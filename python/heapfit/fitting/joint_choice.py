@@ -17,7 +17,6 @@ from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import list_offers, with_measures
 from heapfit.design.front.offers import NEAR, Offer, pick_offer
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_files import plan_file_of, training_record
 from heapfit.design.robust.design import RobustOptions, design_loaded
 from heapfit.fitting.choice import (
     NO_INPUTS,
@@ -25,7 +24,7 @@ from heapfit.fitting.choice import (
     ChoiceInputs,
     choose_rung,
     list_rival_offers,
-    make_answer,
+    make_choice,
     raise_no_region,
     size_row,
 )
@@ -70,30 +69,27 @@ def choose_for_several(
         most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
         sentence = f"Chosen for {options.prefer}: "
     loaded = recordings[most]
-    winner = next(one for one in comparison.rows if one.name == row.name)
-    comparison, winner = with_series(comparison, winner, loaded)
+    comparison, winner = with_series(comparison, comparison.row(row.name), loaded)
     row = _replace_region(row, most, winner.r_safe)
-    region = row.r_safe
-    if region is None:
+    if row.r_safe is None:
         raise_no_region(names[0], designs.u_max)
-    comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
+    work = designs.work
+    if row.changes is not None and row.r_safe != designs.row(row.name).r_safe:
+        row = _try_changes(row, recordings)
+        work += Work(changed=0 if row.changes is None else row.changes.events)
+    winner = replace(winner, changes=row.changes)
+    comparison = replace(comparison.with_row(winner), work=comparison.work + work)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(winner.heap, region, row.known, options)
-    trained_on = training_record(names, recordings, designs)
-    return Choice(
-        shown=loaded,
-        comparison=replace(comparison, work=comparison.work + designs.work),
-        winner=winner,
-        needs={one.name: one.r_safe for one in designs.rows} | {row.name: row.r_safe},
-        r_safe=row.needs,
-        unseen=_list_holdout_needs(row),
-        u_max=designs.peaks,
-        answer=answer,
-        plan_file=plan_file_of(row, designs, trained_on, answer.size),
-        verdict=sentence + _describe_several(row, designs),
-        designs=designs,
-    )
+    sentence += _describe_several(row, designs)
+    found = loaded, comparison, winner
+    return make_choice(found, designs, row, sentence, names, recordings, options)
+
+
+def _try_changes(row: Row, recordings: Sequence[LoadedTrace]) -> Row:
+    """The row with its trial on changed programs; it has a region."""
+    programs = ChangedPrograms.from_recordings(recordings)
+    return replace(row, changes=programs.test(row.heap, row.r_safe or 0, row.known))
 
 
 def _compare_on_worst(
@@ -136,13 +132,8 @@ def _take_rung_of_several(
     if found is row:
         return designs, row
     if found.changes is None and found.r_safe is not None:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(found.heap, found.r_safe, found.known)
-        tried = replace(found, changes=tested)
-        designs = replace(
-            designs, rows=tuple(tried if one is found else one for one in designs.rows)
-        )
-        found = tried
+        found = _try_changes(found, recordings)
+        designs = designs.with_row(found)
     own = size_row(found, options)
     most = size.region if options.prefer else (1 + NEAR) * size.region
     is_as_small = own is not None and own.region <= most and not found.known.is_trace_specific
@@ -168,7 +159,6 @@ def _prefer_of_several(
 
     Costs are those of the recording that was measured, bytes those of all recordings.
     """
-    programs = ChangedPrograms.from_recordings(recordings)
     while True:
         rows = {one.name: one for one in designs.rows}
         sizes = {
@@ -180,15 +170,7 @@ def _prefer_of_several(
         row = rows[picked.name]
         if row.changes is not None or row.r_safe is None:
             return designs, row
-        tried = replace(row, changes=programs.test(row.heap, row.r_safe, row.known))
-        designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
-
-
-def _list_holdout_needs(row: Row) -> tuple[int | None, ...]:
-    """What each recording needs of plans made without it; None each without folds."""
-    if not row.trained_on_this_trace:
-        return row.needs
-    return row.unseen or (None,) * len(row.needs)
+        designs = designs.with_row(_try_changes(row, recordings))
 
 
 def _make_robust_options(options: FitOptions) -> RobustOptions:
@@ -207,26 +189,8 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
 def _replace_region(row: Row, trace: int, r_safe: int | None) -> Row:
     """The row with R_safe of one trace from the comparison, which may have tried every size."""
     needs = tuple(r_safe if i == trace else need for i, need in enumerate(row.needs))
-    return replace(row, needs=needs, r_safe=find_largest(needs))
-
-
-def _retry_changes(
-    comparison: Comparison,
-    winner: Row,
-    row: Row,
-    designs: Comparison,
-    recordings: Sequence[LoadedTrace],
-) -> tuple[Comparison, Row, Row]:
-    """Both rows of the chosen plan with its trial on changed programs, again if R_safe is less."""
-    searched = next(one.r_safe for one in designs.rows if one.name == row.name)
-    work = Work()
-    if row.changes is not None and row.r_safe is not None and row.r_safe != searched:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(row.heap, row.r_safe, row.known)
-        row, work = replace(row, changes=tested), Work(changed=tested.events)
-    tried = replace(winner, changes=row.changes)
-    rows = tuple(tried if one is winner else one for one in comparison.rows)
-    return replace(comparison, rows=rows, work=comparison.work + work), tried, row
+    unseen = row.unseen if row.trained_on_this_trace else needs
+    return replace(row, needs=needs, r_safe=find_largest(needs), unseen=unseen)
 
 
 def _make_portfolio(designs: Comparison) -> Portfolio:
