@@ -186,9 +186,9 @@ def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
 def test_the_holders_of_the_peak_hold_all_of_it(mapped):
     fitted, shown, _ = mapped
     by_size = find_holders(shown, fitted.profile.u_max_event)
-    assert sum(one.bytes for one in by_size) == fitted.profile.u_max
+    assert sum(one.bytes for one, _ in by_size) == fitted.profile.u_max
     sites = np.arange(len(shown.events), dtype=np.uint32) % 3
     by_site = find_holders(replace(shown, sites=sites), fitted.profile.u_max_event)
-    assert {one.name for one in by_site} == {"unknown", "00000001", "00000002"}
-    assert sum(one.bytes for one in by_site) == fitted.profile.u_max
-    assert all(sum(part.bytes for part in one.parts) == one.bytes for one in by_site)
+    assert {one.name for one, _ in by_site} == {"unknown", "00000001", "00000002"}
+    assert sum(one.bytes for one, _ in by_site) == fitted.profile.u_max
+    assert all(sum(part.bytes for part in one.parts) == one.bytes for one, _ in by_site)

@@ -35,7 +35,7 @@ from heapfit.results.heap.design import (
     write_robust_page,
 )
 from heapfit.results.heap_map.replays import map_of, map_recordings, subject_from_plan
-from heapfit.results.sections.risk import RunGroup, risk_of
+from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -137,7 +137,7 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     ],
 )
 def test_the_scale_of_runs_always_shows_the_region_that_is_set(needs, region, ends):
-    chart = risk_of([RunGroup("runs", needs)], region, "").chart
+    (chart,) = risk_section([RunGroup("runs", needs)], region, "").parts
     assert tuple(chart.layout["xaxis"]["range"]) == ends
 
 

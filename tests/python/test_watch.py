@@ -20,7 +20,8 @@ from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import RecordOptions, record
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.live import live_map, render_live, serve_live
+from heapfit.results.document import render
+from heapfit.results.heap.live import live_map, live_page, serve_live
 from heapfit.results.heap_map.packed import pack_map
 from heapfit.results.heap_map.replays import map_of, subject_from_plan
 from heapfit.trace.live import LiveHeap, LiveTotals
@@ -102,7 +103,7 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
     heap, maps = LiveHeap(Plan("tlsf", {"alignment": 8})), []
-    assert "has begun" in render_live(heap)
+    assert "has begun" in render(live_page(heap))
 
     @contextmanager
     def listen(followed):

@@ -13,15 +13,15 @@ import typer
 from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
-from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.console import print_result
-from heapfit.cli.printing.memories import joint_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.results.check import check_parts, title_of
+from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
 
 _FAILED = 3

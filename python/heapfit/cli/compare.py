@@ -14,12 +14,9 @@ from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.comparisons import CompareCommand
-from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
-from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
 from heapfit.comparison.incumbents.heaps import (
@@ -42,7 +39,10 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
+from heapfit.results.check import describe_run
 from heapfit.results.parts import Column, Fields, Line, Part, Table
+from heapfit.results.plugins import LabelledRow, plugin_parts
+from heapfit.results.ranking import ranking
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.kinds import Kind

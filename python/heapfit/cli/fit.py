@@ -14,10 +14,7 @@ from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
-from heapfit.cli.printing.incumbent import incumbent_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import explain_ranking, ranking_table
-from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
@@ -33,6 +30,7 @@ from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.energy import load_sram
 from heapfit.plan.values import expand_names
 from heapfit.results.heap.fit import write_report
+from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
     Column,
     Fields,
@@ -44,6 +42,8 @@ from heapfit.results.parts import (
     hide_unless,
     paragraph,
 )
+from heapfit.results.ranking import explain_ranking, ranking_table
+from heapfit.results.screen import first_screen
 from heapfit.sweep import Sweep
 
 

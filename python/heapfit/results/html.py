@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -23,12 +23,13 @@ from heapfit.outputs.file import stage_file
 from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
 from heapfit.results.chart import Chart
+from heapfit.results.parts import KINDS
 
 _SHARED = Path(__file__).parent / "drawing"  # the frame of all pages, their style and script
 _SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
 _VERBATIM_OR_TEXT = re.compile(r"(<(script|style|pre|code)\b.*?</\2>)|(?<=>)[^<]+", re.DOTALL)
 _RESULTS = Path(__file__).parent
-_PARTS = (_SHARED, _RESULTS / "heap_map", _RESULTS / "sections")  # of several pages
+_PARTS = (_SHARED, _RESULTS / "heap_map")  # of several pages
 
 
 def render(
@@ -116,7 +117,12 @@ def _environment(page: Path) -> jinja2.Environment:
         "change",
     ):
         environment.filters[name] = getattr(number_text, name)
+    environment.tests |= {kind.__name__.lower(): _test_of(kind) for kind in KINDS}
     return environment
+
+
+def _test_of(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
 
 
 def _printable_text(value: object) -> object:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from heapfit.cli.printing.ranking import NOT_APPLICABLE
-from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measures
 from heapfit.design.effort import Effort
@@ -15,6 +13,8 @@ from heapfit.design.front.design_front import Configuration, Front, cost_of_choi
 from heapfit.design.front.pareto import Dominance
 from heapfit.plan.plan import plan_table
 from heapfit.results.parts import Column, Fields, Line, Part, Table
+from heapfit.results.ranking import NOT_APPLICABLE
+from heapfit.results.verdict import verdict_parts
 
 
 def front_parts(

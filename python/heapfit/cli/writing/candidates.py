@@ -9,7 +9,6 @@ from pathlib import Path
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.printing.front import front_parts
-from heapfit.cli.printing.plans import plans_parts
 from heapfit.cli.printing.robust import robust_table
 from heapfit.comparison.costs.measures import Measure
 from heapfit.design.front.design_front import ALL_MEASURES, Configuration, Front, save_front
@@ -21,6 +20,7 @@ from heapfit.results.front.page import render
 from heapfit.results.heap import design as page
 from heapfit.results.html import write_page
 from heapfit.results.parts import Group, Part
+from heapfit.results.plans import plans_parts
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 

@@ -20,7 +20,8 @@ from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan_file import PlanFile
-from heapfit.results import html
+from heapfit.results.check import change_table
+from heapfit.results.document import FAILED, HOLDS, UNSURE, Document, write
 from heapfit.results.heap_map.packed import pack_map, share_sites
 from heapfit.results.heap_map.replays import (
     ReplaySubject,
@@ -29,17 +30,31 @@ from heapfit.results.heap_map.replays import (
     subject_from_heap,
     subject_from_plan,
 )
-from heapfit.results.number_text import count, size
-from heapfit.results.sections import content
-from heapfit.results.sections.content import PageCommand, PageContent, PageFigure, PageOpening
-from heapfit.results.sections.peak import Peak, moment_of
-from heapfit.results.sections.plan_layers import plan_part
-from heapfit.results.sections.program import program_of
-from heapfit.results.sections.risk import Risk, RunGroup, risk_of
+from heapfit.results.number_text import count, percent, size
+from heapfit.results.parts import (
+    Cell,
+    Column,
+    Heading,
+    HeapMap,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+)
+from heapfit.results.sections.page import (
+    in_order,
+    name_source,
+    pointer_figure,
+    recording_kind,
+)
+from heapfit.results.sections.peak import moment_of
+from heapfit.results.sections.plan_layers import plan_file_section
+from heapfit.results.sections.program import live_parts, pools_section, program_section
+from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
 
-_TEMPLATE = Path(__file__).with_name("check.html.j2")
 _SIZES = 32  # up to the plan's region: the least is found in which a recording runs
 
 
@@ -57,11 +72,11 @@ def write_check_page(path: Path, check: Check, sources: Sequence[Source], comman
 
     `command` is what was typed.
     """
-    html.write_page(path, render(check, sources, command))
+    write(path, check_page(check, sources, command))
 
 
-def render(check: Check, sources: Sequence[Source], command: str) -> str:
-    """The page as text, the same for the same check."""
+def check_page(check: Check, sources: Sequence[Source], command: str) -> Document:
+    """The page, the same for the same check."""
     place, importing = _select_shown(check), check.options.importing
     shown, needed = None, []
     with ExitStack() as opened:
@@ -73,11 +88,75 @@ def render(check: Check, sources: Sequence[Source], command: str) -> str:
         assert shown is not None, "a check has one recording at least"
         if check.is_comparison:
             base = load_trace(opened.enter_context(open_trace(_base_source(check), importing)))
-            gathered = _comparison_content(check, (base, shown), _commands(sources, command))
+            page, sections = _comparison_page(check, (base, shown))
         else:
-            gathered = _content(check, shown, needed, _commands(sources, command))
-    recording = check.recordings[place]
-    return content.render(_TEMPLATE, gathered, check=check, shown=recording, needed=needed)
+            page, sections = _plan_page(check, shown, needed)
+    sections += [_recordings_section(check, needed), _grown_section(check)]
+    notes, commands = shown.trace.info.notes, _commands(sources, command)
+    return replace(page, sections=in_order(sections, notes, commands))
+
+
+def _recordings_section(check: Check, needed: Sequence[RegionNeed]) -> Section:
+    plan, base = check.plan, check.base
+    caption = f"Each in the plan's {size(plan.region)}"
+    if check.is_comparison and base is not None:
+        caption = f"Needs: bytes of {plan.heap} ({size(base.needed)} for {base.name})"
+    if base is not None:
+        caption += f"; growth: of the peak, relative to {size(base.peak)}"
+    columns: list[Column[tuple[CheckedRecording, RegionNeed]]] = [
+        Column(page="recording", shown=lambda one: _name_recording(*one, check)),
+        Column(page="verdict", shown=lambda one: _mark_verdict(one[0])),
+        Column(page="peak", shown=lambda one: one[0].run.peak, told=size),
+        Column(
+            page="growth",
+            shown=lambda one: None if one[0].growth is None else percent(one[0].growth / 100),
+        ),
+        Column(page="needs", shown=lambda one: _describe_need(one[1])),
+    ]
+    if not check.is_comparison:
+        columns.append(Column(page="out of memory at event", shown=lambda one: _refused_at(one[0])))
+    rows = [*zip(check.recordings, needed, strict=True)]
+    return Section("recordings", "The recordings", [Table(columns, rows, caption=f"{caption}.")])
+
+
+def _name_recording(one: CheckedRecording, need: RegionNeed, check: Check) -> Cell:
+    used = "used for the plan" if need.is_seen else "hold-out"
+    return Cell(one.run.name, () if check.is_comparison else (used,))
+
+
+def _mark_verdict(one: CheckedRecording) -> Cell:
+    return Cell("", mark=one.verdict, tone="differs") if one.findings else Cell("passed")
+
+
+def _describe_need(need: RegionNeed) -> str:
+    if need.region is None:
+        return "more than tried"
+    return f"at most {size(need.region)}" if need.is_bound else size(need.region)
+
+
+def _refused_at(one: CheckedRecording) -> str:
+    return "none" if one.run.refusal is None else count(one.run.refusal.event)
+
+
+def _grown_section(check: Check) -> Section | None:
+    """What grew in the recording that is shown, or holds its memory; None if nothing is known."""
+    changes, base = check.recordings[_select_shown(check)].changes, check.base
+    if changes is None:
+        return None
+    parts: list[Part] = []
+    kinds = (("size", changes.sizes), ("call site", changes.sites), ("task", changes.tasks))
+    for what, changed in kinds:
+        if changed:
+            parts += [Heading(f"By {what}"), change_table(what, changed)]
+    if changes.are_builds_different:
+        parts.append(
+            Line(
+                "The builds differ, and with them the call sites: give --program and "
+                "--base-program."
+            )
+        )
+    title = "What grew" if base and base.name else "What holds memory"
+    return Section("grew", title, parts, title if check.is_comparison else "")
 
 
 def _select_shown(check: Check) -> int:
@@ -118,12 +197,9 @@ def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
     return loaded.trace.base_alignment_for(plan.base_alignment)
 
 
-def _content(
-    check: Check,
-    shown: LoadedTrace,
-    needed: Sequence[RegionNeed],
-    commands: tuple[PageCommand, ...],
-) -> PageContent:
+def _plan_page(
+    check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]
+) -> tuple[Document, list[Section | HeapMap | None]]:
     plan, place = check.plan, _select_shown(check)
     region = plan.region or 0
     sites = site_names(shown, check.options.programs)
@@ -132,18 +208,16 @@ def _content(
     heap_map = None
     if not info.in_pieces:
         also = [one for one in [needed[place].region] if one is not None]
-        heap_map = pack_map(map_of(shown, [heap], also), sites)
-    return PageContent(
-        opening=_opening(check, shown, needed),
-        heap_map=heap_map,
-        peak=_peak(shown, heap, check.recordings[place], sites),
-        risk=_risk(needed, plan),
-        program=program_of(shown, plan.plan, region),
-        notes=shown.trace.info.notes,
-        plan=plan_part(plan, region),
-        commands=commands,
-        own_links=(("recordings", "The recordings"),),
-    )
+        heap_map = HeapMap(pack_map(map_of(shown, [heap], also), sites))
+    sections = [
+        heap_map,
+        _peak(shown, heap, check.recordings[place], sites),
+        _risk(needed, plan),
+        pools_section(shown, plan.plan),
+        program_section(shown, live_parts(shown, region), ()),
+        plan_file_section(plan, region),
+    ]
+    return _opening(check, shown, needed), sections
 
 
 def _base_source(check: Check) -> Source:
@@ -155,9 +229,9 @@ def _base_source(check: Check) -> Source:
     raise AssertionError("the base's name is of one of its recordings")
 
 
-def _comparison_content(
-    check: Check, pair: tuple[LoadedTrace, LoadedTrace], commands: tuple[PageCommand, ...]
-) -> PageContent:
+def _comparison_page(
+    check: Check, pair: tuple[LoadedTrace, LoadedTrace]
+) -> tuple[Document, list[Section | HeapMap | None]]:
     """The page of two recordings, the earlier first: what grew, and both maps at one scale."""
     (base, shown), place, options = pair, _select_shown(check), check.options
     recording, plan = check.recordings[place], check.plan
@@ -173,15 +247,12 @@ def _comparison_content(
     ]
     (_, heap), both = sized[1], map_recordings(sized)
     sites = share_sites(both.sites, old_names, names)
-    return PageContent(
-        opening=_comparison_opening(check, shown),
-        heap_map=pack_map(replace(both, sites=sites), {**old_names, **names}),
-        peak=_peak(shown, heap, recording, names),
-        program=program_of(shown, plan.plan, plan.region or 0),
-        notes=shown.trace.info.notes,
-        commands=commands,
-        own_links=(("recordings", "The recordings"), ("grew", "What grew")),
-    )
+    return _comparison_opening(check, shown), [
+        HeapMap(pack_map(replace(both, sites=sites), {**old_names, **names})),
+        _peak(shown, heap, recording, names),
+        pools_section(shown, plan.plan),
+        program_section(shown, live_parts(shown, plan.region or 0), ()),
+    ]
 
 
 def _make_subject(
@@ -194,39 +265,40 @@ def _make_subject(
     return subject_from_heap(name, heap, loaded, region)
 
 
-def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:
+def _comparison_opening(check: Check, shown: LoadedTrace) -> Document:
     recording, base = check.recordings[_select_shown(check)], check.base
     assert base is not None and base.needed is not None, "it is compared with that"
     assert recording.needed is not None and recording.needed.r_safe is not None
     need, name = recording.needed.r_safe, recording.run.name
     growth = f"{recording.growth or 0:+.1f} %"
     many = len(check.recordings)
-    return PageOpening(
+    return Document(
         command="check",
         title=f"{name} beside {base.name}",
-        source=", ".join([base.name, *(one.run.name for one in check.recordings)]),
-        kind=content.recording_kind(shown.trace.info),
+        source=name_source(", ".join([base.name, *(one.run.name for one in check.recordings)])),
+        kind=recording_kind(shown.trace.info),
+        sections=(),
         sentences=(
             f"The peak went from {size(base.peak)} to {size(recording.run.peak)}; "
             f"{check.plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
             *filter(None, [recording.grows]),
         ),
         lead=(
-            PageFigure("peak", growth),
-            PageFigure(check.plan.heap, f"{need - base.needed:+,} B"),
+            NamedFigure("peak", growth),
+            NamedFigure(check.plan.heap, f"{need - base.needed:+,} B"),
         ),
         remarks=(f"Below, the page shows {name}.",) if many > 1 else (),
         trust=(
-            PageFigure("earlier peak", size(base.peak), base.name),
-            PageFigure("peak", size(recording.run.peak), name),
-            content.pointer_figure([one.run.trace for one in check.recordings]),
+            NamedFigure("earlier peak", size(base.peak), base.name),
+            NamedFigure("peak", size(recording.run.peak), name),
+            pointer_figure([one.run.trace for one in check.recordings]),
         ),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
-        tone=content.FAILED if not check.holds else content.HOLDS if check.options.growth else "",
+        tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
     )
 
 
-def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> PageOpening:
+def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> Document:
     plan, recordings = check.plan, check.recordings
     refused = sum(one.run.refusal is not None for one in recordings)
     seen = sum(one.is_seen for one in needed)
@@ -234,26 +306,27 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
     infos = [one.run.trace for one in recordings]
     margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
     tone, badge = _judge(check)
-    return PageOpening(
+    return Document(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
-        source=", ".join(one.run.name for one in recordings),
-        kind=content.recording_kind(shown.trace.info),
+        source=name_source(", ".join(one.run.name for one in recordings)),
+        kind=recording_kind(shown.trace.info),
+        sections=(),
         sentences=(_sentence(check, needed),),
         lead=(
-            PageFigure("region", size(plan.region)),
-            PageFigure("out of memory", f"{refused} of {len(recordings)}"),
-            PageFigure("highest peak", size(max(one.run.peak for one in recordings))),
+            NamedFigure("region", size(plan.region)),
+            NamedFigure("out of memory", f"{refused} of {len(recordings)}"),
+            NamedFigure("highest peak", size(max(one.run.peak for one in recordings))),
         ),
         remarks=(f"Below, the page shows {name}.",) if len(recordings) > 1 else (),
         trust=(
-            PageFigure("recordings", count(len(recordings)), "each replayed in this region"),
-            PageFigure("used for the plan", count(seen), "of these"),
-            PageFigure(
+            NamedFigure("recordings", count(len(recordings)), "each replayed in this region"),
+            NamedFigure("used for the plan", count(seen), "of these"),
+            NamedFigure(
                 "planned peak", size(peak_of_plan(plan) or None), "which the region is sized for"
             ),
-            PageFigure("margin", margin, "of the region, for other runs"),
-            content.pointer_figure(infos),
+            NamedFigure("margin", margin, "of the region, for other runs"),
+            pointer_figure(infos),
         ),
         badge=badge,
         tone=tone,
@@ -263,10 +336,10 @@ def _opening(check: Check, shown: LoadedTrace, needed: Sequence[RegionNeed]) -> 
 def _judge(check: Check) -> tuple[str, str]:
     """The tone of the answer, and the answer in a few words: what grows holds for now."""
     if not check.holds:
-        return content.FAILED, "Does not hold"
+        return FAILED, "Does not hold"
     if any(one.grows for one in check.recordings):
-        return content.UNSURE, "Growing"
-    return content.HOLDS, "Holds"
+        return UNSURE, "Growing"
+    return HOLDS, "Holds"
 
 
 def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
@@ -293,7 +366,7 @@ def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
 
 def _peak(
     shown: LoadedTrace, heap: ReplaySubject, checked: CheckedRecording, sites: dict[int, str]
-) -> Peak:
+) -> Section:
     """The moment at which the heap is out of memory; the peak if it never is."""
     refusal = checked.run.refusal
     if refusal is None or refusal.event == 0:
@@ -303,7 +376,7 @@ def _peak(
     return moment_of(shown, [heap], sites, ("Out of memory", moment, refusal.event - 1))
 
 
-def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
+def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Section | None:
     groups = (
         RunGroup("recorded runs", tuple(one.region for one in needed if one.is_seen)),
         RunGroup("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
@@ -313,10 +386,9 @@ def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Risk | None:
         "line, the plan's region, it is served. Recorded: the plan was made from them. Hold-out: "
         "it was not."
     )
-    return risk_of(groups, plan.region, caption)
+    return risk_section(groups, plan.region, caption)
 
 
-def _commands(sources: Sequence[Source], command: str) -> tuple[PageCommand, ...]:
-    files = map(path_of, sources)
-    fit = shlex.join(["heapfit", "fit", *map(str, files)])
-    return (PageCommand("This check:", command), PageCommand("One heap for these recordings:", fit))
+def _commands(sources: Sequence[Source], command: str) -> list[tuple[str, str]]:
+    fit = shlex.join(["heapfit", "fit", *map(str, map(path_of, sources))])
+    return [("This check:", command), ("One heap for these recordings:", fit)]

@@ -60,6 +60,9 @@ def extra_memory_chart(rows: Sequence[Row]) -> Chart:
             ],
         },
         height=60 + 44 * len(known),
+        caption=f"Bytes of each candidate's region above the peak of {size(rows[0].u_max)}; no "
+        "heap can go below it. A bar with … before its figure is cut off. Blue: the chosen plan; "
+        "grey: trace-specific.",
     )
 
 
@@ -101,6 +104,8 @@ def trade_chart(case: ReportCase) -> Chart | None:
             "yaxis": byte_axis("region, bytes") | {"rangemode": "normal"},
         },
         height=340,
+        caption="Memory against time: lower and further left is better. Not shown: candidates that "
+        "add more than half of the peak, or whose code was not measured.",
     )
 
 

@@ -13,19 +13,19 @@ At most 24 lines of 80 columns. `--all` shows the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from heapfit.cli.printing.kind import describe_kinds, kind_fields
-from heapfit.cli.printing.verdict import effort_parts
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
-from heapfit.forecast.horizon import LongerRun, LongerRunTable
 from heapfit.plan.quantities import format_count
+from heapfit.results.kind import describe_kinds, kind_fields
+from heapfit.results.longer import LONGER_RUNS, describe_rows
 from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.results.saving import describe_saving
-from heapfit.results.sections.longer import describe_chance, describe_chances
+from heapfit.results.text import wrap_text
+from heapfit.results.verdict import effort_parts
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
@@ -207,26 +207,6 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(text, _INDENT)
 
 
-def describe_rows(
-    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] | None = None
-) -> Iterator[str]:
-    """Why a length is not forecast, and what to set a memory of this name to for a horizon.
-
-    `set_to` is how a kept heap counts its region.
-    """
-    for row in longer.rows:
-        if row.reason:
-            yield f"{row.name}: {row.reason}."
-        elif row.is_asked and row.needed is not None:
-            region = row.needed.region
-            yield (
-                f"The margin of {size.margin:g} % is enough for {row.name}."
-                if region <= size.region
-                else f"For {row.name} set {name} to {set_to(region) if set_to else region:,} B: "
-                f"--margin {size.margin_to(region):g} makes it so."
-            )
-
-
 def _change_parts(fit: Fit) -> Iterator[Part]:
     """The heap on changed programs: a sentence, and in the JSON each of them."""
     if fit.changes is None:
@@ -242,21 +222,11 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
-LONGER_RUNS: tuple[Column[LongerRun], ...] = (
-    Column(heading="a run (--horizon)", shown=lambda row: row.name),
-    Column(heading="runs out", shown=describe_chance),
-    Column(heading="90 % interval", shown=describe_chances),
-    Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
-    Column(heading="from", shown=lambda row: row.needed and row.needed.low),
-    Column(heading="to", shown=lambda row: row.needed and row.needed.high),
-)
-
-
 def _warnings(fit: Fit, is_whole: bool) -> Iterator[Part]:
     shown = fit.warnings if is_whole else fit.warnings[:_MOST_WARNINGS]
     for warning in shown:
-        lines = [*paragraph(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)]
-        yield from lines if is_whole else lines[:2]
+        lines = wrap_text(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)
+        yield from map(Line, lines if is_whole else lines[:2])
     rest = len(fit.warnings) - len(shown)
     if rest:
         yield Line(f"{_INDENT}! {rest} more: --all")
