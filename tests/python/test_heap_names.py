@@ -98,10 +98,8 @@ def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
 
 
 def test_an_alias_is_the_allocator_everywhere(folder):
-    for words in (("compare", "run.heap"), ("adversary", "run.heap", "--search", "0")):
-        rows = heapfit_json(*words, "dlmalloc", folder=folder)
-        (row,) = rows.get("rows") or rows["attacks"]
-        assert row["name"] == "lea"
+    (row,) = heapfit_json("compare", "run.heap", "dlmalloc", folder=folder)["rows"]
+    assert row["name"] == "lea"
     shown = heapfit("allocators", "dlmalloc", folder=folder).stdout.splitlines()
     assert shown[0].startswith("lea: ")
     assert shown[1].split() == ["also", "called", "dlmalloc"]
@@ -141,10 +139,3 @@ def test_all_are_listed_with_what_users_set(folder):
     assert content["aliases"] == {"dlmalloc": "lea"}
     assert "systems' heaps: simulated from their algorithms (docs/now.md)" in shown
     assert "configTOTAL_HEAP_SIZE" in heapfit("allocators", "heap_4", folder=folder).stdout
-
-
-def test_an_attack_on_a_simulated_heap_is_refused(folder):
-    done = heapfit("adversary", "run.heap", "heap_4", folder=folder)
-    assert done.stderr == (
-        "heapfit: heap_4: is simulated from its algorithm, which takes requests of its own\n"
-    )

@@ -44,7 +44,6 @@ COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 REPLACED = {
     "design": "fit --plans FOLDER",
     "front": "fit --front FOLDER",
-    "league": "compare RECORDING... --output FOLDER",
     "size traffic": "size FILE",
     "size settings": "settings",
 }

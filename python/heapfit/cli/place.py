@@ -10,15 +10,14 @@ import typer
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
-from heapfit.cli.place_offline import is_offline, run_offline
+from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
-from heapfit.importers import open_trace
+from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
-from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
     Placing,
@@ -38,16 +37,19 @@ _MOST_SITES = 4  # on the first screen
 
 
 def run(command: PlaceCommand) -> None:
-    if is_offline(command):
-        run_offline(command)
+    if len(command.memories) == 1:
+        join(command)
         return
+    for source in filter(has_known_lifetimes, command.sources):
+        raise typer.BadParameter(
+            f"{source}: a network's tensors lie in one arena (bounds {source} -o places.h)"
+        )
     if command.output is not None:
         require_unedited(command.output)
     options = PlacingOptions(
         command.admission,
         command.margin,
         tuple(command.needs or []),
-        dict(map(_parse_hot, command.hot or [])),
         tuple(command.allocators or MEMORY_HEAPS[:1]),
         horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
@@ -68,21 +70,15 @@ def run(command: PlaceCommand) -> None:
     print_result(_parts(placing, names, command), command.as_json)
 
 
-def _parse_hot(text: str) -> tuple[int, float]:
-    site, _, accesses = text.partition("=")
-    if not accesses.isdecimal():
-        raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
-    return parse_site(site), float(accesses)
-
-
 def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> Iterator[Part]:
     first, size, chosen = placing.memories[0], placing.size, placing.chosen
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
     missing, inside = size.region - first.size, format_share(round(chosen.share, 4))
+    shared = "the requests that may be there" if placing.is_partial else "all requests"
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {inside} of {_describe_share(placing, command)}; "
+        f"served, and {inside} of {shared}; "
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
@@ -94,12 +90,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Table(CURVE, placing.curve, "curve", shown=None if command.everything else shown)
     yield Line("")
     yield from _choice_parts(placing, names, command.everything)
-    yield Fields({"accesses_are_told": bool(command.hot), **memories_tables(placing.plan)})
-    yield from paragraph(
-        "Accesses are as told by --hot, one number for each call site."
-        if command.hot
-        else "How often a block is accessed is unknown, so no time is estimated."
-    )
+    yield Fields(memories_tables(placing.plan))
+    yield from paragraph("How often a block is accessed is unknown, so no time is estimated.")
     for one in placing.demands:
         yield from note_parts(one.loaded.trace.info, one.name)
     for name, path in (("plan", command.output), ("report", command.report)):
@@ -124,13 +116,6 @@ def _outlook(placing: Placing) -> Iterator[str]:
     yield placing.changes.sentence(placing.size.margin)
     yield describe_longer_runs(placing.longer, placing.size.region)
     yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
-
-
-def _describe_share(placing: Placing, command: PlaceCommand) -> str:
-    """What the share is a share of."""
-    if command.hot:
-        return "all accesses"
-    return "the requests that may be there" if placing.is_partial else "all requests"
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:

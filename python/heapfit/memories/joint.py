@@ -98,7 +98,7 @@ def check_jointly(
     needs = [parse_need(one) for one in plan.rule.needs]
     with ExitStack() as opened:
         traces = [opened.enter_context(open_trace(one, options)) for one in sources]
-        demands = [demand_of(one.given.name, load_trace(one), needs, {}) for one in traces]
+        demands = [demand_of(one.given.name, load_trace(one), needs) for one in traces]
         return replay_jointly(plan, demands, [one.requests(plan) for one in demands])
 
 
