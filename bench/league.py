@@ -35,6 +35,7 @@ from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import measures_of
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import select_row
@@ -172,7 +173,7 @@ def plain_rows(job: Job, loaded: LoadedTrace) -> list[Row]:
     names = [one.name for one in find_allocators(job.allocators) if not takes_pools(one)]
     found = {one.name: one for one in build_portfolio(loaded, names, []).candidates}
     more = {
-        name: Candidate(name, plan, "a layout", trained_on_this_trace=False)
+        name: Candidate(name, Heap(name, plan), "a layout", trained_on_this_trace=False)
         for name, plan in layouts(job.alignment).items()
         if plan.allocator in {one.plan.allocator for one in found.values()}
     }
@@ -209,7 +210,7 @@ def design_entries(job: Job, loaded: LoadedTrace) -> Iterator[Entry]:
         yield from (own_entry(job, loaded, row, THIS_RUN) for row in designs(job, loaded))
         return
     for row in designs(job, load_trace(Trace.open(path), job.alignment)):
-        again = Candidate(row.name, row.plan, row.reason, trained_on_this_trace=False)
+        again = Candidate(row.name, row.heap, row.reason, trained_on_this_trace=False)
         yield own_entry(job, loaded, measured(again, loaded), OTHER_RUN)
 
 

@@ -10,7 +10,8 @@ import typer
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.memories.joining import Joining, Meeting, join_programs
 from heapfit.plan.memories import Memory, parse_memory

@@ -36,10 +36,10 @@ class Joint:
 
     uses: tuple[MemoryUse, ...]
     refusal: str | None  # the first one, with memory and rule; None: all was served
-    weights: tuple[float, ...]  # of the requests that each memory served
+    weights: tuple[float, ...]  # of the counted requests that each memory served
 
     def share(self, names: Sequence[str]) -> float:
-        """The share of all weights, which are requests if none were told, in these memories."""
+        """The share of the counted requests in these memories."""
         return self._share(names, self.weights)
 
     def requests_share(self, names: Sequence[str]) -> float:

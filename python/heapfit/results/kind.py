@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from heapfit.forecast.filling import describe_growth
-from heapfit.forecast.growth import GrowingPart
+from heapfit.forecast.growth import BlockGroup
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.results.chart import (
     ACCENT,
@@ -63,10 +63,10 @@ def growth_parts(kind: RecordingKind) -> Iterator[Part]:
     yield _growth_table(kind, {})
 
 
-def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[GrowingPart]:
+def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[BlockGroup]:
     """The parts that grew; a page names call sites, as far as `names` has them."""
     scale = 1000 / kind.windows.events
-    columns: list[Column[GrowingPart]] = [
+    columns: list[Column[BlockGroup]] = [
         Column(heading="grew", page="", shown=_describe_part),
         Column(page="part", shown=lambda part: _name_part(part, names)),
         Column(
@@ -79,13 +79,13 @@ def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[Growin
     return Table(columns, kind.growth[:_SHOWN], caption=caption)
 
 
-def _describe_part(part: GrowingPart) -> str:
+def _describe_part(part: BlockGroup) -> str:
     if part.family == "site":
         return f"call site {part.frame:08x}"
     return f"{part.name:,} B blocks" if part.family == "size" else f"thread {part.name}"
 
 
-def _name_part(part: GrowingPart, names: Mapping[int, str]) -> str:
+def _name_part(part: BlockGroup, names: Mapping[int, str]) -> str:
     if part.family == "size":
         return f"blocks of {size(part.name)}"
     return (

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from heapfit.comparison.incumbents.catalogue import HEAP_4_LINK, heap_4
-from heapfit.comparison.incumbents.heaps import find_system
+from heapfit.comparison.incumbents.heap import make_system_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_system
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
@@ -51,12 +51,17 @@ _FREERTOS = System(
             Assumption("alignment", 8, "portBYTE_ALIGNMENT in bytes", "most 32-bit ports"),
             Assumption(
                 "block_link",
-                HEAP_4_LINK,
+                SYSTEM_HEAPS["heap_4"]["header"],
                 "sizeof(BlockLink_t), aligned, in bytes",
                 "heap_4.c with 32-bit pointers",
             ),
         ),
-        lambda known: heap_4(known["alignment"], known["block_link"]),
+        lambda known: make_system_heap(
+            "heap_4",
+            known["alignment"],
+            header=known["block_link"],
+            rest=known["block_link"] + 1,
+        ),
     ),
 )
 SYSTEMS: Mapping[str, System] = MappingProxyType(

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import remove_objects, requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -103,11 +103,11 @@ def _assign_exact_sizes(sizes: list[int]) -> Assign:
 
 
 def size_heap(
-    heap: SystemHeap,
+    heap: Heap,
     recordings: Sequence[LoadedTrace],
     elsewhere: Collection[int],
     progress: Progress,
-) -> tuple[SystemHeap, Answer]:
+) -> tuple[Heap, Answer]:
     """The answer for a heap that serves all recordings but for blocks of the sizes `elsewhere`.
 
     With the heap, whose headers may depend on its size.

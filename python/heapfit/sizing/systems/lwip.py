@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.catalogue import LWIP_LEAST, LWIP_SHORT_HEADER, lwip_mem
+from heapfit.comparison.incumbents.heap import Heap, find_heap, make_system_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.sizing.buffers import BufferPool, Layout
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
@@ -42,15 +43,16 @@ _OF_PACKETS = (
     Assumption("tcp_mss", 536, "TCP_MSS in bytes; 0: no TCP", "opt.h"),
     Assumption("tcp_wnd", 2144, "TCP_WND in bytes, if the buffers carry it", "opt.h: 4 * TCP_MSS"),
 )
+_FACTS = SYSTEM_HEAPS["lwip-mem"]
 _OF_HEAP = (
     _ALIGNMENT,
     Assumption(
         "mem_header",
-        LWIP_SHORT_HEADER,
+        _FACTS["header"],
         "SIZEOF_STRUCT_MEM in bytes; 12 above 64,000",
         "core/mem.c, 16-bit sizes (MEM_SIZE <= 64000)",
     ),
-    Assumption("mem_least", LWIP_LEAST, "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
+    Assumption("mem_least", _FACTS["least"], "MIN_SIZE of mem_malloc in bytes", "core/mem.c"),
 )
 _STANDARD_BUFFER = 592  # TCP_MSS 536 + 20 + 20 + 14, aligned to 4; opt.h, IPv4 only
 _LEAST_BUFFER = 128  # the headers and some payload; lwIP refuses 74 and less
@@ -116,6 +118,15 @@ def _align_up(size: int, known: Values) -> int:
     return -(-size // alignment) * alignment
 
 
+def _make_heap(known: Values) -> Heap:
+    """mem.c's heap; headers grow with its size where nothing else is assumed of them."""
+    alignment, header, least = max(4, known["alignment"]), known["mem_header"], known["mem_least"]
+    if (header, least) == (_FACTS["header"], _FACTS["least"]):
+        return find_heap("lwip-mem", alignment)
+    changed = {"header": max(4, header), "rest": least, "least": least, "largest_short": 0}
+    return make_system_heap("lwip-mem", alignment, **changed)
+
+
 LWIP = System(
     "lwIP",
     Form.DEFINE,
@@ -125,9 +136,7 @@ LWIP = System(
         "1600",
         "Pools' blocks are in it if the recordings hold them (MEMP_MEM_MALLOC 1).",
         _OF_HEAP,
-        lambda known: lwip_mem(
-            max(4, known["alignment"]), max(4, known["mem_header"]), known["mem_least"]
-        ),
+        _make_heap,
         (Setting("MEMP_MEM_MALLOC", 0, "0", None, "Pools with names have their own memory."),),
     ),
 )

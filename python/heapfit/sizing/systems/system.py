@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, one_unit, size_buffers
 from heapfit.sizing.demand import Demand, Integers, measure_demands
@@ -82,7 +82,7 @@ class HeapSetting:
     standard: str  # the system's own, in words
     why: str  # what else its user has to know
     assumptions: tuple[Assumption, ...]
-    make: Callable[[Values], SystemHeap]
+    make: Callable[[Values], Heap]
     beside_pools: tuple[Setting, ...] = ()  # without which pools with names have no memory
 
 

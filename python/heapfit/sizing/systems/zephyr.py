@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.catalogue import sys_heap
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.sizing.buffers import Layout
 from heapfit.sizing.settings import Assumption, Form, Setting
 from heapfit.sizing.systems.system import (
@@ -86,6 +86,6 @@ ZEPHYR = System(
         "k_malloc asks for 4 bytes more, for a pointer to its heap; recordings made at the heap "
         "hold them.",
         (),
-        lambda _: replace(sys_heap(), setting=_HEAP_NAME),
+        lambda _: replace(find_heap("sys_heap", 4), setting=_HEAP_NAME),
     ),
 )
