@@ -12,12 +12,7 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.fitting.fit import fit
-from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit
-from heapfit.results.heap.fit import case_from_fit
-from heapfit.results.heap_map.packed import _is_even, _last_shown, pack_map
-from heapfit.results.heap_map.replays import (
+from heapfit.comparison.heap_map import (
     REGIONS,
     FailedRequest,
     HeapMap,
@@ -25,6 +20,11 @@ from heapfit.results.heap_map.replays import (
     measure_peak_use,
     subjects_of,
 )
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
+from heapfit.results.heap.fit import case_from_fit
+from heapfit.results.heap_map.packed import _is_even, _last_shown, pack_map
 from heapfit.results.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 

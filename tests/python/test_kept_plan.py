@@ -9,6 +9,7 @@ from small_traces import bimodal, heapfit, tiny
 
 from heapfit.checks.check import check_recordings
 from heapfit.checks.system_run import place_requests
+from heapfit.comparison.heap_map import subjects_of
 from heapfit.design.front.offers import MOST_MEMORY
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
@@ -18,7 +19,6 @@ from heapfit.fitting.verify.placements import find_first_difference
 from heapfit.generate import generate
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.results.heap.fit import case_from_fit, render_fit
-from heapfit.results.heap_map.replays import subjects_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 

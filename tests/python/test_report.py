@@ -15,11 +15,11 @@ from page_reader import Page
 from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
+from heapfit.comparison.case import ReportCase
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
-from heapfit.results.case import ReportCase
 from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.live_blocks import live_blocks
 from heapfit.results.number_text import printable

@@ -15,6 +15,7 @@ import pytest
 from frames import Recorder
 
 from heapfit import _engine
+from heapfit.comparison.heap_map import map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
@@ -24,7 +25,6 @@ from heapfit.plan.plan import Plan
 from heapfit.results.document import render
 from heapfit.results.heap.live import live_map, live_page, serve_live
 from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_heap
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace

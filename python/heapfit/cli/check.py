@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from heapfit.checks.check import Check, CheckOptions, check_recordings
+from heapfit.checks.shown import read_shown
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
 from heapfit.cli.printing.console import print_result
@@ -55,9 +56,11 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     if path.suffix == ".md":
         save_markdown(path, title_of(check), check_parts(check))
         return
-    from heapfit.results.heap.check import write_check_page  # jinja2 takes long to load
+    # These load jinja2, which takes long.
+    from heapfit.results.document import write
+    from heapfit.results.heap.check import check_page
 
-    write_check_page(path, check, command.sources, command_line())
+    write(path, check_page(read_shown(check, command.sources), command.sources, command_line()))
 
 
 def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOptions) -> None:

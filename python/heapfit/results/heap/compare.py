@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import PlanRun
+from heapfit.comparison.case import ReportCase, make_case
 from heapfit.comparison.jobs import Source
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
@@ -15,7 +16,6 @@ from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
-from heapfit.results.case import ReportCase, make_case
 from heapfit.results.chart import COLOURS, Chart, line_with_marks
 from heapfit.results.chart import Trace as Curve
 from heapfit.results.document import Document, write

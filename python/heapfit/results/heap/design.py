@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.case import ReportCase, make_case
 from heapfit.comparison.comparison import measure_portfolio
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Precision
@@ -17,7 +18,6 @@ from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import RobustRow
 from heapfit.importers.site_names import site_names
-from heapfit.results.case import ReportCase, make_case
 from heapfit.results.document import Document, write
 from heapfit.results.heap.case_content import case_sections
 from heapfit.results.number_text import count, known_size, percent, ratio, size, term

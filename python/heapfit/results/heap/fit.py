@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from heapfit.comparison.case import ReportCase, keep_heap
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit, Run
 from heapfit.importers.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results import html
-from heapfit.results.case import ReportCase, keep_heap
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document, render
 from heapfit.results.heap.case_content import case_sections
 from heapfit.results.incumbent import incumbent_section

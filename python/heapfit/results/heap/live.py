@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
+from heapfit.comparison.heap_map import map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.results.document import Document, render
 from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_heap
 from heapfit.results.number_text import count, marked, size
 from heapfit.results.parts import HeapMap
 from heapfit.trace.live import LiveHeap

@@ -8,14 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from heapfit import _engine
-from heapfit.memories.demand import Demand
-from heapfit.memories.placing import CurvePoint, PlacedRule, Placing
-from heapfit.memories.search import Point
-from heapfit.plan.quantities import format_share
-from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
-from heapfit.results.document import Document, reproduce_section
-from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import (
+from heapfit.comparison.heap_map import (
     ELSEWHERE,
     HeapMap,
     MappedHeap,
@@ -23,6 +16,13 @@ from heapfit.results.heap_map.replays import (
     find_gaps,
     sites_of,
 )
+from heapfit.memories.demand import Demand
+from heapfit.memories.placing import CurvePoint, PlacedRule, Placing
+from heapfit.memories.search import Point
+from heapfit.plan.quantities import format_share
+from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
+from heapfit.results.document import Document, reproduce_section
+from heapfit.results.heap_map.packed import pack_map
 from heapfit.results.number_text import known_size, size
 from heapfit.results.parts import Column, Copyable, Line, Section, Table
 from heapfit.results.parts import HeapMap as MapPart

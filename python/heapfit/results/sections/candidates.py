@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
-from heapfit.results.case import ReportCase
 from heapfit.results.number_text import known_size, marked, rate, ratio, size, term
 from heapfit.results.parts import (
     Bullets,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.row import Row
-from heapfit.results.case import ReportCase
 from heapfit.results.chart import (
     ACCENT,
     Chart,

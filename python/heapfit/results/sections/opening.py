@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning, verdict
-from heapfit.results.case import ReportCase
 from heapfit.results.document import Document
 from heapfit.results.number_text import count, percent, ratio, size
 from heapfit.results.parts import NamedFigure

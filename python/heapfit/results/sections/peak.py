@@ -10,20 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.results.case import ReportCase
+from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
 from heapfit.results.heap_map.packed import site_label
-from heapfit.results.heap_map.replays import (
-    PeakUse,
-    ReplaySubject,
-    measure_peak_use,
-    subject_from_row,
-)
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.parts import Column, Fold, Heading, Icicle, Line, Part, Piece, Section, Table
 from heapfit.trace.loaded import LoadedTrace
 
-_MOST_HEAPS = 6
 _MOST_HOLDERS = 12
 _MOST_SIZES = 6
 _PARTS = (  # field, name, colour
@@ -49,32 +42,14 @@ Holder: TypeAlias = tuple[Piece, int]  # of the live bytes, and how many blocks 
 _AT_PEAK = "Each heap in the region that it needs, at the peak of live bytes."
 
 
-def peak_of(case: ReportCase, subjects: Sequence[ReplaySubject]) -> Section:
-    """The peak in the incumbent, the winner, and the best plans that are not trace-specific."""
-    base = case.comparison.base_alignment
-    others = [
-        subject
-        for row in case.comparison.rows
-        if row is not case.winner
-        and row is not case.fitted
-        and not row.is_cut_to_trace
-        and not row.is_in_pieces
-        if (subject := subject_from_row(row, case.shown, base)) is not None
-    ]
-    compared = [*subjects, *others][:_MOST_HEAPS]
-    event = case.shown.profile.u_max_event
-    return moment_of(case.shown, compared, case.sites, ("The peak", _AT_PEAK, event))
-
-
-def moment_of(
+def peak_section(
     shown: LoadedTrace,
-    compared: Sequence[ReplaySubject],
+    heaps: Sequence[PeakUse],
     sites: Mapping[int, str],
-    caption: tuple[str, str, int],
+    moment: tuple[str, str, int] | None = None,
 ) -> Section:
-    """A moment of a recording; `caption` has its title, a sentence and the event it follows."""
-    title, sentence, event = caption
-    heaps = tuple(measure_peak_use(one, event) for one in compared)
+    """A moment of a recording, its title, a sentence and the event it follows; None: its peak."""
+    title, sentence, event = moment or ("The peak", _AT_PEAK, shown.profile.u_max_event)
     found = find_holders(shown, event, sites)
     live = sum(one.bytes for one, _ in found)
     heading = f"{title}: {size(live)} live at event {count(event)}"
