@@ -106,7 +106,7 @@ def _tell_robust(several: RobustDesignInput) -> Iterator[Part]:
     robust = several.designs
     chosen = robust.chosen
     yield Line(
-        f"Region that serves {robust.objective.description} of {robust.recordings} runs. Recorded: "
+        f"Region that serves every trace of {robust.recordings} runs. Recorded: "
         "of the plan made from all. Hold-out: of plans made without the runs that they are "
         "measured on."
     )
@@ -188,7 +188,7 @@ def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
 
 
 def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
-    u_max = designs.u_max_objective
+    u_max = max(designs.u_max)
     return region / u_max if region is not None and u_max else None
 
 
