@@ -27,7 +27,7 @@ from heapfit.design.placement import learned, stacks, tailored_plans
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
-from heapfit.fitting import assessment, excerpt_search, incumbent, result
+from heapfit.fitting import assessment, excerpt_search, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -494,16 +494,6 @@ def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
     assert size.code == code.size
 
 
-def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "_require_whole", lambda _: None)
-    monkeypatch.setattr(result, "rank_by_memory", lambda _: "ranked")
-    monkeypatch.setattr(result, "front_of", lambda *given: given)
-    fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
-    loaded: Any = "loaded"
-    front: Any = result.front_of_fit(fitted, loaded)
-    assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
-
-
 @pytest.mark.parametrize(
     ("name", "key", "work"),
     [
@@ -516,9 +506,9 @@ def test_each_replay_of_several_recordings_counts_as_work(
     name: str, key: tuple[Any, ...], work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Replays, "__init__", lambda _: None)
-    monkeypatch.setattr(Replays, "_run_or_recall", lambda *_: {key: (True, 5)})
+    monkeypatch.setattr(Replays, "_run_jobs", lambda *_: {key: (True, 5)})
     replays: Any = Replays()  # type: ignore[call-arg]  # with nothing to replay
-    replays.work, replays._is_exact = NO_WORK, False
+    replays.work = NO_WORK
     replays._regions, replays._proven, replays._served = {}, {}, {}
     getattr(replays, name)([])
     assert replays.work == work

@@ -22,7 +22,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.document import page_rows
+from heapfit.results.html import page_rows
 from heapfit.results.longer import describe_risk_as_long, longer_section
 from heapfit.results.number_text import size
 

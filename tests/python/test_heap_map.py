@@ -24,7 +24,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.results.heap.fit import case_from_fit
-from heapfit.results.heap_map.packed import _is_even, _last_shown, pack_map
+from heapfit.results.packed_map import _is_even, _last_shown, pack_map
 from heapfit.results.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
@@ -163,8 +163,8 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
-    case = case_from_fit(fitted, shown)
-    assert subjects_of(replace(case, winner=replace(fitted.winner, plan=pieces))) == ()
+    case, heap = case_from_fit(fitted, shown), replace(fitted.winner.heap, plan=pieces)
+    assert subjects_of(replace(case, winner=replace(fitted.winner, heap=heap))) == ()
 
 
 def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):

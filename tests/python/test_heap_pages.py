@@ -29,7 +29,6 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.document import write
 from heapfit.results.heap.check import check_page
 from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
 from heapfit.results.heap.design import (
@@ -38,6 +37,7 @@ from heapfit.results.heap.design import (
     write_design_page,
     write_robust_page,
 )
+from heapfit.results.html import write
 from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -113,7 +113,7 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
 
 
 def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
-    options = RobustOptions(choice=STANDARD_BUDGETS, folds=3)
+    options = RobustOptions(choice=STANDARD_BUDGETS)
     designs = design_robust(traces, options)
     names = ["first", "second", "third"]
     several = RobustDesignInput(designs, traces, names)
@@ -155,7 +155,9 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
     check = check_recordings(traces, tight, CheckOptions(measure=True))
     write(folder / "d.html", check_page(read_shown(check, traces), traces, "heapfit check"))
     page = read(folder / "d.html")
-    table = {re.split(r"hold-out|used for", row[0])[0]: row for row in rows_of(page, "recordings")}
+    table = {
+        re.split(r" hold-out| used for", row[0])[0]: row for row in rows_of(page, "recordings")
+    }
     for one in check.recordings:
         row = table[one.run.name]
         assert row[2] == f"{one.run.peak:,} B"

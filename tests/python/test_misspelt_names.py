@@ -33,7 +33,6 @@ MISSPELT = [
     ("fit echo.heap --poolz", "--pools"),
     ("fit echo.heap --effort quik", "quick"),
     ("fit echo.heap --now heap4", "heap_4"),
-    ("fit echo.heap --front out --by tim", "time"),
     ("generate plan.toml --for freertoss", "freertos"),
     ("generate plan.toml --language rst", "rust"),
     ("generate plan.toml", "tlsf"),

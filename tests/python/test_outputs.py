@@ -177,7 +177,6 @@ def test_what_cannot_be_read_is_one_line_that_says_what_to_do(command, bad_input
         ("generate folder", 1, "folder: is a folder (name a file in it)"),
         ("simulate garbage", 1, "garbage: not TOML: it is not UTF-8 text (is this a scenario?)"),
         ("fit good.heap --queue xx", 1, 'queue model: "xx" is none (use fill-drain:N'),
-        ("fit good.heap good.heap --cache empty", 2, "--cache empty: is not a folder"),
     ],
 )
 def test_a_wrong_word_is_refused_before_anything_is_done(words, status, told, bad_inputs):

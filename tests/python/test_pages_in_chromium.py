@@ -17,15 +17,17 @@ from small_traces import diverse, table2
 from chromium import Chromium
 from grid import thin
 from heapfit.checks.check import check_recordings
+from heapfit.checks.shown import read_shown
 from heapfit.comparison.heap_map import HeapMap, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
-from heapfit.results.document import render, write
+from heapfit.results.heap.check import check_page
 from heapfit.results.heap.fit import case_from_fit, write_report
 from heapfit.results.heap.live import live_map, live_page
+from heapfit.results.html import render, write
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.simulate import solve
@@ -252,7 +254,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],
         ["compare", trace, "tlsf", "t2_w1:events=500", "--report", "compare.html"],
-        ["fit", trace, "-o", "fit", "--plans", "plans", "--front", "front", "--allocators", "tlsf"],
+        ["fit", trace, "-o", "fit", "--plans", "plans", "--allocators", "tlsf"],
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["check", trace, "--base", trace, "--report", "beside.html"],
         ["size", trace, "--report", "size.html"],

@@ -288,7 +288,7 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
     traces = [
         load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
     ]
-    rows = {row.name: row for row in design_robust(traces, RobustOptions(folds=2)).rows}
+    rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
     assert "tailored" not in rows  # far off
     unseen = rows[BY_LIFETIME].unseen_region
     assert unseen is not None

@@ -21,7 +21,7 @@ from heapfit.plan.plan_file import (
     load_plan,
     save_plan,
 )
-from heapfit.results.document import page_rows
+from heapfit.results.html import page_rows
 from heapfit.results.number_text import size
 from heapfit.results.parts import Table
 from heapfit.results.sections.plan_layers import plan_section

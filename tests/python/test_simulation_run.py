@@ -14,7 +14,7 @@ from page_reader import Page
 from small_scenarios import small
 
 from heapfit.errors import HeapfitError
-from heapfit.results.document import render
+from heapfit.results.html import render
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.replication import Task

@@ -22,9 +22,9 @@ from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
-from heapfit.results.document import render
 from heapfit.results.heap.live import live_map, live_page, serve_live
-from heapfit.results.heap_map.packed import pack_map
+from heapfit.results.html import render
+from heapfit.results.packed_map import pack_map
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.plan.quantities import format_count
-from heapfit.results.document import Document, write
+from heapfit.results.document import Document
+from heapfit.results.html import write
 from heapfit.results.number_text import marked
 from heapfit.results.parts import Cell, Column, Fold, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.results.chart import Chart
-from heapfit.results.document import Document, reproduce_section, write
+from heapfit.results.document import Document, reproduce_section
+from heapfit.results.html import write
 from heapfit.results.number_text import count, marked, percent, size
 from heapfit.results.parts import NamedFigure, Section
 from heapfit_papers.pages.slotbuf_charts import (

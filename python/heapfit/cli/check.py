@@ -57,8 +57,8 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
         save_markdown(path, title_of(check), check_parts(check))
         return
     # These load jinja2, which takes long.
-    from heapfit.results.document import write
     from heapfit.results.heap.check import check_page
+    from heapfit.results.html import write
 
     write(path, check_page(read_shown(check, command.sources), command.sources, command_line()))
 

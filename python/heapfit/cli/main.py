@@ -43,7 +43,7 @@ COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 # Commands of earlier versions, and what replaces them.
 REPLACED = {
     "design": "fit --plans FOLDER",
-    "front": "fit --front FOLDER",
+    "front": "fit RECORDING --all --json",
     "size traffic": "size FILE",
     "size settings": "settings",
 }
@@ -61,7 +61,7 @@ _STYLE: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 # Parameters that name files and folders to write.
-_OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report"}
+_OUTPUT_PARAMETERS = {"output", "plans_folder", "report"}
 _SIMILAR = 0.7  # at least, of a suggestion: `fast` is not `flash`
 _FAILED = 1
 _USAGE = 2

@@ -27,8 +27,8 @@ from heapfit.memories.placing import (
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.document import write
 from heapfit.results.heap.memories import CURVE, RULES, memories_page
+from heapfit.results.html import write
 from heapfit.results.longer import LONGER_RUNS, describe_rows
 from heapfit.results.parts import Fields, Line, Part, Table, paragraph
 

@@ -33,7 +33,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write_table(output, simulated)
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
-        from heapfit.results.document import write
+        from heapfit.results.html import write
         from heapfit.results.simulation import simulation_page
 
         write(report, simulation_page(simulated, command_line()))

@@ -17,7 +17,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
-from heapfit.results.document import write
+from heapfit.results.html import write
 from heapfit.results.parts import Part
 from heapfit.results.sized_pools import pools_page, pools_table
 from heapfit.results.sized_schemes import schemes_page, schemes_table

@@ -6,7 +6,7 @@ from __future__ import annotations
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import measure_case
 from heapfit.progress import Progress, ignore_progress
-from heapfit.results.heap_map.packed import pack_map
+from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap, Section
 from heapfit.results.sections.candidates import candidates_section, heap_figures, heap_parts
 from heapfit.results.sections.peak import peak_section

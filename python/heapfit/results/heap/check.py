@@ -13,8 +13,8 @@ from heapfit.checks.shown import RegionNeed, ShownCheck
 from heapfit.plan.plan_file import PlanFile
 from heapfit.results.check import change_table
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
-from heapfit.results.heap_map.packed import pack_map
 from heapfit.results.number_text import count, percent, size
+from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import (
     Cell,
     Column,

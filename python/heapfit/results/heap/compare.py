@@ -18,8 +18,9 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.results.chart import COLOURS, Chart, line_with_marks
 from heapfit.results.chart import Trace as Curve
-from heapfit.results.document import Document, write
+from heapfit.results.document import Document
 from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import write
 from heapfit.results.number_text import count, ratio, size
 from heapfit.results.parts import Cell, Column, Line, NamedFigure, Part, Section, Table
 from heapfit.results.sections.opening import describe_need, opening_of

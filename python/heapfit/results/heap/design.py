@@ -18,8 +18,9 @@ from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import RobustRow
 from heapfit.importers.site_names import site_names
-from heapfit.results.document import Document, write
+from heapfit.results.document import Document
 from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import write
 from heapfit.results.number_text import count, known_size, percent, ratio, size, term
 from heapfit.results.parts import Cell, Column, Fold, Line, NamedFigure, Part, Section, Table
 from heapfit.results.plans import class_table
@@ -106,7 +107,7 @@ def _tell_robust(several: RobustDesignInput) -> Iterator[Part]:
     robust = several.designs
     chosen = robust.chosen
     yield Line(
-        f"Region that serves {robust.objective.description} of {robust.recordings} runs. Recorded: "
+        f"Region that serves every trace of {robust.recordings} runs. Recorded: "
         "of the plan made from all. Hold-out: of plans made without the runs that they are "
         "measured on."
     )
@@ -188,7 +189,7 @@ def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
 
 
 def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
-    u_max = designs.u_max_objective
+    u_max = max(designs.u_max)
     return region / u_max if region is not None and u_max else None
 
 

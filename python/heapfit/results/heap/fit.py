@@ -16,9 +16,9 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit, Run
 from heapfit.importers.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
-from heapfit.results import html
-from heapfit.results.document import FAILED, HOLDS, UNSURE, Document, render
+from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
 from heapfit.results.longer import describe_risk_as_long, longer_section
@@ -68,7 +68,7 @@ def write_report(
         folder = code()
         return "" if folder is None else zip_folder(folder)
 
-    html.write_page(path, render_fit(fit, shown, zip_code, progress))
+    write_page(path, render_fit(fit, shown, zip_code, progress))
 
 
 def render_fit(

@@ -21,9 +21,10 @@ from heapfit.comparison.heap_map import map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.results.document import Document, render
-from heapfit.results.heap_map.packed import pack_map
+from heapfit.results.document import Document
+from heapfit.results.html import render
 from heapfit.results.number_text import count, marked, size
+from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap
 from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import LoadedTrace, load_trace

@@ -22,8 +22,8 @@ from heapfit.memories.search import Point
 from heapfit.plan.quantities import format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
 from heapfit.results.document import Document, reproduce_section
-from heapfit.results.heap_map.packed import pack_map
 from heapfit.results.number_text import known_size, size
+from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import Column, Copyable, Line, Section, Table
 from heapfit.results.parts import HeapMap as MapPart
 

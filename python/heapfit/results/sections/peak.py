@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
-from heapfit.results.heap_map.packed import site_label
 from heapfit.results.number_text import count, percent, size
+from heapfit.results.packed_map import site_label
 from heapfit.results.parts import Column, Fold, Heading, Icicle, Line, Part, Piece, Section, Table
 from heapfit.trace.loaded import LoadedTrace
 
