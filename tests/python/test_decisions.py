@@ -23,7 +23,7 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design import portfolio
-from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.placement import learned, stacks
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
@@ -470,11 +470,6 @@ def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
 def test_a_budget_that_there_is_not_begins_empty() -> None:
     moves: Any = SimpleNamespace(_sizes=SimpleNamespace(alignment=8))
     assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
-
-
-def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
-    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
-    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
 
 
 def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(

@@ -10,7 +10,7 @@ import pytest
 import small_scenarios
 from small_traces import heapfit
 
-from heapfit.cli.main import _OUTPUT_PARAMETERS, CommandGroup
+from heapfit.cli.main import all_commands, options_of
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -68,10 +68,10 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 def test_every_output_of_every_command_is_tried():
     there = {
-        (name, param.name)
-        for name in CommandGroup().declared
-        for param in CommandGroup().get_command(None, name).params
-        if param.name in _OUTPUT_PARAMETERS
+        (name, one.field)
+        for name, declared in all_commands().items()
+        for one in options_of(declared)
+        if one.is_output
     }
     long = {"-o": "output", "--output": "output"}
     long["--plans"] = "plans_folder"

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
-import typer
-
 from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
 from heapfit.cli.printing.progress import progress_bar
@@ -41,7 +40,7 @@ from heapfit.results.screen import first_screen
 def run(command: FitCommand) -> None:
     """Runs the fit, writes its folders and prints it."""
     if len(command.sources) > 1 and command.allocators:
-        raise typer.BadParameter("--allocators takes one recording")
+        raise UsageError("--allocators takes one recording")
     options = _make_options(command)
     with start_sweep(command.workers) as sweep, progress_bar() as progress:
         resources = Resources(sweep, write_report)

@@ -6,6 +6,11 @@ from typing import Final
 
 # By command and option; without an option the command itself is gone.
 REMOVED: Final[Mapping[tuple[str, str], str]] = {
+    ("", "--install-completion"): "--show-completion bash, zsh or fish prints what to source",
+    ("design", ""): "fit --plans FOLDER",
+    ("front", ""): "fit RECORDING --all --json",
+    ("size traffic", ""): "size FILE",
+    ("size settings", ""): "settings",
     ("league", ""): "bench/league.py of a checkout makes the tables of docs/league.md",
     ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
     ("place", "--hot"): "place --admission counts requests",

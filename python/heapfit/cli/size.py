@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-import typer
-
-from heapfit.cli.arguments import command_line, reject_options
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.pools import SizeCommand, Unit
+from heapfit.cli.parser import UsageError, reject_options
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
@@ -36,7 +35,7 @@ _TRAFFIC_PARAMETERS = ("admission_by", "overhead", "closed_form", "seed")
 
 def run(command: SizeCommand) -> None:
     if is_traffic(command.source):
-        reject_options(command.context, _RECORDING_PARAMETERS, f"{command.source.name} is traffic")
+        reject_options(command, _RECORDING_PARAMETERS, f"{command.source.name} is traffic")
         aim = Aim(
             command.admission,
             (command.admission_by or Unit.BYTES).value,
@@ -52,7 +51,7 @@ def run(command: SizeCommand) -> None:
         )
     else:
         reject_options(
-            command.context,
+            command,
             _TRAFFIC_PARAMETERS,
             f"{command.source.name} is no TOML file with [traffic]",
         )
@@ -71,7 +70,7 @@ def _parse_block_size(sizes: str | None) -> int | None:
     """The one size of --pool-sizes for traffic; a usage error if there are several."""
     given = [] if sizes is None else parse_sizes(sizes)
     if len(given) > 1:
-        raise typer.BadParameter("--pool-sizes: traffic has one fixed pool, so give one size")
+        raise UsageError("--pool-sizes: traffic has one fixed pool, so give one size")
     return given[0] if given else None
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeAlias
 
-import typer
-
 from heapfit.cli.arguments import (
     OUTPUT,
     SEARCH,
@@ -38,12 +36,12 @@ from heapfit.cli.arguments import (
     Sized,
     Sources,
     Workers,
-    make_option,
     make_output_option,
     take_file,
     take_percent,
     take_size,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.design.effort import Effort
 from heapfit.plan.targets import Language, Platform
 from heapfit.trace.kinds import Kind
@@ -98,6 +96,7 @@ class FitCommand:
             "(docs/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
+            is_output=True,
         ),
     ] = None
     allocators: Allocators = None
@@ -210,7 +209,7 @@ class VerifyCommand:
     ]
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
@@ -255,7 +254,7 @@ class RunCommand:
     plan: PlanArgument
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+        make_argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
     ]
     drill: Annotated[
         bool,
@@ -277,7 +276,7 @@ class GenerateCommand:
 
     plan: Annotated[
         Path | None,
-        typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+        make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
