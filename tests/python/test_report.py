@@ -200,7 +200,7 @@ def test_the_key_figures_are_the_fits(fitted):
     profile, winner, kept = fitted.profile, case_of(fitted).winner, fitted.answer.kept
     name, macro = (kept.title, "HEAP_BYTES") if kept else (winner.name, "APP_HEAP_BYTES")
     for words in (
-        fitted.answer.sentences()[-1] if kept else fitted.verdict,
+        [*fitted.answer.sentences()][-1] if kept else fitted.verdict,
         f"events {profile.events:,}",
         f"U max {profile.u_max:,} B",
         f"live blocks {profile.live_blocks_max:,}",

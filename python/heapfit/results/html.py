@@ -121,11 +121,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    for name in (
-        *("count", "size", "rough_size", "ratio", "rate", "percent"),
-        "sentence",
-        "change",
-    ):
+    for name in ("count", "size", "sentence"):
         environment.filters[name] = getattr(number_text, name)
     environment.tests |= {kind.__name__.lower(): _test_of(kind) for kind in KINDS}
     return environment

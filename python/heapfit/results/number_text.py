@@ -47,18 +47,6 @@ def change(value: int) -> str:
     return f"{'+' if value >= 0 else '−'}{abs(value):,}{NO_BREAK}B"
 
 
-def rough_size(value: int) -> str:
-    """Bytes in KiB, MiB or GiB; empty below 1 KiB, where the exact figure is short enough.
-
-    >>> rough_size(23040).replace(NO_BREAK, " ")
-    '22.5 KiB'
-    """
-    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if value >= factor:
-            return f"{value / factor:,.1f}{NO_BREAK}{unit}"
-    return ""
-
-
 def ratio(value: float | None) -> str:
     """A ratio such as R / U_max, to a thousandth.
 

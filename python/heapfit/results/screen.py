@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK
-from heapfit.fitting.answer import Answer
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_count
 from heapfit.results.kind import describe_kinds, kind_fields
 from heapfit.results.longer import LONGER_RUNS, describe_rows
 from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
-from heapfit.results.saving import describe_saving
 from heapfit.results.text import wrap_text
 from heapfit.results.verdict import effort_parts
 
@@ -76,7 +73,7 @@ def _title(fit: Fit) -> str:
     sizes = format_count(len(profile.sizes), "size")
     events = f"{allocations} of {sizes} in {format_count(profile.events, 'event')}"
     if len(fit.runs) > 1:
-        return f"{_count_runs(len(fit.runs))}; {_describe_largest(fit)}"
+        return f"{format_count(len(fit.runs), 'recording')}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
@@ -111,55 +108,11 @@ def _queue_parts(fit: Fit) -> Iterator[Part]:
 
 def _answer(fit: Fit) -> Iterator[str]:
     """The size to set, what it saves, and the peak: at most five lines."""
-    answer = fit.answer
-    yield from fit.kinds.growth
-    if not answer.is_enough and not fit.kinds.growth:
-        are_few = (
-            f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
-        )
-        yield (
-            f"{are_few} for a peak below {SMALL_PEAK // 1024} KiB: "
-            f"record {ENOUGH_OF_SMALL} and fit them together."
-        )
-    yield _describe_setting(answer, is_growing=bool(fit.kinds.growth))
-    yield from describe_saving(fit)
-    size = answer.size
-    if size.peak > size.u_max:
-        yield f"It is for a peak of {size.peak:,} live bytes; the recorded peak is {size.u_max:,}."
-    else:
-        yield f"The recorded peak is {size.u_max:,} live bytes."
-    if answer.asked_peak is not None and answer.asked_peak < size.u_max:
-        yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
-
-
-def _describe_setting(answer: Answer, *, is_growing: bool) -> str:
-    sentence = _choose_setting(answer)
-    if is_growing:
-        return f"For a run no longer than this: {sentence}"
-    if answer.is_enough or not answer.is_known:
-        return f"{sentence[0].upper()}{sentence[1:]}"
-    return f"Until then, {sentence}"
-
-
-def _choose_setting(answer: Answer) -> str:
-    sentence = f"set the heap to {_format_size(answer.size.region)}."
-    if answer.kept is not None and not answer.is_known:
-        size = _format_size(answer.size.region)
-        return f"no new heap is worth it: {answer.kept.title} at {size} does."
-    if answer.kept is not None:
-        setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
-        unset = answer.size.region - region
-        beside = f"; the heap takes {unset:,} B beside it" if unset > 0 else ""
-        sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}{beside}."
-    return sentence
-
-
-def _format_size(size: int) -> str:
-    return f"{size:,} B ({size / 1024:,.1f} KiB)"
-
-
-def _count_runs(count: int) -> str:
-    return "1 recording" if count == 1 else f"{count} recordings"
+    growth = fit.kinds.growth
+    yield from growth
+    yield from fit.answer.sentences(is_growing=bool(growth), is_brief=True)
+    yield from fit.saving
+    yield from fit.answer.describe_peak()
 
 
 def _mark(row: ReferenceRow) -> str:

@@ -34,7 +34,6 @@ from heapfit.results.parts import (
     Section,
     Table,
 )
-from heapfit.results.saving import describe_saving
 from heapfit.results.sections.page import (
     in_order,
     name_source,
@@ -130,7 +129,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
             NamedFigure("heap" if kept else "plan", kept.title if kept else fit.winner.name),
             NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
         ),
-        remarks=[*filter(None, (*describe_saving(fit), changes, suggestions))],
+        remarks=[*filter(None, (*fit.saving, changes, suggestions))],
         define=_define(fit),
         badge=badge,
         tone=tone,
