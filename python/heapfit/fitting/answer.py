@@ -19,7 +19,8 @@ class Answer:
     size: HeapSize
     known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
-    kept: Heap | None = None  # what is set; None: the fitted heap
+    heap: Heap  # what is set: the fitted one, or one that is kept
+    is_kept: bool = False
     is_known: bool = True  # the program has the heap that is kept; else it is one many have
 
     @property
@@ -37,7 +38,7 @@ class Answer:
 
         `is_growing`: no number of recordings makes it the size for longer runs.
         """
-        runs, kept = format_count(self.known.runs, "recording"), self.kept
+        runs = format_count(self.known.runs, "recording")
         setting = self._set_briefly() if is_brief else self._set_by_parts()
         are_few = not self.is_enough and not is_growing
         if are_few:
@@ -50,7 +51,7 @@ class Answer:
             )
         if is_growing:
             yield f"For a run no longer than this: {setting}."
-        elif are_few and not (is_brief and kept and not self.is_known):
+        elif are_few and not (is_brief and self.is_kept and not self.is_known):
             yield f"Until then, {setting}."
         else:
             yield f"{setting[0].upper()}{setting[1:]}{'' if is_brief else f'; from {runs}'}."
@@ -79,8 +80,8 @@ class Answer:
 
     def _set_briefly(self) -> str:
         """What to set, as a clause."""
-        kept, size = self.kept, self.size.region
-        if kept is None:
+        kept, size = self.heap, self.size.region
+        if not self.is_kept:
             return f"set the heap to {_format_size(size)}"
         if not self.is_known:
             return f"no new heap is worth it: {kept.title} at {_format_size(size)} does"
@@ -90,7 +91,7 @@ class Answer:
 
     def _set_by_parts(self) -> str:
         """What to set, and the three parts that add up to it, as a clause."""
-        size, kept = self.size, self.kept
+        size, heap = self.size, self.heap
         peak = f"your peak of {size.u_max:,}"
         if size.peak > size.u_max:
             peak = f"the peak of {size.peak:,} that you expect"
@@ -99,10 +100,9 @@ class Answer:
             f"{peak}, {needed - size.peak:,} for the allocator, "
             f"{size.region - needed:,} of margin ({size.margin:g} %)"
         )
-        if kept is not None and not self.is_known:
-            return f"no new heap is worth it: {kept.title} at {size.region:,} bytes does: {parts}"
-        what = "the heap" if kept is None else kept.setting
-        region = size.region if kept is None else kept.set_to(size.region)
+        if self.is_kept and not self.is_known:
+            return f"no new heap is worth it: {heap.title} at {size.region:,} bytes does: {parts}"
+        what, region = heap.setting if self.is_kept else "the heap", heap.set_to(size.region)
         unset = size.region - region
         beside = f" (and {unset:,} beside it)" if unset else ""
         return f"set {what} to {region:,} bytes{beside}: {parts}"

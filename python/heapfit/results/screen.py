@@ -152,8 +152,7 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
     region = f"{fit.answer.size.region:,} B"
     yield from paragraph(f"{replayed} In {region}, by {longer.basis}:", _INDENT)
     yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
-    set_to = None if fit.answer.kept is None else fit.answer.kept.set_to
-    for text in describe_rows(longer, fit.answer.size, "the heap", set_to):
+    for text in describe_rows(longer, fit.answer.size, "the heap", fit.answer.heap.set_to):
         yield from paragraph(text, _INDENT)
 
 

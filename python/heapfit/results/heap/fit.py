@@ -96,13 +96,13 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     today = fit.today.heap if fit.today else None
     sites = site_names(shown, fit.options.programs)
     case = ReportCase(shown, fit.comparison, fit.winner, today, sites=sites)
-    return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
+    return keep_heap(case, fit.answer.heap) if fit.answer.is_kept else case
 
 
 def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> Document:
     """The page, without the code; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
-    info, kept, heap_size = fit.trace.info, fit.answer.kept, fit.answer.size
+    info, answer, heap_size = fit.trace.info, fit.answer, fit.answer.size
     tone, badge = _judge(fit)
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
@@ -113,9 +113,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         longer_section(fit.longer, heap_size.region),
         plan_file_section(fit.plan_file, case.winner.replay_region),
         Section("choices", "What you could choose", [*_choices(fit)], "Choices"),
-        None
-        if fit.today is None
-        else incumbent_section(fit.today, is_kept=fit.answer.kept is not None),
+        None if fit.today is None else incumbent_section(fit.today, is_kept=fit.answer.is_kept),
         _runs_section(fit),
     ]
     return Document(
@@ -126,7 +124,9 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         sentences=(*fit.kinds.growth, *fit.answer.sentences(is_growing=bool(fit.kinds.growth))),
         lead=(
             NamedFigure("set to", size(heap_size.region)),
-            NamedFigure("heap" if kept else "plan", kept.title if kept else fit.winner.name),
+            NamedFigure("heap", answer.heap.title)
+            if answer.is_kept
+            else NamedFigure("plan", fit.winner.name),
             NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
         ),
         remarks=[*filter(None, (*fit.saving, changes, suggestions))],
@@ -153,7 +153,7 @@ def _choices(fit: Fit) -> Iterator[Part]:
 def _card_of(row: ReferenceRow, region: int, fit: Fit) -> Card:
     chosen = fit.answer.size.region
     is_fitted = row.standing is ReferenceKind.FITTED
-    is_set = region == chosen and is_fitted == (fit.answer.kept is None)
+    is_set = region == chosen and is_fitted == (not fit.answer.is_kept)
     margin = "" if row.size is None else f"{row.size.margin:g} %"
     figures = (
         ("margin of its kind", margin),
@@ -174,7 +174,7 @@ def _runs_section(fit: Fit) -> Section | None:
         f"One heap for all. {fit.largest.name} needs the largest region; below, the page shows "
         f"{'it' if is_largest else fit.shown.name}."
     )
-    whose = fit.answer.kept.title if fit.answer.kept else "the chosen plan"
+    whose = fit.answer.heap.title if fit.answer.is_kept else "the chosen plan"
     caption = f"Region of {whose} on each recording, over that recording's peak."
     return Section(
         "runs", "The recordings", [Line(words), Table(_RUNS, fit.runs, caption=caption)], ""
@@ -259,8 +259,8 @@ def _risk_section(fit: Fit) -> Section | None:
 
 def _define(fit: Fit) -> str:
     """The line that sets the heap's size in the program."""
-    region, kept = fit.answer.size.region, fit.answer.kept
-    if kept is None:
+    region, kept = fit.answer.size.region, fit.answer.heap
+    if not fit.answer.is_kept:
         return f"#define APP_HEAP_BYTES {region}u"
     setting = kept.setting if kept.setting.isidentifier() else "HEAP_BYTES"
     return f"#define {setting} {kept.set_to(region)}u"
