@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from heapfit.cli.arguments import command_line
+from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.pools import SizeCommand, Unit
-from heapfit.cli.parser import UsageError, reject_options
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
