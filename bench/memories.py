@@ -43,7 +43,7 @@ def place(source: Path, least: int) -> Placing:
     heap = Plan("best_fit")
     memories = [parse_memory(one, heap) for one in ("internal=8M:dma", "psram=64M")]
     with open_trace(source) as trace:
-        demand = demand_of(source.name, load_trace(trace), [parse_need(f"dma={least}")], {})
+        demand = demand_of(source.name, load_trace(trace), [parse_need(f"dma={least}")])
         return place_requests(memories, [demand], PlacingOptions())
 
 

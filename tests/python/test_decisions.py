@@ -46,7 +46,6 @@ from heapfit.forecast.log.advice import _suggest
 from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.states import HeapState, TelemetryLog
-from heapfit.generate.platforms import FORMS
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
@@ -346,17 +345,6 @@ def test_the_own_heap_is_that_of_all_recordings(
     assert incumbent.find_own_heap(workload, FitOptions()) == heap
 
 
-@pytest.mark.parametrize(("asked", "needed"), [(False, True), (True, False), (False, False)])
-def test_code_has_what_is_asked_for_or_a_platform_needs(
-    monkeypatch: pytest.MonkeyPatch, asked: bool, needed: bool
-) -> None:
-    monkeypatch.setattr(heap_code, "needs_counts", lambda _: needed)
-    monkeypatch.setattr(heap_code, "needs_one_file", lambda _: needed)
-    options = heap_code.GenerateOptions(counts=asked, is_one_file=asked)
-    settled = heap_code._settle_options(options, ())
-    assert (settled.counts, settled.is_one_file) == (asked or needed, asked or needed)
-
-
 def log_of(free: np.ndarray) -> TelemetryLog:
     """A state a minute."""
     states = [
@@ -380,16 +368,6 @@ def test_one_state_alone_asks_for_more_of_them() -> None:
 
 
 # ---- what else no other test looks at
-
-
-def test_a_platform_of_one_folder_or_the_caller_asks_for_one_file() -> None:
-    arduino = next(one for one in FORMS if FORMS[one].is_one_file)
-    plain = next(one for one in FORMS if not FORMS[one].is_one_file)
-    asked = heap_code.GenerateOptions(is_one_file=True)
-    settle = heap_code._settle_options
-    assert settle(heap_code.GenerateOptions(), [arduino]).is_one_file
-    assert settle(asked, [plain]).is_one_file
-    assert not settle(heap_code.GenerateOptions(), [plain]).is_one_file
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def recording(tmp_path_factory):
 @pytest.fixture(scope="module")
 def demand(recording):
     trace = import_file(recording, recording.with_suffix(".parquet"))
-    return demand_of("packets", load_trace(trace), [], {})
+    return demand_of("packets", load_trace(trace), [])
 
 
 def two(internal, psram=1 << 20):
@@ -220,7 +220,7 @@ def test_a_block_that_is_resized_needs_what_it_was_allocated_for(tmp_path):
     source = tmp_path / "grown.csv"
     source.write_text("op,object,size\nalloc,1,2000\nresize,1,40\nalloc,2,40\nfree,1,0\n")
     trace = import_file(source, tmp_path / "grown.parquet")
-    demand = demand_of("grown", load_trace(trace), [parse_need("dma=1K")], {})
+    demand = demand_of("grown", load_trace(trace), [parse_need("dma=1K")])
     assert demand.needs.tolist() == [DMA, DMA, 0, 0]
     assert demand.byte_events.tolist() == [2000, 80, 80, 0]
 
@@ -228,7 +228,7 @@ def test_a_block_that_is_resized_needs_what_it_was_allocated_for(tmp_path):
 def test_shares_and_bytes_are_those_counted_by_hand(tmp_path):
     source = tmp_path / "four.csv"
     source.write_text("op,object,size\nalloc,1,10\nalloc,2,500\nresize,1,600\nfree,2,0\n")
-    demand = demand_of("four", load_trace(import_file(source, tmp_path / "f.parquet")), [], {})
+    demand = demand_of("four", load_trace(import_file(source, tmp_path / "f.parquet")), [])
     plan = plan_for(two(4096), InsideRule(up_to=100), 4096)
     joint = replay_jointly(plan, [demand], [demand.requests(plan)])
     assert [one.requests for one in joint.uses] == [1, 2]
@@ -247,13 +247,6 @@ def test_the_chosen_memory_serves_the_share_and_every_need(demand):
     assert refused.refusal is not None or refused.share(chosen.inside) < 0.8
     sizes = [one.by_site.size for one in placing.curve]
     assert sizes == sorted(sizes)
-
-
-def test_told_accesses_are_what_the_share_counts(recording):
-    loaded = load_trace(Trace.open(recording.with_suffix(".parquet")))
-    demand = demand_of("packets", loaded, [], {3: 90.0, 2: 1.0})
-    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.9))
-    assert placing.by_site.rule.sites == (3,)
 
 
 def test_memories_that_cannot_be_are_told(demand):
@@ -372,7 +365,6 @@ def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
     told = json.loads(shown.stdout)
     rules = {row["rule"].partition(":")[0]: row for row in told["rules"]}
     assert rules["chosen"]["share"] >= 0.8
-    assert told["accesses_are_told"] is False
     assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
     dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
     assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
@@ -422,7 +414,7 @@ def test_a_memory_of_words_gets_only_what_may_lie_there(tmp_path):
     iram = parse_memory("iram=4K:exec,internal,words", HEAP)
     assert iram.offers == ("internal", "exec", "words")
     memories = (Memory("dram", 4096, ("internal",), HEAP), iram)
-    demand = demand_of("code", load_trace(import_file(source, tmp_path / "c.parquet")), [], {})
+    demand = demand_of("code", load_trace(import_file(source, tmp_path / "c.parquet")), [])
     plan = plan_for(memories, InsideRule(up_to=64), 4096)
     replay = plan.replay(keeps_places=True)
     assert replay.feed(demand.loaded.events, demand.requests(plan))
@@ -474,14 +466,14 @@ def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
     ("given", "said"),
     [
         (["--needs", "dma=site:00000009"], "--needs dma=site:00000009: no request of packets"),
-        (["--hot", "00000009=4"], "`heapfit sites {source}` lists all"),
+        (["--needs", "dma=site:00000009"], "`heapfit sites {source}` lists all"),
         (["--horizon", "soon"], "is no length of time"),
         (["-o", "folder"], "folder: is a folder (name a file in it)"),
     ],
 )
 def test_what_no_recording_has_is_refused_in_a_line(recording, tmp_path, given, said):
     (tmp_path / "folder").mkdir()
-    options = {"--needs": "needs", "--hot": "hot", "--horizon": "horizon", "-o": "output"}
+    options = {"--needs": "needs", "--horizon": "horizon", "-o": "output"}
     name, value = options[given[0]], given[1]
     value = {"horizon": value, "output": tmp_path / value}.get(name, [value])
     command = PlaceCommand([recording], ["internal=64K:dma", "psram=1M"], **{name: value})
@@ -496,12 +488,12 @@ def test_what_no_recording_has_is_refused_in_a_line(recording, tmp_path, given, 
 def test_a_site_may_be_the_direct_caller_of_a_chain(demand):
     chained = replace(demand.loaded.trace, chains={1: (77, 78)})
     loaded = replace(demand.loaded, trace=chained)
-    placed = demand_of("packets", loaded, [parse_need("dma=site:0000004d")], {})
+    placed = demand_of("packets", loaded, [parse_need("dma=site:0000004d")])
     assert (placed.needs == demand.needs).all() and demand.needs.any()
-    require_known_sites([placed], {77: "--hot 0000004d"})
+    require_known_sites([placed], {77: "--needs dma=site:0000004d"})
     with pytest.raises(HeapfitError, match="has no call sites"):
         bare = replace(loaded, sites=loaded.sites[:0])
-        require_known_sites([replace(placed, loaded=bare)], {77: "--hot 0000004d"})
+        require_known_sites([replace(placed, loaded=bare)], {77: "--needs dma=site:0000004d"})
 
 
 def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):

@@ -64,13 +64,6 @@ def test_every_pool_admits_the_share_and_a_fifth_less_memory_does(sizing):
     assert sizing.memory == sum(pool.size * pool.count for pool in sizing.pools)
 
 
-def test_of_all_requests_together_less_memory_does_and_large_ones_are_refused_more(campus, sizing):
-    overall = size_pools(campus, 0.95, PoolOptions(is_overall=True))
-    assert 0.049 < overall.refused <= 0.05
-    assert overall.memory < 0.85 * sizing.memory
-    assert overall.pools[-1].refused > 0.05 > overall.pools[0].refused
-
-
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
@@ -139,15 +132,12 @@ def test_pools_that_cannot_be_sized_are_refused(campus):
         size_pools(campus, 0.99, PoolOptions(sizes=[64, 512]))
 
 
-@pytest.mark.parametrize("is_overall", [False, True])
 @pytest.mark.parametrize("admission", [0.6, 0.8])
-def test_counts_are_within_a_percent_of_the_best_of_all_combinations(
-    tmp_path, admission, is_overall
-):
+def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, admission):
     trace = generate_workload(parse_workload("campus:packets=3000"), tmp_path / "t")
-    sizing = size_pools(trace, admission, PoolOptions([128, 700, 1500], is_overall, 2))
+    sizing = size_pools(trace, admission, PoolOptions([128, 700, 1500], 2))
     replay = PoolReplay(trace.events(), sizing.alone.shapes)
-    goal = Goal(1 - admission, is_overall)
+    goal = Goal(1 - admission)
     peaks = [range(pool.demand.peak + 1) for pool in sizing.alone.pools]
     every = sorted(itertools.product(*peaks), key=lambda counts: _memory(sizing, counts))
     best = next(one for one in every if goal.is_met(replay.run(np.array(one))))
@@ -170,10 +160,10 @@ def test_counts_never_go_below_the_least():
     assert least_counts(room, lambda _: True, 1000).tolist() == [3, 7]
 
 
-@pytest.mark.parametrize(("is_overall", "is_met"), [(True, True), (False, False)])
-def test_a_goal_is_of_all_requests_or_of_each_pools_own(is_overall, is_met):
+@pytest.mark.parametrize(("share", "is_met"), [(0.2, True), (0.03, False)])
+def test_a_goal_is_of_each_pools_own_requests(share, is_met):
     found = Refusals(np.array([[90, 10]] * BLOCKS), np.array([[1, 2]] * BLOCKS))
-    assert Goal(0.03, is_overall).is_met(found) is is_met
+    assert Goal(share).is_met(found) is is_met
 
 
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import typer
-
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place_offline import is_offline, run_offline
@@ -19,7 +17,6 @@ from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
-from heapfit.memories.demand import parse_site
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
     CurvePoint,
@@ -47,7 +44,6 @@ def run(command: PlaceCommand) -> None:
         command.admission,
         command.margin,
         tuple(command.needs or []),
-        dict(map(_parse_hot, command.hot or [])),
         tuple(command.allocators or MEMORY_HEAPS[:1]),
         horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
@@ -67,13 +63,6 @@ def run(command: PlaceCommand) -> None:
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
-
-
-def _parse_hot(text: str) -> tuple[int, float]:
-    site, _, accesses = text.partition("=")
-    if not accesses.isdecimal():
-        raise typer.BadParameter(f"--hot {text[:60]}: is not HEX=ACCESSES, as 00c0ffee=40")
-    return parse_site(site), float(accesses)
 
 
 def _percent(share: float | None) -> str | None:
@@ -111,9 +100,10 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
     missing = size.region - first.size
+    counted = "the requests that may be there" if placing.is_partial else "all requests"
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.share)} of {_describe_share(placing, command)}; "
+        f"served, and {_percent(chosen.share)} of {counted}; "
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
@@ -125,12 +115,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
     yield Line("")
     yield from _choice_parts(placing, names, command.everything)
-    yield Fields({"accesses_are_told": bool(command.hot), **memories_tables(placing.plan)})
-    yield from paragraph(
-        "Accesses are as told by --hot, one number for each call site."
-        if command.hot
-        else "How often a block is accessed is unknown, so no time is estimated."
-    )
+    yield Fields(memories_tables(placing.plan))
+    yield from paragraph("How often a block is accessed is unknown, so no time is estimated.")
     for one in placing.demands:
         yield from note_parts(one.loaded.trace.info, one.name)
     for name, path in (("plan", command.output), ("report", command.report)):
@@ -155,13 +141,6 @@ def _outlook(placing: Placing) -> Iterator[str]:
     yield placing.changes.sentence(placing.size.margin)
     yield describe_longer_runs(placing.longer, placing.size.region)
     yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
-
-
-def _describe_share(placing: Placing, command: PlaceCommand) -> str:
-    """What the share is a share of."""
-    if command.hot:
-        return "all accesses"
-    return "the requests that may be there" if placing.is_partial else "all requests"
 
 
 def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:

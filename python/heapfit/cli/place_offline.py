@@ -32,10 +32,10 @@ def is_offline(command: PlaceCommand) -> bool:
 def run_offline(command: PlaceCommand) -> None:
     """Places buffers in banks, or two programs in one memory, and prints where."""
     allocators = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
-    given = (command.needs, command.hot, command.report, command.horizon)
+    given = (command.needs, command.report, command.horizon)
     if any(given) or len(allocators) > 1:
         raise HeapfitError(
-            "--needs, --hot, --report, --horizon and several --allocators are for recordings in "
+            "--needs, --report, --horizon and several --allocators are for recordings in "
             "two memories"
         )
     if len(command.memories) > 1:

@@ -177,7 +177,7 @@ def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
 
 def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
     """What each memory holds at the peak, and the requests served where their need is not met."""
-    demand = demand_of(loaded.trace.path.name, loaded, [], {})
+    demand = demand_of(loaded.trace.path.name, loaded, [])
     served = demand.served
     if not served.any():
         raise HeapfitError(

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.arguments import command_line, reject_options
-from heapfit.cli.commands.pools import SizeCommand, Unit
+from heapfit.cli.commands.pools import SizeCommand
 from heapfit.cli.printing.parts import Part, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
@@ -29,8 +29,8 @@ from heapfit.sweep import Sweep, usable_cores
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "profile": 5, "demand": 10, "counts": 25, "other draws": 55}
 # Parameters that only one kind of source has a use for.
-_RECORDING_PARAMETERS = ("overall", "queue")
-_TRAFFIC_PARAMETERS = ("admission_by", "overhead", "closed_form", "seed")
+_RECORDING_PARAMETERS = ("queue",)
+_TRAFFIC_PARAMETERS = ("seed",)
 
 
 def run(command: SizeCommand) -> None:
@@ -38,10 +38,7 @@ def run(command: SizeCommand) -> None:
         reject_options(command.context, _RECORDING_PARAMETERS, f"{command.source.name} is traffic")
         aim = Aim(
             command.admission,
-            (command.admission_by or Unit.BYTES).value,
-            command.overhead,
             _parse_block_size(command.sizes),
-            command.closed_form,
             command.times or STANDARD_REPLICATIONS,
             command.seed,
             curve=command.report is not None,
@@ -58,7 +55,6 @@ def run(command: SizeCommand) -> None:
         importing = import_options(command.queue)
         pools = PoolOptions(
             [] if command.sizes is None else parse_sizes(command.sizes),
-            command.overall,
             command.times,
         )
         asked = _PoolsRequest(command.source, command.admission, pools, importing)

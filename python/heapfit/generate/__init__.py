@@ -12,7 +12,7 @@ one file (heapfit.generate.one_file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,9 +28,8 @@ from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.platforms import (
+    FORMS,
     find_platform,
-    needs_counts,
-    needs_one_file,
     platform_templates,
     require_sized_frees,
 )
@@ -52,7 +51,6 @@ from heapfit.generate.texts import (
 )
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
-from heapfit.plan.targets import Platform
 
 __all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
@@ -85,7 +83,10 @@ def generate(
     plan_file = with_region(plan_file, chosen.region)
     platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
     design = design_from_plan_file(
-        plan_file, parse_prefix(prefix), _settle_options(chosen, platforms)
+        plan_file,
+        parse_prefix(prefix),
+        replace(chosen, counts=chosen.counts or any(FORMS[one].counts for one in platforms)),
+        is_one_file=any(FORMS[one].is_one_file for one in platforms),
     )
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
@@ -131,15 +132,6 @@ def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> lis
     options.progress("compile the code", 1.0)
     header.write_text(header_text(design, bounds), "utf-8", newline="")
     return measured
-
-
-def _settle_options(options: GenerateOptions, platforms: Sequence[Platform]) -> GenerateOptions:
-    """The options, with what the platforms need."""
-    return replace(
-        options,
-        counts=options.counts or needs_counts(platforms),
-        is_one_file=options.is_one_file or needs_one_file(platforms),
-    )
 
 
 def _source_texts(design: HeapDesign) -> dict[str, str]:

@@ -160,7 +160,11 @@ class HeapDesign:
 
 
 def design_from_plan_file(
-    plan_file: PlanFile, prefix: Text, options: GenerateOptions = DEFAULT_OPTIONS
+    plan_file: PlanFile,
+    prefix: Text,
+    options: GenerateOptions = DEFAULT_OPTIONS,
+    *,
+    is_one_file: bool = False,
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan = plan_file.plan.engine()
@@ -193,7 +197,7 @@ def design_from_plan_file(
         header=0 if holes is None else holes.header,
         counts=counts,
         is_given=options.is_given,
-        is_one_file=options.is_one_file,
+        is_one_file=is_one_file,
         records=options.records,
     )
 

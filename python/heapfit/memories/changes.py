@@ -35,7 +35,7 @@ class PlacedChanges:
     """What changed programs need of a first memory, and the least share that it serves of one."""
 
     test: ChangeTest
-    share: float  # of requests, or of accesses where they are told
+    share: float  # of requests
     worst: str  # the change that it is of; "": none was tried
 
     def sentence(self, margin: float) -> str:

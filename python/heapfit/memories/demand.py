@@ -71,7 +71,7 @@ class Demand:
     needs: NDArray[np.uint8]  # bits
     served: NDArray[np.uint8]  # bits of the memory that it was served in; 0: unknown
     byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
-    weights: NDArray[np.float64]  # accesses, where they are told; else 1 for each request
+    weights: NDArray[np.float64]  # 1 for each request that is counted, else 0
 
     def needs_inside(self, bits: int) -> NDArray[np.bool_]:
         """True for requests that need something, all of which a memory with these bits offers."""
@@ -84,18 +84,11 @@ class Demand:
         return needed | np.where(self.asks, self.loaded.tags(known), 0) if known else needed
 
 
-def demand_of(
-    name: str, loaded: LoadedTrace, rules: Sequence[NeedRule], hot: Mapping[int, float]
-) -> Demand:
-    """The requests of a recording; `hot` has the accesses of a request of each site, if told."""
+def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Demand:
+    """The requests of a recording, and what `rules` say that they need beside it."""
     ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
     asks = is_allocation(ops) | ((ops == RESIZE) & (sizes > 0))
     sites = loaded.sites if len(loaded.sites) else np.zeros(len(ops), np.uint32)
-    weights = asks.astype(np.float64)
-    if hot:
-        weights = np.zeros(len(ops))
-        for site, accesses in hot.items():
-            weights[asks & _comes_from(loaded, site)] = accesses
     needs = np.where(asks, _needs_of(sizes, loaded, rules) | loaded.trace.needs(), 0).astype(
         np.uint8
     )
@@ -110,7 +103,7 @@ def demand_of(
         needs,
         loaded.trace.served(),
         _byte_events(asks, sizes, objects),
-        weights,
+        asks.astype(np.float64),
     )
 
 

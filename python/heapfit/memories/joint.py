@@ -39,7 +39,7 @@ class Joint:
     weights: tuple[float, ...]  # of the requests that each memory served
 
     def share(self, names: Sequence[str]) -> float:
-        """The share of all weights, which are requests if none were told, in these memories."""
+        """The share of all weights, those of the requests that are counted, in these memories."""
         return self._share(names, self.weights)
 
     def requests_share(self, names: Sequence[str]) -> float:
@@ -69,16 +69,16 @@ def replay_jointly(
     refusal = None
     for demand, column in zip(demands, columns, strict=True):
         base = demand.loaded.largest_alignment
-        is_told = bool((demand.weights[demand.asks] != 1).any())
-        replay = plan.replay(base, keeps_places=is_told)
+        is_partial = bool((demand.weights[demand.asks] != 1).any())
+        replay = plan.replay(base, keeps_places=is_partial)
         is_done = replay.feed(demand.loaded.events, column)
         for i, share in enumerate(replay.shares()):
             requests[i] += share.requests
             lasting[i] += share.byte_events
             lives[i] = max(lives[i], share.live_peak)
             prints[i] = max(prints[i], share.footprint)
-            weights[i] += 0 if is_told else share.requests
-        if is_told:
+            weights[i] += 0 if is_partial else share.requests
+        if is_partial:
             served = demand.weights[demand.asks][: len(replay.numbers)]
             weights += np.bincount(replay.numbers, served, 256)[:count]
         if not is_done:
@@ -98,7 +98,7 @@ def check_jointly(
     needs = [parse_need(one) for one in plan.rule.needs]
     with ExitStack() as opened:
         traces = [opened.enter_context(open_trace(one, options)) for one in sources]
-        demands = [demand_of(one.given.name, load_trace(one), needs, {}) for one in traces]
+        demands = [demand_of(one.given.name, load_trace(one), needs) for one in traces]
         return replay_jointly(plan, demands, [one.requests(plan) for one in demands])
 
 

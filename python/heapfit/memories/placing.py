@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -167,10 +167,9 @@ class Placing(Tabular):
 class PlacingOptions:
     """What a placing aims at."""
 
-    share: float = 0.8  # of requests to serve inside, or of accesses where they are told
+    share: float = 0.8  # of requests to serve inside
     margin: float | None = None  # percent; None: the measured one
     needs: tuple[str, ...] = ()  # CAPABILITY=SIZE or CAPABILITY=site:HEX, beside the recordings'
-    hot: Mapping[int, float] = field(default_factory=dict)  # accesses of a request of each site
     allocators: tuple[str, ...] = MEMORY_HEAPS[:1]  # of each memory; the one that needs least wins
     importing: ImportOptions | None = None
     horizon: Horizon | None = None  # how long the first memory is to last
@@ -182,7 +181,6 @@ class PlacingChoices(TypedDict, total=False):
     share: float
     margin: float | None
     needs: tuple[str, ...]
-    hot: Mapping[int, float]
     allocators: tuple[str, ...]
     importing: ImportOptions | None
     horizon: Horizon | str | None  # "30d"
@@ -203,7 +201,7 @@ def place_recordings(
     with ExitStack() as opened:
         traces = [opened.enter_context(open_trace(one, options.importing)) for one in sources]
         demands = [
-            demand_of(trace.given.name, load_trace(trace, progress=progress), needs, options.hot)
+            demand_of(trace.given.name, load_trace(trace, progress=progress), needs)
             for trace in traces
         ]
         require_known_sites(demands, _name_sites(options, needs))
@@ -217,8 +215,7 @@ def place_recordings(
 def _name_sites(options: PlacingOptions, needs: Sequence[NeedRule]) -> dict[int, str]:
     """The call sites of options, by the option that names each."""
     named = zip(needs, options.needs, strict=True)
-    sites = {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
-    return sites | {site: f"--hot {site:08x}" for site in options.hot}
+    return {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
 
 
 def place_requests(

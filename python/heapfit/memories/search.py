@@ -58,7 +58,7 @@ class Point:
 
     @property
     def share(self) -> float:
-        """The share served inside of what is counted: accesses if told, else requests."""
+        """The share served inside of the requests that are counted."""
         return self.joint.share(self.inside)
 
     @property

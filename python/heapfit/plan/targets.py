@@ -30,3 +30,4 @@ class Platform(StrEnum):
     PLATFORMIO = "platformio"
     ARDUINO = "arduino"
     GDB = "gdb"
+    ONE_FILE = "one-file"

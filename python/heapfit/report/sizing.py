@@ -35,7 +35,7 @@ def write_traffic_page(path: Path, sizing: TrafficSizing, traffic: Path, command
         [chart],
         chart_shown=chart,
         subject=traffic.name,
-        unit=sizing.aim.by,
+        unit="bytes",
         verdict=_least_memory(sizing.schemes),
         admission=_format_admission(sizing.aim.admission),
         schemes=sizing.schemes,

@@ -76,19 +76,17 @@ def _mean_interval(arrivals: ArrivalLaw) -> float | None:
     return arrivals.interval if isinstance(arrivals, Poisson | Periodic) else None
 
 
-def families_for(
-    load: Load, overhead: int = 0, buffer_size: int | None = None
-) -> tuple[Family, ...]:
-    """All families that suit the load; `overhead` is in bytes a buffer or partition."""
+def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ...]:
+    """All families that suit the load; `buffer_size` is of the fixed pool, in bytes."""
     if buffer_size is not None and buffer_size < load.largest:
         raise HeapfitError(
             f"pool size: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
         )
     below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
-    families = [_family_of_fixed_pools(buffer_size or load.largest, overhead)]
-    families += [_partition_family("chained_pool", size, overhead) for size in below]
+    families = [_family_of_fixed_pools(buffer_size or load.largest)]
+    families += [_partition_family("chained_pool", size) for size in below]
     families += [
-        _partition_family("partition_pool", size, overhead)
+        _partition_family("partition_pool", size)
         for size in below
         if size in _CONTIGUOUS or len(below) == 1
     ]
@@ -103,24 +101,24 @@ def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:
     return Scheme(name, plan, plan.engine().smallest_region if region is None else region)
 
 
-def _family_of_fixed_pools(largest: int, overhead: int) -> Family:
+def _family_of_fixed_pools(largest: int) -> Family:
     def make(number: int) -> Scheme:
-        scalars = {"block_size": largest, "blocks": number, "overhead": overhead}
+        scalars = {"block_size": largest, "blocks": number}
         return _scheme("fixed_pool", Plan("fixed_pool", scalars))
 
-    return Family("fixed_pool", make, LARGEST_REGION // (largest + overhead + 16))
+    return Family("fixed_pool", make, LARGEST_REGION // (largest + 16))
 
 
-def _partition_family(allocator: str, size: int, overhead: int) -> Family:
+def _partition_family(allocator: str, size: int) -> Family:
     """A family of partition pools, with bitmaps and best fit where runs of partitions matter."""
     name = f"{allocator} {size} B"
     runs: Mapping[str, int] = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
 
     def make(number: int) -> Scheme:
-        scalars = {"partition_size": size, "partitions": number, "overhead": overhead, **runs}
+        scalars = {"partition_size": size, "partitions": number, **runs}
         return _scheme(name, Plan(allocator, scalars))
 
-    return Family(name, make, min(1 << 24, LARGEST_REGION // (size + overhead + 8)))
+    return Family(name, make, min(1 << 24, LARGEST_REGION // (size + 8)))
 
 
 def _special(load: Load) -> tuple[int, ...]:

@@ -33,14 +33,11 @@ _FIRST_STEP = 8  # of the largest count: one part in so many
 class Goal:
     """The share of requests that may find their pool empty."""
 
-    refused: float  # share of the requests
-    is_overall: bool  # of all together; else of those that each pool is the first choice of
+    refused: float  # share of the requests that each pool is the first choice of
 
     def is_met(self, found: Refusals) -> bool:
         """True if no more than the goal's share was refused."""
         requests, refused = found.requests.sum(axis=0), found.refused.sum(axis=0)
-        if self.is_overall:
-            return bool(refused.sum() <= self.refused * requests.sum())
         return bool((refused <= self.refused * requests).all())
 
 

@@ -31,7 +31,6 @@ class PoolOptions:
     """Options of `size_pools`."""
 
     sizes: Sequence[int] = ()  # bytes; none: those that `heapfit fit` would choose
-    is_overall: bool = False  # the share is of all requests together, not of each pool's own
     draws: int | None = None  # traces to judge on; None: 8 seeds of a workload, else halves
 
 
@@ -75,7 +74,6 @@ class PoolSizing(Tabular):
     """Every pool of a trace for one admission."""
 
     admission: float
-    is_overall: bool
     pools: tuple[SizedPool, ...]
     refused: float  # share of all requests of the trace itself
     unseen: HoldoutRefusals
@@ -125,7 +123,7 @@ def size_pools(
     """
     wanted = options or PoolOptions()
     alone = size_separately(trace, admission, wanted.sizes, progress)
-    goal = Goal(round(1 - admission, 15), wanted.is_overall)
+    goal = Goal(round(1 - admission, 15))
     replay = PoolReplay(trace.events(), alone.shapes)
     counts = choose_counts(replay, alone, goal, progress)
     found = replay.run(counts)
@@ -136,6 +134,4 @@ def size_pools(
         SizedPool(pool, count, found.share(place), unseen.pools[place])
         for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))
     )
-    return PoolSizing(
-        admission, wanted.is_overall, pools, found.sum_pools().share(0), unseen, alone
-    )
+    return PoolSizing(admission, pools, found.sum_pools().share(0), unseen, alone)

@@ -371,9 +371,6 @@ class GenerateCommand:
         bool,
         make_option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
     ] = False
-    amalgamate: Annotated[
-        bool, make_option("--amalgamate", "Write all C as one file beside the header.", _CODE_GROUP)
-    ] = False
     prove: Annotated[
         bool,
         make_option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),

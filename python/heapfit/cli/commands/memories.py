@@ -53,14 +53,6 @@ class PlaceCommand:
         ),
     ] = None
     admission: Admission = 0.8
-    hot: Annotated[
-        list[str] | None,
-        make_option(
-            "--hot",
-            "Accesses of each request of a call site: --admission then counts accesses.",
-            metavar="HEX=ACCESSES",
-        ),
-    ] = None
     allocators: Allocators = None
     horizon: HorizonOption = None
     margin: Margin = None

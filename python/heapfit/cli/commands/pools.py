@@ -23,17 +23,9 @@ from heapfit.cli.arguments import (
     make_output_option,
     show_in_help,
     take_file,
-    take_size,
 )
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
-
-
-class Unit(StrEnum):
-    """What is counted as admitted."""
-
-    BYTES = "bytes"
-    REQUESTS = "requests"
 
 
 class System(StrEnum):
@@ -86,22 +78,6 @@ class SizeCommand:
             metavar="SIZE,...",
         ),
     ] = None
-    overall: Annotated[
-        bool,
-        make_option("--overall", "Serve the share of all requests together, not in each pool."),
-    ] = False
-    admission_by: Annotated[
-        Unit | None, make_option("--admission-by", "Of traffic: count bytes or requests [bytes].")
-    ] = None
-    overhead: Annotated[
-        int,
-        make_option(
-            "--overhead",
-            "Of traffic: bytes of bookkeeping that each buffer takes.",
-            **take_size(0, 4096),
-        ),
-    ] = 0
-    closed_form: ClosedForm = False
     times: Annotated[int | None, make_option("--times", TIMES_HELP, min=2, max=10_000)] = None
     seed: Seed = 1
     queue: Queue = None
