@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from heapfit.comparison.incumbents.catalogue import heap_4, lwip_mem, sys_heap
 from heapfit.comparison.incumbents.requests import remove_objects, requests_of
 from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, MarginKind
@@ -20,48 +21,50 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
-from heapfit.sizing.systems.system import HeapSetting, ObjectPools, SizedSettings, Values
+from heapfit.sizing.systems.facts import Facts, SizedSettings, Values
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import profile_events
 from heapfit.trace.stored import Trace
 
 
-def size_object_pools(
-    way: ObjectPools, traces: Sequence[Trace], options: SettingsOptions, progress: Progress
+def size_from_heap(
+    facts: Facts, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
 ) -> SizedSettings:
-    """The pools whose objects' sizes are given."""
-    if not options.named:
-        name = next(iter(way.standards))
-        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
-    pools = _size_named_pools(traces, options, way.standards, progress)
-    memory = sum(size * setting.value for setting, size in pools)
-    return SizedSettings(tuple(setting for setting, _ in pools), memory)
-
-
-def size_heap_setting(
-    way: HeapSetting,
-    workload: Workload,
-    options: SettingsOptions,
-    known: Values,
-    progress: Progress,
-) -> SizedSettings:
-    """The heap's setting, behind those of the pools that have names."""
+    """The setting of a system's heap behind those of pools with names, or such pools alone."""
     traces = [one.trace for one in workload.recordings]
-    pools = _size_named_pools(traces, options, {}, progress)
-    heap, answer = size_heap(way.make(known), workload.loaded, options.named, progress)
-    size = answer.size
-    why = " ".join([*answer.sentences(), way.why])
-    unit = heap.plan.alignment
+    objects = facts.get("objects", {})
+    if objects and not options.named:
+        name = next(iter(objects))
+        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
+    pools = _size_named_pools(traces, options, objects, progress)
+    settings = [setting for setting, _ in pools]
+    if objects:
+        return SizedSettings(tuple(settings), sum(size * one.value for one, size in pools))
+    made = _HEAPS[facts["heap"]](known)
+    heap, answer = size_heap(made, workload.loaded, options.named, progress)
+    beside = facts.get("beside_pools") if pools else None
+    if beside:
+        settings.insert(
+            0, Setting(beside["name"], beside["value"], beside["default"], None, beside["why"])
+        )
+    size, unit = answer.size, heap.plan.alignment
+    why = " ".join([*answer.sentences(), facts["why"]])
+    settings.append(Setting(facts["name"], heap.set_to(size.region), facts["default"], None, why))
     return SizedSettings(
-        (
-            *(way.beside_pools if pools else ()),
-            *(setting for setting, _ in pools),
-            Setting(way.name, heap.set_to(size.region), way.standard, None, why),
-        ),
-        size.region + sum(-(-size // unit) * unit * setting.value for setting, size in pools),
+        tuple(settings),
+        size.region + sum(-(-size // unit) * unit * one.value for one, size in pools),
         remarks=(f"without the margin: {heap.set_to(size.r_safe):,} bytes",),
     )
+
+
+_HEAPS: dict[str, Callable[[Values], SystemHeap]] = {
+    "lwip": lambda known: lwip_mem(
+        max(4, known["alignment"]), max(4, known["mem_header"]), known["mem_least"]
+    ),
+    "zephyr": lambda _: replace(sys_heap(), setting="HEAP_MEM_POOL_SIZE"),
+    "freertos": lambda known: heap_4(known["alignment"], known["block_link"]),
+}
 
 
 def _size_named_pools(
