@@ -57,7 +57,7 @@ test: $(extension) | test-packages ## set up, then run every check and test
 native:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
 
-style: $(extension) ## layout and lint of Python and C, and how large the package is
+style: $(extension) ## layout and lint of Python and C, and what a commit adds to the package
 	$(VENV)/bin/ruff format --check $(python_files)
 	$(VENV)/bin/ruff check $(python_files)
 	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
@@ -65,7 +65,8 @@ style: $(extension) ## layout and lint of Python and C, and how large the packag
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
 	$(PYTHON) scripts/check_language.py
-	$(PYTHON) scripts/surface.py
+	$(PYTHON) scripts/list_options.py
+	$(PYTHON) scripts/check_statements.py
 
 types: $(extension) ## strict types of the package
 	$(VENV)/bin/mypy --strict
@@ -176,7 +177,6 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) ## renew what pages show of the code: lists, battery, examples
-	$(PYTHON) scripts/surface.py --renew
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md

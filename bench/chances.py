@@ -33,9 +33,8 @@ from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
 from heapfit.forecast.extremes import SHAPES
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
-from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
 from heapfit.simulation.arrivals import Poisson

@@ -21,7 +21,7 @@ from heapfit.comparison.work import BLOCKS_AN_EVENT
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
 from heapfit.trace.stored import COLUMNS, Columns, Trace, write_trace
 
 STANDARD_EVENTS = 100_000

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
-from heapfit.cli.printing.markdown import markdown_of
-from heapfit.cli.printing.parts import Column, Fields, Line, Table
 from heapfit.importers import ImportOptions, open_any
+from heapfit.results.markdown import markdown_of
+from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.trace.loaded import load_trace
 
 #           event:   0                  1                  2            3      4

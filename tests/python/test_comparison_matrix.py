@@ -7,8 +7,8 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json
 from test_comparison import INFO, row
 
+from heapfit.cli.printing.console import print_text
 from heapfit.cli.printing.matrix import matrix_table
-from heapfit.cli.printing.parts import print_text
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.matrix import TraceColumn, matrix_of

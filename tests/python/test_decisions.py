@@ -42,10 +42,8 @@ from heapfit.forecast.horizon import (
     refuse_growth,
 )
 from heapfit.forecast.log import outlook
-from heapfit.forecast.log.advice import _suggest
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
-from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
@@ -362,7 +360,7 @@ def test_a_cycle_is_as_long_as_it_is() -> None:
 def test_one_state_alone_asks_for_more_of_them() -> None:
     def ask(count: int) -> bool:
         outlook = replace(find_outlook(log_of(np.full(count, 90_000))), finding=Finding.STEADY)
-        return any("more states" in one for one in _suggest(outlook))
+        return any("more states" in one for one in outlook.advice)
 
     assert (ask(1), ask(2)) == (True, False)
 

@@ -12,7 +12,7 @@ from small_traces import heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.fit import _parts
-from heapfit.cli.printing.parts import print_text
+from heapfit.cli.printing.console import print_text
 from heapfit.comparison.incumbents.catalogue import heap_4
 from heapfit.comparison.incumbents.needs import measure_memories
 from heapfit.comparison.incumbents.requests import requests_of
@@ -23,7 +23,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.plan.plan_file import load_plan
-from heapfit.report.sections.longer import describe_risk_as_long, make_longer_part
+from heapfit.results.sections.longer import describe_risk_as_long, make_longer_part
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
 OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")

@@ -18,7 +18,7 @@ from heapfit.generate import generate
 from heapfit.generate.images import Images
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace

@@ -18,10 +18,9 @@ from typer.testing import CliRunner
 
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
-from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 
 TELEMETRY = Path(__file__).parent / "telemetry"
 # Free, least and largest bytes of the states in telemetry/NAME.log.

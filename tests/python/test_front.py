@@ -29,7 +29,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.energy import load_sram
 from heapfit.plan.plan_file import TrainingRecord, file_name, load_plan
-from heapfit.report.front.page import render
+from heapfit.results.front.page import render
 from heapfit.trace.loaded import load_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

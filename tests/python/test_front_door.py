@@ -18,7 +18,7 @@ from heapfit.comparison.incumbents.needs import measure_memory_needs
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
 from heapfit.trace.tabular import html_table
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

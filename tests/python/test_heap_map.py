@@ -15,9 +15,9 @@ from heapfit import _engine
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
-from heapfit.report.heap.fit import case_from_fit
-from heapfit.report.heap_map.packed import _is_even, _last_shown, pack_map
-from heapfit.report.heap_map.replays import (
+from heapfit.results.heap.fit import case_from_fit
+from heapfit.results.heap_map.packed import _is_even, _last_shown, pack_map
+from heapfit.results.heap_map.replays import (
     REGIONS,
     FailedRequest,
     HeapMap,
@@ -25,7 +25,7 @@ from heapfit.report.heap_map.replays import (
     measure_peak_use,
     subjects_of,
 )
-from heapfit.report.sections.peak import find_holders
+from heapfit.results.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

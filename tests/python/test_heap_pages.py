@@ -26,16 +26,16 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.report.heap.check import write_check_page
-from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
-from heapfit.report.heap.design import (
+from heapfit.results.heap.check import write_check_page
+from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
+from heapfit.results.heap.design import (
     DesignPageOptions,
     RobustDesignInput,
     write_design_page,
     write_robust_page,
 )
-from heapfit.report.heap_map.replays import map_of, map_recordings, subject_from_plan
-from heapfit.report.sections.risk import RunGroup, risk_of
+from heapfit.results.heap_map.replays import map_of, map_recordings, subject_from_plan
+from heapfit.results.sections.risk import RunGroup, risk_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace

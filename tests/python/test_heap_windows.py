@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extremes import sample_maxima
-from heapfit.forecast.log.clock import Clock
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
+from heapfit.forecast.log.states import Clock
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
 

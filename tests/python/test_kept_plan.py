@@ -17,8 +17,8 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.placements import find_first_difference
 from heapfit.generate import generate
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.report.heap.fit import case_from_fit, render
-from heapfit.report.heap_map.replays import subjects_of
+from heapfit.results.heap.fit import case_from_fit, render
+from heapfit.results.heap_map.replays import subjects_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 

@@ -26,7 +26,7 @@ from heapfit.league.recordings import group_by_program
 from heapfit.league.rows import OTHER_RUN, PLAIN, SIZED, THIS_RUN, UNSIZED, LeagueRow
 from heapfit.league.run import RowCache
 from heapfit.plugin import Plugin
-from heapfit.report.league.verdict import verdicts
+from heapfit.results.league.verdict import verdicts
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace

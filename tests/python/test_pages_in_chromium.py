@@ -22,11 +22,11 @@ from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
-from heapfit.report.heap.check import write_check_page
-from heapfit.report.heap.fit import case_from_fit, write_report
-from heapfit.report.heap.live import live_map, render_live
-from heapfit.report.heap_map.replays import HeapMap, map_of, subjects_of
-from heapfit.report.simulation import write_simulation_page
+from heapfit.results.heap.check import write_check_page
+from heapfit.results.heap.fit import case_from_fit, write_report
+from heapfit.results.heap.live import live_map, render_live
+from heapfit.results.heap_map.replays import HeapMap, map_of, subjects_of
+from heapfit.results.simulation import write_simulation_page
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.simulate import solve
 from heapfit.trace.live import LiveHeap

@@ -21,7 +21,7 @@ from heapfit.plan.plan_file import (
     load_plan,
     save_plan,
 )
-from heapfit.report.sections.plan_layers import plan_layers
+from heapfit.results.sections.plan_layers import plan_layers
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapfit.cli.printing import parts
-from heapfit.cli.printing.console import print_table, wrap_text
-from heapfit.cli.printing.parts import Column, Fields, Group, Line, Note, Table, print_result
+from heapfit import cli
+from heapfit.cli.printing.console import print_result, print_table
+from heapfit.results import parts
+from heapfit.results.parts import Column, Fields, Group, Line, Note, Table
+from heapfit.results.text import wrap_text
 
-CLI = Path(parts.__file__).parents[1]
+CLI = Path(cli.__file__).parent
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
-from heapfit.report.case import ReportCase
-from heapfit.report.drawing.live_blocks import live_blocks
-from heapfit.report.drawing.number_text import printable
-from heapfit.report.heap import fit as report_page
-from heapfit.report.heap.fit import write_report, zip_folder
-from heapfit.report.sections.size_charts import (
+from heapfit.results.case import ReportCase
+from heapfit.results.heap import fit as report_page
+from heapfit.results.heap.fit import write_report, zip_folder
+from heapfit.results.live_blocks import live_blocks
+from heapfit.results.number_text import printable
+from heapfit.results.sections.size_charts import (
     LABEL_HEIGHT,
     LABEL_WIDTH,
     MOST_BARS,

@@ -14,7 +14,7 @@ from page_reader import Page
 from small_scenarios import small
 
 from heapfit.errors import HeapfitError
-from heapfit.report.simulation import render
+from heapfit.results.simulation import render
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.replication import Task
 from heapfit.simulation.scenario import RunSettings, load_scenario

@@ -17,7 +17,7 @@ from small_traces import table2
 
 from heapfit import _engine
 from heapfit.cli.fit import _parts
-from heapfit.cli.printing.parts import content_of, print_text
+from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.catalogue import LWIP_LONG_HEADER, lwip_mem
 from heapfit.comparison.incumbents.heaps import find_heap
@@ -36,7 +36,8 @@ from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
+from heapfit.results.parts import content_of
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

@@ -20,9 +20,9 @@ from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import RecordOptions, record
 from heapfit.plan.plan import Plan
-from heapfit.report.heap.live import live_map, render_live, serve_live
-from heapfit.report.heap_map.packed import pack_map
-from heapfit.report.heap_map.replays import map_of, subject_from_plan
+from heapfit.results.heap.live import live_map, render_live, serve_live
+from heapfit.results.heap_map.packed import pack_map
+from heapfit.results.heap_map.replays import map_of, subject_from_plan
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace

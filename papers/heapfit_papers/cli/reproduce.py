@@ -8,17 +8,10 @@ from pathlib import Path
 
 import typer
 
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    object_of,
-    print_result,
-)
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
+from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit_papers.cli.commands import ReproduceCommand
 from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from heapfit.cli.printing.console import WIDTH, printable
-from heapfit.cli.printing.parts import Line
+from heapfit.results.parts import Line
+from heapfit.results.text import WIDTH, printable
 
 
 def wrap_table(

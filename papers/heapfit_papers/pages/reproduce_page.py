@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.report.drawing import rendering
+from heapfit.results import html
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
 from heapfit_papers.reproduce.finding import RowResult, verdicts_in_words
@@ -39,7 +39,7 @@ class PaperSection:
 
 def write_reproduce_page(path: Path, results: Sequence[RowResult], laboratory: Laboratory) -> None:
     """Writes the page; figures are drawn of the rows that are among the results."""
-    rendering.write_page(path, render(results, laboratory))
+    html.write_page(path, render(results, laboratory))
 
 
 def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
@@ -54,7 +54,7 @@ def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
         for number, paper in load_published().papers.items()
         if any(result.row.paper == number for result in results)
     ]
-    return rendering.render(
+    return html.render(
         _TEMPLATE,
         "reproduce",
         [figure.chart for section in sections for figure in section.figures],

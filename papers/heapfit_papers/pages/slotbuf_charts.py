@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from heapfit.report.drawing.figure import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, Trace, level
+from heapfit.results.chart import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, Trace, level
 from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
 
 BINS = 40  # of the histogram of requests

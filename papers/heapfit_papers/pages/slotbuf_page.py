@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapfit.report.drawing import rendering
+from heapfit.results import html
 from heapfit_papers.pages.slotbuf_charts import (
     MOST_SHOWN,
     count_large_blocks,
@@ -21,7 +21,7 @@ SAMPLES = 10_000  # as in figure 1 of the report
 
 def write_slotbuf_page(path: Path, run: Slotbuf, command: str) -> None:
     """Writes the page of `run` to `path`."""
-    rendering.write_page(path, render(run, command))
+    html.write_page(path, render(run, command))
 
 
 def render(run: Slotbuf, command: str) -> str:
@@ -29,7 +29,7 @@ def render(run: Slotbuf, command: str) -> str:
     requests = request_chart("chart-requests", run.spec, draw_sizes(run.spec, SAMPLES).tolist())
     free = free_chart("chart-free", run)
     course = course_chart(run.series)
-    return rendering.render(
+    return html.render(
         _TEMPLATE,
         f"slotbuf on {run.spec.plan.allocator}",
         [free, course, requests],

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.commands.comparisons import AdversaryCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.cli.running import import_options, note_parts, start_sweep
@@ -17,6 +17,7 @@ from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.robust.adversary import AdversaryOptions, Attack, Attacks, attack_plans
 from heapfit.importers import open_trace
 from heapfit.plan.plan_file import load_plan
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 from heapfit.trace.names import source_name
 
 _MILLION = 1_000_000

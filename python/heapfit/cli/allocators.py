@@ -9,17 +9,7 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.commands.comparisons import AllocatorsCommand
-from heapfit.cli.printing import console
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    columns,
-    object_of,
-    print_result,
-)
+from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heaps import (
     SYSTEM_HEAPS,
     find_heap,
@@ -31,6 +21,8 @@ from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import Plan, plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
+from heapfit.results.text import WIDTH
 
 _NAMES_WITH_REGIONS = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
 _LABELS = 17  # columns before a figure's text
@@ -141,7 +133,7 @@ def _wrap_labelled(label: str, text: str | None) -> Iterator[str]:
     first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
     yield from textwrap.wrap(
         text or UNKNOWN,
-        console.WIDTH,
+        WIDTH,
         initial_indent=first,
         subsequent_indent=gap,
         break_on_hyphens=False,

@@ -11,11 +11,12 @@ from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import Bounds, find_bounds
 from heapfit.bounds.worst_cases import Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 from heapfit.trace.loaded import load_trace
 
 _MILLION = 1_000_000

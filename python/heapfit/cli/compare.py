@@ -15,8 +15,8 @@ from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, print_result
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import ranking
@@ -42,6 +42,7 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure
 from heapfit.progress import Progress
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.kinds import Kind
@@ -190,7 +191,7 @@ def _write_page(
     programs: Sequence[Path],
 ) -> None:
     # jinja2 takes long to load
-    from heapfit.report.heap.compare import ComparisonInput, write_comparison_page
+    from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
 
     write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, command_line()))
 

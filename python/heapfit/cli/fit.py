@@ -13,19 +13,8 @@ import typer
 from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
+from heapfit.cli.printing.console import print_text
 from heapfit.cli.printing.incumbent import incumbent_parts
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Note,
-    Part,
-    Table,
-    content_of,
-    hide_unless,
-    paragraph,
-    print_text,
-)
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
@@ -43,7 +32,18 @@ from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.energy import load_sram
 from heapfit.plan.values import expand_names
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Table,
+    content_of,
+    hide_unless,
+    paragraph,
+)
 from heapfit.sweep import Sweep
 
 

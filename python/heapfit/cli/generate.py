@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.commands.fitting import GenerateCommand
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate, write_recorder
@@ -18,6 +18,7 @@ from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 from heapfit.plan.targets import Platform
+from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import usable_cores
 
 CODE = "The C code"

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from heapfit.checks.equal_frees import settle_equal_frees
 from heapfit.cli.commands.recordings import ImportCommand
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, require_local
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import ImportOptions, OwnLines, import_file
 from heapfit.importers.many import Import, import_files
+from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace

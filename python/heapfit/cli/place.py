@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place_offline import is_offline, run_offline
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.cli.running import note_parts
@@ -28,7 +28,8 @@ from heapfit.memories.placing import (
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.report.heap.memories import write_memories_page
+from heapfit.results.heap.memories import write_memories_page
+from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import typer
 
 from heapfit.cli.commands.memories import PlaceCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
 from heapfit.errors import HeapfitError
@@ -18,6 +18,7 @@ from heapfit.memories.joining import Joining, Meeting, join_programs
 from heapfit.plan.memories import Memory, parse_memory
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
+from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 TOO_SMALL = 3  # exit status

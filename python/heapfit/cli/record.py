@@ -12,8 +12,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.commands.recordings import RecordCommand
-from heapfit.cli.printing.console import note
-from heapfit.cli.printing.parts import Fields, Line, Note, Part, print_result
+from heapfit.cli.printing.console import note, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.watching import watch_on_terminal
 from heapfit.fitting.verify.placements import check_recorded_order
@@ -31,7 +30,8 @@ from heapfit.importers.target_log import (
 )
 from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan_file import load_plan
-from heapfit.report.heap.live import serve_live
+from heapfit.results.heap.live import serve_live
+from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name

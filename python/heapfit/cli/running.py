@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import typer
 
 from heapfit import _engine
-from heapfit.cli.printing.parts import Fields, Note, Part
 from heapfit.importers import ImportOptions
+from heapfit.results.parts import Fields, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.exports import export_holdings
 from heapfit.trace.exports.samples import Holdings

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.pools import SimulateCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
+from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
 from heapfit.simulation.statistics import Estimate
@@ -32,7 +33,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write_table(output, simulated)
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
-        from heapfit.report.simulation import write_simulation_page
+        from heapfit.results.simulation import write_simulation_page
 
         write_simulation_page(report, simulated, command_line())
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from heapfit.cli.commands.recordings import SitesCommand
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.design.placement.call_sites import CallSite, call_sites
@@ -23,6 +23,7 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
 from heapfit.trace.kinds import View

@@ -12,14 +12,15 @@ import typer
 
 from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.pools import SizeCommand
-from heapfit.cli.printing.parts import Part, print_result
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table
 from heapfit.cli.printing.sized_schemes import schemes_table
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
-from heapfit.report.sizing import write_trace_page, write_traffic_page
+from heapfit.results.parts import Part
+from heapfit.results.sizing import write_trace_page, write_traffic_page
 from heapfit.simulation.traffic import is_traffic, load_traffic
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for

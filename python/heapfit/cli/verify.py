@@ -13,17 +13,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.commands.fitting import VerifyCommand
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Group,
-    Line,
-    Note,
-    Part,
-    Table,
-    paragraph,
-    print_result,
-)
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
@@ -38,7 +28,8 @@ from heapfit.fitting.verify.loop import (
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
 from heapfit.plan.quantities import format_share
-from heapfit.report.heap.fit import write_report
+from heapfit.results.heap.fit import write_report
+from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.trace.names import source_name
 
 _FAILED = 3

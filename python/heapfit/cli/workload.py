@@ -10,18 +10,10 @@ from textwrap import wrap
 
 from heapfit import _engine
 from heapfit.cli.commands.recordings import WorkloadCommand
-from heapfit.cli.printing import console
-from heapfit.cli.printing.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    columns,
-    object_of,
-    print_result,
-)
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
+from heapfit.results.text import WIDTH
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
@@ -61,5 +53,5 @@ def _list() -> Iterator[Part]:
     for info in infos:
         standards = " ".join(f"{one.name}={one.standard}" for one in info.parameters)
         yield Line(f"{info.name:{width}}  {info.title}")
-        for row in wrap(standards, console.WIDTH - width - 2):
+        for row in wrap(standards, WIDTH - width - 2):
             yield Line(f"{'':{width}}  {row}")

@@ -12,20 +12,15 @@ from pathlib import Path
 
 from heapfit.forecast.growth import Family, GrowingPart, own_frames
 from heapfit.forecast.kind import RecordingKind
+from heapfit.forecast.time_units import find_unit
 from heapfit.importers.site_names import is_of_library
 from heapfit.importers.source_lines import SourcePlace, frames_of
 from heapfit.trace.chains import Chains
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
-_UNITS = (  # microseconds; as an amount's unit, and a rate's
-    (86_400_000_000, "days", "a day"),
-    (3_600_000_000, "h", "an hour"),
-    (60_000_000, "min", "a minute"),
-    (1_000_000, "s", "a second"),
-)
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_MICRO = 1_000_000  # microseconds of a second
 _EXACT = 10  # bytes; below it a rate has two digits
-_FEWEST_OF_UNIT = 2  # of a unit of time; fewer are said in the next smaller one
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,10 @@ def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
 
 def describe_filling(filling: Filling, microseconds: float) -> str:
     """When the region is full, in time where the recording has a clock, else in events."""
-    scale, unit = _unit_of(filling.events, microseconds)
+    unit, scale = "events", 1.0
+    if microseconds:
+        length, unit, _ = find_unit(filling.events * microseconds / _MICRO)
+        scale = length * _MICRO / microseconds
     at, soonest = (_format(events / scale, unit) for events in (filling.events, filling.soonest))
     latest = "more" if filling.latest is None else _format(filling.latest / scale, unit)
     joint = "or" if filling.latest is None else "to"
@@ -101,8 +99,9 @@ def _describe_rate(kind: RecordingKind) -> str:
     rate = f"{_format_bytes(1000 * kind.rate.slope)} per 1,000 events"
     if not kind.microseconds:
         return rate
-    length, _, unit = _largest_unit(kind.profile.events * kind.microseconds)
-    return f"{rate} ({_format_bytes(kind.rate.slope * length / kind.microseconds)} {unit})"
+    unit = find_unit(kind.profile.events * kind.microseconds / _MICRO, fewest=1)
+    of_time = kind.rate.slope * (unit.seconds * _MICRO) / kind.microseconds
+    return f"{rate} ({_format_bytes(of_time)} {unit.each})"
 
 
 def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) -> str:
@@ -127,19 +126,6 @@ def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) 
 
 def _largest(growth: tuple[GrowingPart, ...], family: Family) -> GrowingPart | None:
     return next((part for part in growth if part.family == family), None)
-
-
-def _unit_of(events: float, microseconds: float) -> tuple[float, str]:
-    """The events of a unit of time that the span has some of; 1 and "events" without a clock."""
-    if not microseconds:
-        return 1, "events"
-    length, unit, _ = _largest_unit(events * microseconds / _FEWEST_OF_UNIT)
-    return length / microseconds, unit
-
-
-def _largest_unit(span: float) -> tuple[int, str, str]:
-    """The largest unit that is not longer than a span of microseconds, or the least."""
-    return next((one for one in _UNITS if span >= one[0]), _UNITS[-1])
 
 
 def _format(value: float, unit: str) -> str:

@@ -11,10 +11,10 @@ from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
-from heapfit.cli.printing.parts import Column, Fields, Line, Note, Part, Table
 from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
 
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 

@@ -8,37 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
-import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.table import TableColumn, table_lines
-from heapfit.plan.quantities import NO_BREAK, keep_units
+from heapfit.results.parts import Group, Line, Note, Part, Table, content_of
+from heapfit.results.text import WIDTH, lay_table, lines_of, printable, wrap_text
 
 JSON_SCHEMA = 1
-WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
-WIDE = 200  # of what bench/ prints, for people and for programs
-
-_RAW_BYTE = re.compile("[\udc80-\udcff]")  # of a name that is not UTF-8, as Python keeps it
-
-# Controls, format characters (bidirectional overrides among them), surrogates, line separators.
-_UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def printable(text: str) -> str:
-    """The text without what could steer a terminal; bytes that are not UTF-8 are escaped.
-
-    >>> printable("a\\x1b[2Jb\\u202ec"), printable("caf\\udce9")
-    ('a[2Jbc', 'caf\\\\xe9')
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:x}", text)
-    return "".join(c for c in text if unicodedata.category(c) not in _UNPRINTABLE)
+WIDE = 200  # columns of what bench/ prints, for people and for programs
 
 
 def print_line(text: str) -> None:
@@ -88,52 +67,32 @@ def print_table(
     keys: int = 1,
     width: int = WIDTH,
 ) -> None:
-    """Prints aligned columns under their names: text left, numbers right, None as "-".
-
-    What is wider than `width` columns in all is broken into panels.
-    """
-    values = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    laid = [
-        TableColumn((name,), tuple((cell(one),) for one in column), is_right(column))
-        for name, column in zip(columns, values, strict=True)
-    ]
-    for line in table_lines(laid, width - indent, keys):
-        print(f"{' ' * indent}{line}".rstrip())
+    """Prints aligned columns under their names, as `lay_table` has them."""
+    for line in lay_table(columns, rows, indent=indent, keys=keys, width=width):
+        print(line)
 
 
-def wrap_text(text: str, indent: str = "") -> list[str]:
-    """A text in lines of the page's width; a word that is wider has a line of its own.
-
-    A number stays with its unit.
-    """
-    lines = textwrap.wrap(
-        keep_units(text),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return [line.replace(NO_BREAK, " ") for line in lines]
+def print_result(parts: Iterable[Part], as_json: bool) -> None:
+    """Prints a command's result as text or as JSON."""
+    if as_json:
+        print_json(content_of(parts))
+    else:
+        print_text(parts)
 
 
-def is_right(values: Iterable[object]) -> bool:
-    """True if a column is aligned to the right: if its values are numbers."""
-    return all(value is None or _is_number(value) for value in values)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def cell(value: object) -> str:
-    """A value as text: integers with thousands separators, ratios with three decimals.
-
-    >>> [cell(1234567), cell(1.16), cell(None), cell("tlsf")]
-    ['1,234,567', '1.160', '-', 'tlsf']
-    """
-    if value is None:
-        return "-"
-    if _is_number(value):
-        return f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
-    return printable(str(value))
+def print_text(parts: Iterable[Part]) -> None:
+    """Prints the parts of a result that are text."""
+    for part in parts:
+        match part:
+            case Line():
+                for line in lines_of(part):
+                    print_line(line)
+            case Note(is_failure=True):
+                fail(part.text)
+            case Note():
+                for line in wrap_text(part.text):
+                    note(line)
+            case Table() if part.headings:
+                print_table(part.headings, part.cells, part.indent, part.keys)
+            case Group():
+                print_text(part.parts)

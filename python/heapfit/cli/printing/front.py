@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.cli.printing.ranking import NOT_APPLICABLE
 from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.costs.instruction_model import ModelError
@@ -15,6 +14,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.front.design_front import Configuration, Front, cost_of_choice
 from heapfit.design.front.pareto import Dominance
 from heapfit.plan.plan import plan_table
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 
 
 def front_parts(

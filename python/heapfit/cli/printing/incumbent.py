@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table, paragraph
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, paragraph
 
 _UNKNOWN = "not measured"
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from heapfit.cli.printing.parts import Column, Line, Part, Table, paragraph
 from heapfit.forecast.filling import describe_growth
 from heapfit.forecast.growth import GrowingPart
 from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.results.parts import Column, Line, Part, Table, paragraph
 
 _SHOWN = 8  # growing parts
 _TITLES = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, columns, paragraph
 from heapfit.league import League, Standing
-from heapfit.report.league.verdict import LEARNED, verdicts
+from heapfit.results.league.verdict import LEARNED, verdicts
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, paragraph
 
 _SHOWN = 12  # lines of a table; the files have all
 

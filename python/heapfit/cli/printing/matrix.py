@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.cli.printing import console
-from heapfit.cli.printing.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.cli.printing.ranking import (
     IN_PIECES,
     NEEDS_SIZE,
@@ -21,6 +19,8 @@ from heapfit.cli.printing.ranking import (
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
+from heapfit.results.parts import Fields, Line, Part, content_of, paragraph
+from heapfit.results.text import WIDTH
 
 _GAP = "  "
 _NOT_TRIED = ""  # nothing was said of this candidate on this trace
@@ -88,7 +88,7 @@ def _panels(names: Sequence[str], columns: Sequence[list[str]]) -> list[list[lis
     first = width = _width(names)
     for column in columns:
         more = len(_GAP) + _width(column)
-        if panels[-1] and width + more > console.WIDTH:
+        if panels[-1] and width + more > WIDTH:
             panels.append([])
             width = first
         panels[-1].append(column)

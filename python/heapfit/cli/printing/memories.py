@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.cli.printing.parts import Column, Fields, Part, Table, paragraph
 from heapfit.memories.joint import Joint, MemoryUse
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Part, Table, paragraph
 
 
 def joint_parts(joint: Joint) -> Iterator[Part]:

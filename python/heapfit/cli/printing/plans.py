@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Group, Line, Part, Table
 from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.row import Row
@@ -15,6 +14,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.plan_files import Designs
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Group, Line, Part, Table
 
 
 def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from heapfit.cli.printing.parts import Column, Line, Part, Table, columns, paragraph
 from heapfit.plugin import PluginRow
 from heapfit.plugin.faults import NOT_RUN
+from heapfit.results.parts import Column, Line, Part, Table, columns, paragraph
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heaps import SIMULATED
@@ -17,6 +16,7 @@ from heapfit.comparison.work import Work
 from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, layout_name
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 
 SIZED_LIMIT = (
     "A region of sized is at most 2,097,151 times its alignment: 8 MiB at 4, 16 MiB at 8. Both "

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from heapfit.cli.printing.parts import Column
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column
 from heapfit.sizing.run_out import RunOut
 from heapfit.sizing.unseen import Chance
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from heapfit.cli.printing.kind import describe_kinds, kind_fields
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, paragraph
 from heapfit.cli.printing.verdict import effort_parts
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
 from heapfit.fitting.answer import Answer
@@ -24,8 +23,9 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import LongerRun, LongerRunTable
 from heapfit.plan.quantities import format_count
-from heapfit.report.saving import describe_saving
-from heapfit.report.sections.longer import describe_chance, describe_chances
+from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.results.saving import describe_saving
+from heapfit.results.sections.longer import describe_chance, describe_chances
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2

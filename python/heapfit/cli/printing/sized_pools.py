@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of, paragraph
 from heapfit.cli.printing.run_out import RUN_OUT, format_interval
 from heapfit.plan.quantities import format_share
+from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of, paragraph
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.sizing.unseen import Chance, HoldoutRefusals

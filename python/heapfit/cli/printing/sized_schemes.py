@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from heapfit.cli.printing.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit.plan.plan import plan_table
+from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heapfit.cli.printing.parts import Fields, Line, Part
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import (
@@ -15,6 +14,7 @@ from heapfit.comparison.verdict import (
     verdict,
 )
 from heapfit.design.effort import MEANING, Effort
+from heapfit.results.parts import Fields, Line, Part
 
 
 def verdict_parts(comparison: Comparison, effort: Effort) -> Iterator[Part]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from heapfit.cli.arguments import command_line
 from heapfit.cli.printing.front import front_parts
-from heapfit.cli.printing.parts import Group, Part
 from heapfit.cli.printing.plans import plans_parts
 from heapfit.cli.printing.robust import robust_table
 from heapfit.comparison.costs.measures import Measure
@@ -18,9 +17,10 @@ from heapfit.design.plan_files import designs_of
 from heapfit.fitting.result import Fit, front_of_fit, rank_by_memory, save_plans
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
-from heapfit.report.drawing.rendering import write_page
-from heapfit.report.front.page import render
-from heapfit.report.heap import design as page
+from heapfit.results.front.page import render
+from heapfit.results.heap import design as page
+from heapfit.results.html import write_page
+from heapfit.results.parts import Group, Part
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 

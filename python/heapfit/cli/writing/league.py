@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing.league import league_parts
-from heapfit.cli.printing.parts import Part
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions
@@ -26,8 +25,9 @@ from heapfit.league.others import crates
 from heapfit.league.run import ALIGNMENTS, NO_BOARD, RowCache
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin import Plugin, plugins_of
-from heapfit.report.drawing.rendering import write_page
-from heapfit.report.league.page import render
+from heapfit.results.html import write_page
+from heapfit.results.league.page import render
+from heapfit.results.parts import Part
 from heapfit.sweep import Sweep
 
 _PAGE = "league.html"

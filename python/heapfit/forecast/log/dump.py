@@ -13,8 +13,7 @@ import re
 from collections.abc import Sequence
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.clock import Clock
-from heapfit.forecast.log.states import LARGEST_VALUE, HeapState, TelemetryLog
+from heapfit.forecast.log.states import LARGEST_VALUE, Clock, HeapState, TelemetryLog
 
 _DUMP = re.compile(r"heap windows (\d{1,10}) (\d{1,10}) (\d+) (\d+) (\d+):((?: \d{1,5}-\d{1,5})+)")
 _MOST_DOUBLINGS = 31

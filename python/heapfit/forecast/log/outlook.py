@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.forecast.extremes import sample_maxima
-from heapfit.forecast.log.clock import Clock
-from heapfit.forecast.log.states import HeapState, TelemetryLog
+from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
 from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
 
@@ -54,6 +53,33 @@ class Finding(StrEnum):
     STEADY = "steady"
     TOO_SHORT = "too short to say"
     UNCLEAR = "unclear"
+
+
+# What a device should log next, so that more can be said: of these findings, and where all states
+# lack a figure. The first row is for a single state, too.
+_ADVICE = (
+    (
+        (Finding.TOO_SHORT, Finding.UNCLEAR),
+        f"more states at equal distances: at least {FEWEST_WINDOWS} in one boot, and longer than "
+        "any cycle of the load",
+    ),
+    (
+        (Finding.FALLS,),
+        "who asks: heapfit record on the device, then heapfit sites RUN names what grows",
+    ),
+    (
+        (Finding.FRAGMENTED, Finding.SHRINKS),
+        "the requests: heapfit record on the device, then heapfit fit RUN finds a better heap",
+    ),
+)
+_ADVICE_WITHOUT = {
+    "seconds": "the time of each state: without it there is no date",
+    "largest": "the largest free block, which shows fragmentation: "
+    "heap_caps_get_largest_free_block, vPortGetHeapStats, ESP.getMaxFreeBlockSize",
+    "least": "the least ever free, which shows bursts between two states: "
+    "heap_caps_get_minimum_free_size, xPortGetMinimumEverFreeHeapSize, max_allocated_bytes of "
+    "sys_heap_runtime_stats_get",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +156,21 @@ class Outlook:
             None,
         )
 
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to record next, most useful first."""
+        shown = {self.finding, Finding.TOO_SHORT} if len(self.boot) == 1 else {self.finding}
+        # A heap's own windows hold what they can.
+        figures = {} if self.log.clock is Clock.CALLS else _ADVICE_WITHOUT
+        return (
+            *(text for findings, text in _ADVICE if shown & {*findings}),
+            *(
+                text
+                for name, text in figures.items()
+                if all(getattr(one, name) is None for one in self.log.states)
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
@@ -140,19 +181,6 @@ class _Windows:
     lows: Numbers
     blocks: Numbers | None  # the smallest largest block of each
 
-    def __len__(self) -> int:
-        return len(self.highs)
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """The boot that is judged, and its windows."""
-
-    log: TelemetryLog
-    boot: Sequence[HeapState]
-    period: float | None
-    windows: _Windows | None
-
 
 def find_outlook(log: TelemetryLog) -> Outlook:
     """What the longest boot of a log shows."""
@@ -162,45 +190,37 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     places = _places(settled)
     period = _find_period(settled, places)
     most = len(settled) // 2 if log.clock is Clock.CALLS else min(WINDOWS, len(settled))
-    view = _View(log, boot, period, _cut(settled, places, period, most))
-    windows = view.windows
-    if windows is None or len(windows) < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
-        return _say_without_trend(view, _shortage(view))
-    for is_block, highs in enumerate((windows.highs, windows.blocks)):
-        if highs is None:
-            continue
-        lows = highs if is_block else windows.lows
+    windows = _cut(settled, places, period, most)
+    count = 0 if windows is None else len(windows.highs)
+    seen = Outlook(log, boot, Finding.STEADY, "", None, None, period, count)
+    if windows is None or count < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
+        return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
+    of_blocks = (
+        () if windows.blocks is None else ((windows.blocks, windows.blocks, Finding.SHRINKS),)
+    )
+    for highs, lows, finding in ((windows.highs, windows.lows, Finding.FALLS), *of_blocks):
         decline, doubt = _find_decline(highs, lows, windows.width)
         if decline is not None:
-            return _say_decline(view, decline, lows, bool(is_block))
+            needed = max(one.failed or 0 for one in boot) if finding is Finding.SHRINKS else None
+            run_out = _find_run_out(decline, lows, windows.width, needed)
+            return replace(seen, finding=finding, decline=decline, run_out=run_out)
         if doubt:
-            return _outlook(view, Finding.UNCLEAR, doubt)
-    return replace(_say_without_trend(view, ""), reserves=(*_find_reserves(windows),))
+            return replace(seen, finding=Finding.UNCLEAR, reason=doubt)
+    return replace(_say_without_trend(seen), reserves=(*_find_reserves(windows.lows),))
 
 
-def _find_reserves(windows: _Windows) -> Iterator[Reserve]:
+def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
     """The reserves 1 and 10 times as long, by the windows' lows.
 
     None where neighbouring windows depend on each other.
     """
-    if rank_correlation(windows.lows) > _MOST_DEPENDENCE:
+    if rank_correlation(lows) > _MOST_DEPENDENCE:
         return
-    sample = sample_maxima(-windows.lows, find_dependence(-windows.lows))
+    sample = sample_maxima(-lows, find_dependence(-lows))
     for times in _TIMES:
-        count = times * len(windows)
+        count = times * len(lows)
         low, high = sample.interval(count, _CHANCE)
         yield Reserve(times, -sample.level(count, _CHANCE), -high, -low, sample.chance(0, count))
-
-
-def _outlook(
-    view: _View,
-    finding: Finding,
-    reason: str,
-    decline: Decline | None = None,
-    run_out: RunOut | None = None,
-) -> Outlook:
-    count = 0 if view.windows is None else len(view.windows)
-    return Outlook(view.log, view.boot, finding, reason, decline, run_out, view.period, count)
 
 
 def _places(states: Sequence[HeapState]) -> Numbers:
@@ -217,32 +237,27 @@ def _cut(
     """Windows of equal length, fewer where too many of them would be empty."""
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
     counts = [int(span // period)] if period is not None else range(most, FEWEST_WINDOWS - 1, -4)
-    for count in counts:
-        if count < 1:
-            continue
+    for count in filter(None, counts):
         width = span / count if period is None else period
         first = places[-1] - width * count  # what does not divide lies before the first
         number = np.minimum(((places - first) / width - 1e-9).astype(np.int64), count - 1)
         full = np.unique(number[number >= 0])
         if len(full) >= _FULL_WINDOWS * count:
-            return _reduce(states, number, full, width)
+            return _reduce(
+                [[states[i] for i in np.flatnonzero(number == one).tolist()] for one in full], width
+            )
     return None
 
 
-def _reduce(
-    states: Sequence[HeapState], number: NDArray[np.int64], full: NDArray[np.int64], width: float
-) -> _Windows:
-    free = np.array([one.free for one in states], np.float64)
-    blocks = [one.largest for one in states]
-    has_blocks = np.array([one is not None for one in blocks])
-    block = np.array([one or 0 for one in blocks], np.float64)
-    groups = [number == one for one in full]
-    known = all((group & has_blocks).any() for group in groups)
+def _reduce(groups: Sequence[Sequence[HeapState]], width: float) -> _Windows:
+    """The extremes of the states of each window."""
+    free = [[one.free for one in group] for group in groups]
+    blocks = [[one.largest for one in group if one.largest is not None] for group in groups]
     return _Windows(
         width,
-        np.array([free[group].max() for group in groups]),
-        np.array([free[group].min() for group in groups]),
-        np.array([block[group & has_blocks].min() for group in groups]) if known else None,
+        np.array([*map(max, free)], np.float64),
+        np.array([*map(min, free)], np.float64),
+        np.array([*map(min, blocks)], np.float64) if all(blocks) else None,
     )
 
 
@@ -266,44 +281,35 @@ def _find_decline(highs: Numbers, lows: Numbers, width: float) -> tuple[Decline 
     return Decline(-trend.slope / width, -trend.high / width, -trend.low / width), ""
 
 
-def _say_decline(view: _View, decline: Decline, lows: Numbers, is_block: bool) -> Outlook:
-    """The outlook of a decline, with the time when the lows reach what is needed."""
-    width = 0.0 if view.windows is None else view.windows.width
-    later = -ceil(len(lows) / 4)
-    behind = (len(lows) - 1 - np.arange(len(lows))) * width
-    last = lows - decline.rate * behind
-    needed = max((one.failed or 0 for one in view.boot), default=0) if is_block else 0
-    levels = (np.median(last[later:]), *np.quantile(last, _SPREAD))
-    left, least, most = (max(0.0, float(level) - needed) for level in levels)
+def _find_run_out(decline: Decline, lows: Numbers, width: float, needed: int | None) -> RunOut:
+    """When the lows reach what is needed: of a block so many bytes, of all that is free nothing."""
+    last = lows - decline.rate * ((len(lows) - 1 - np.arange(len(lows))) * width)
+    levels = (np.median(last[-ceil(len(lows) / 4) :]), *np.quantile(last, _SPREAD))
+    left, least, most = (max(0.0, float(level) - (needed or 0)) for level in levels)
     latest = max(left, most) / decline.low if decline.low > 0 else None
     earliest = min(left, least) / decline.high
-    run_out = RunOut(left / decline.rate, earliest, latest, needed, is_block)
-    finding = Finding.SHRINKS if is_block else Finding.FALLS
-    return _outlook(view, finding, "", decline, run_out)
+    return RunOut(left / decline.rate, earliest, latest, needed or 0, needed is not None)
 
 
-def _say_without_trend(view: _View, shortage: str) -> Outlook:
-    outlook = _outlook(view, Finding.TOO_SHORT if shortage else Finding.STEADY, shortage)
-    free = [one.free for one in view.boot]
-    usual = min(free) if shortage else float(np.median(free))
-    share = outlook.share
-    if outlook.refused_apart is not None or (share is not None and share < _APART):
-        return replace(outlook, finding=Finding.FRAGMENTED)
-    if outlook.least < _BURST * usual:
-        return replace(outlook, finding=Finding.LOAD)
-    return outlook
+def _say_without_trend(seen: Outlook) -> Outlook:
+    """The finding where nothing falls, or too little is seen to say so."""
+    free = [one.free for one in seen.boot]
+    usual = min(free) if seen.reason else float(np.median(free))
+    share = seen.share
+    if seen.refused_apart is not None or (share is not None and share < _APART):
+        return replace(seen, finding=Finding.FRAGMENTED)
+    return replace(seen, finding=Finding.LOAD) if seen.least < _BURST * usual else seen
 
 
-def _shortage(view: _View) -> str:
+def _shortage(seen: Outlook) -> str:
     """Why there are too few windows for a trend."""
-    count = len(view.boot)
+    count = len(seen.boot)
     if count == 1:
         return "one state alone shows no trend"
     if count < FEWEST_WINDOWS:
         return f"{count} states, and a trend takes {FEWEST_WINDOWS}"
-    if view.period is not None:
-        cycles = 0 if view.windows is None else len(view.windows)
-        return f"{cycles} whole cycles, and a trend beside a cycle takes {FEWEST_CYCLES}"
+    if seen.period is not None:
+        return f"{seen.windows} whole cycles, and a trend beside a cycle takes {FEWEST_CYCLES}"
     return "most states lie close together, with long gaps between"
 
 

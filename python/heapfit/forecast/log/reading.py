@@ -10,43 +10,23 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.clock import Clock, Moment, Timeline
 from heapfit.forecast.log.dump import read_dump
-from heapfit.forecast.log.states import Field, HeapState, Sample, TelemetryLog
-from heapfit.forecast.log.tables import find_separator, read_csv, read_json
-from heapfit.forecast.log.text import (
-    Lines,
-    is_prometheus,
-    make_line_reader,
-    read_bare,
-    read_printed,
-    read_prometheus,
-)
+from heapfit.forecast.log.forms import LineReader, find_form, read_by_pattern
+from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.importers.stream import ByteStream
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 MOST_STATES = 2_000_000
 _MOST_BYTES = 1 << 30
-_LOOKED_AT = 50  # lines, by which the form is found
 _STDIN = "-"
-
-
-@dataclass(slots=True)
-class _Open:
-    """A state whose lines are being read."""
-
-    line: int
-    moment: Moment | None
-    name: str
-    boot: int
-    values: dict[Field, float]
+_DAY = 86_400.0
+_WRAP = 2.0**32 / 1000  # seconds where a counter of milliseconds begins again, after 49.7 days
 
 
 def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
@@ -57,29 +37,18 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
     """
     name = "standard input" if str(path) == _STDIN else str(path)
     content, damage = _read_content(path, name)
-    return replace(_parse(name, content, pattern), damage=damage)
-
-
-def _parse(name: str, content: bytes, pattern: str | None) -> TelemetryLog:
-    lines = [*_short_lines(content)]
-    is_long = len(content) > LONGEST_LINE
-    if not any(line.strip() for _, line in lines):
+    lines = [
+        (number, line.decode("utf-8", "replace"))
+        for number, line in enumerate(content.splitlines(), 1)
+        if len(line) <= LONGEST_LINE
+    ]
+    texts = [line for _, line in lines if line.strip()]
+    if not texts:
+        is_long = len(content) > LONGEST_LINE
         why = f"has no line of at most {LONGEST_LINE:,} B" if is_long else "is empty"
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
-    dump = read_dump(name, lines) if pattern is None else None
-    if dump is not None:
-        return dump
-    if pattern is not None:
-        form, samples = "lines as given", [*make_line_reader(pattern)(lines)]
-    else:
-        form, samples = _read_known(lines)
-    found = [*_join(samples)]
-    if not any(Field.FREE in one.values for one in found):
-        raise HeapfitError(
-            f"{name}: none of its lines, {len(lines):,} in all, shows free bytes "
-            "(say what they look like: --line 'free {free} largest {largest}')"
-        )
-    return _make_log(name, form, found)
+    log = read_dump(name, lines) if pattern is None else None
+    return replace(log or _read_lines(name, lines, texts, pattern), damage=damage)
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
@@ -107,135 +76,109 @@ def _until(most: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
             return
 
 
-def _short_lines(content: bytes) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(content.splitlines(), 1):
-        if len(line) <= LONGEST_LINE:
-            yield number, line.decode("utf-8", "replace")
-
-
-def _read_known(lines: list[tuple[int, str]]) -> tuple[str, list[Sample]]:
-    """The form's name and the samples, by the first lines."""
-    head = [line.strip() for _, line in lines[:_LOOKED_AT] if line.strip()]
-    separator = find_separator(head[0])
-    readers: dict[str, Callable[[Lines], Iterator[Sample]]] = {"printed lines": read_printed}
-    if head[0].startswith("{"):
-        readers = {"JSON lines": read_json}
-    elif separator is not None:
-        readers = {"CSV": partial(read_csv, separator=separator)}
-    elif any(map(is_prometheus, head)):
-        readers = {"Prometheus text": read_prometheus}
-    else:
-        readers["bare numbers"] = read_bare
-    for form, reader in readers.items():
-        samples = [*reader(lines)]
-        if any(one.figures for one in samples):
-            return form, samples
-    return "", []
-
-
-def _join(samples: Iterable[Sample]) -> Iterator[_Open]:
-    """The samples of each moment together."""
-    boot = 0
-    current: _Open | None = None
-    for sample in samples:
-        fields = {one.field: one for one in sample.figures}
-        if current is not None and (
-            sample.is_start or sample.is_whole or fields.keys() & current.values.keys()
-        ):
-            yield current
-            current = None
-        boot += sample.is_start
-        if not fields:
-            continue
-        if current is None:
-            current = _Open(sample.line, sample.moment, "", boot, {})
-        current.moment = current.moment or sample.moment
-        current.name = fields[Field.FREE].name if Field.FREE in fields else current.name
-        current.values |= {field: one.value for field, one in fields.items()}
-    if current is not None:
-        yield current
-
-
-def _make_log(name: str, form: str, found: list[_Open]) -> TelemetryLog:
-    with_free = [one for one in found if Field.FREE in one.values]
+def _read_lines(
+    name: str, lines: Sequence[tuple[int, str]], texts: Sequence[str], pattern: str | None
+) -> TelemetryLog:
+    """The log of the heap of which most is said."""
+    form, read = (
+        find_form(texts) if pattern is None else ("lines as given", read_by_pattern(pattern))
+    )
+    found = [one for one in _join(lines, read) if Field.FREE in one.values]
+    if not found:
+        raise HeapfitError(
+            f"{name}: none of its lines, {len(lines):,} in all, shows free bytes "
+            "(say what they look like: --line 'free {free} largest {largest}')"
+        )
     heaps: Counter[str] = Counter()
-    for one in with_free:
-        heaps[one.name] += len(one.values)
+    for one in found:
+        heaps[one.heap] += len(one.values)
     heap = heaps.most_common(1)[0][0]
-    of_heap = [one for one in with_free if one.name == heap]
-    invalid = sum(map(_drop_invalid, of_heap))
-    valid = [one for one in of_heap if Field.FREE in one.values]
+    states = [one for one in found if one.heap == heap]
+    wrong = [(one, field) for one in states for field, value in one.values.items() if isnan(value)]
+    for one, field in wrong:
+        del one.values[field]
+    valid = [one for one in states if Field.FREE in one.values]
     if not valid:
         raise HeapfitError(
-            f"{name}: line {of_heap[0].line}: free bytes are negative, too large or no number, as "
-            f"in all of {len(of_heap):,} states (print them unsigned, in decimal)"
+            f"{name}: line {states[0].line}: free bytes are negative, too large or no number, as "
+            f"in all of {len(states):,} states (print them unsigned, in decimal)"
         )
     if len(valid) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
-    clock = _clock_of(valid)
-    return TelemetryLog(
-        form,
-        [*_number_boots(valid, clock)],
-        clock,
-        invalid,
-        [other for other in heaps if other != heap],
-        len(with_free) - len(of_heap),
-    )
+    clock = _find_clock(valid)
+    others = [other for other in heaps if other != heap]
+    numbered = [*_number_boots(valid, clock)]
+    return TelemetryLog(form, numbered, clock, len(wrong), others, len(found) - len(states))
 
 
-def _drop_invalid(one: _Open) -> int:
-    """Drops the numbers of a state that are none, and says how many."""
-    wrong = [field for field, value in one.values.items() if isnan(value)]
-    for field in wrong:
-        del one.values[field]
-    return len(wrong)
+def _join(lines: Iterable[tuple[int, str]], read: LineReader) -> list[Sample]:
+    """The samples of each moment together."""
+    states = [Sample()]
+    for number, line in lines:
+        sample = read(line)
+        if sample is None:
+            continue
+        state = states[-1]
+        sample.line, sample.boot = number, state.boot + sample.is_start
+        if sample.is_start or sample.is_whole or sample.values.keys() & state.values.keys():
+            states.append(sample)
+            continue
+        state.line = state.line if state.values else number
+        state.moment = state.moment or sample.moment
+        state.heap = sample.heap or state.heap
+        state.values |= sample.values
+    return states
 
 
-def _clock_of(found: list[_Open]) -> Clock | None:
+def _find_clock(found: Sequence[Sample]) -> Clock | None:
     """The clock of at least nine of ten states."""
     clocks = Counter(one.moment.clock for one in found if one.moment)
-    clock, count = clocks.most_common(1)[0] if clocks else (None, 0)
-    return clock if count >= 0.9 * len(found) else None
+    return next((clock for clock, count in clocks.items() if count >= 0.9 * len(found)), None)
 
 
-def _number_boots(found: Iterable[_Open], clock: Clock | None) -> Iterator[HeapState]:
+def _number_boots(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:
     """The states with the boot that each belongs to.
 
     A boot ends where the program says so, where the time falls, or where the least ever free rises.
     """
-    timeline = Timeline(clock) if clock else None
-    boot, said, least = 0, None, None
+    said, boot, added = found[0].boot, 0, 0.0
+    last: float | None = None
+    least: int | None = None
     for one in found:
-        is_said = said is not None and one.boot != said
-        if is_said and timeline:
-            timeline.restart()
-        seconds, fell = timeline.follow(one.moment) if timeline else (None, False)
-        state = _state(one, seconds, boot)
-        rose = state.least is not None and least is not None and state.least > least
-        if is_said or fell or rose:
-            boot += 1
-            state = _state(one, seconds, boot)
-        said, least = one.boot, state.least
-        yield state
+        is_said = one.boot != said
+        if is_said and clock is Clock.UPTIME:  # nothing is known of the time between two starts
+            last, added = None, 0.0
+        seconds = one.moment.seconds + added if one.moment and one.moment.clock is clock else None
+        if seconds is not None and last is not None and seconds < last:
+            lost = _find_lost(clock, last - added, seconds - added)
+            added, seconds = added + lost, seconds + lost
+        fell = seconds is not None and last is not None and seconds < last
+        values = {field: int(value) for field, value in one.values.items()}
+        before, least = least, _find_least(values)
+        boot += is_said or fell or (least is not None and before is not None and least > before)
+        said, last = one.boot, last if seconds is None else seconds
+        yield HeapState(
+            one.line,
+            boot,
+            seconds,
+            values[Field.FREE],
+            least,
+            values.get(Field.LARGEST),
+            values.get(Field.FAILED) or None,
+            values.get(Field.FAILURES),
+        )
 
 
-def _state(one: _Open, seconds: float | None, boot: int) -> HeapState:
-    def bytes_of(field: Field) -> int | None:
-        return int(one.values[field]) if field in one.values else None
+def _find_lost(clock: Clock | None, last: float, seconds: float) -> float:
+    """What a counter loses where it begins again by itself; 0 where it does not."""
+    if clock is Clock.DAY and last - seconds > _DAY / 2:
+        return _DAY
+    return _WRAP if clock is Clock.UPTIME and _WRAP * 0.99 < last <= _WRAP else 0.0
 
-    failed = bytes_of(Field.FAILED) or None
 
-    free, least = int(one.values[Field.FREE]), bytes_of(Field.LEAST)
-    allocated, most = bytes_of(Field.ALLOCATED), bytes_of(Field.MOST)
-    if least is None and allocated is not None and most is not None and most >= allocated:
-        least = max(0, free + allocated - most)
-    return HeapState(
-        one.line,
-        boot,
-        seconds,
-        free,
-        least,
-        bytes_of(Field.LARGEST),
-        failed,
-        bytes_of(Field.FAILURES),
-    )
+def _find_least(values: dict[Field, int]) -> int | None:
+    """The least ever free: as printed, or what the most ever allocated leaves."""
+    allocated, most = values.get(Field.ALLOCATED), values.get(Field.MOST)
+    if Field.LEAST in values or allocated is None or most is None or most < allocated:
+        return values.get(Field.LEAST)
+    return max(0, values[Field.FREE] + allocated - most)

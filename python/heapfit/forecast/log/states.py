@@ -4,13 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from heapfit.forecast.log.clock import Clock, Moment
-
 LARGEST_VALUE = 2**31 - 1  # bytes; above it a negative number of 32 bits was printed
+
+
+class Clock(StrEnum):
+    """What a log's time counts from."""
+
+    DATE = "date"  # 1970
+    DAY = "time of day"  # midnight
+    UPTIME = "uptime"  # the device's start
+    CALLS = "calls"  # the heap's making, and each call of it is a second
+
+
+class Moment(NamedTuple):
+    """A time in a log."""
+
+    seconds: float
+    clock: Clock
 
 
 class Field(StrEnum):
@@ -25,23 +39,17 @@ class Field(StrEnum):
     MOST = "most"  # bytes, the most ever allocated
 
 
-class Figure(NamedTuple):
-    """A number in a log and what it is."""
-
-    field: Field
-    value: float  # NaN where what is printed is no number
-    name: str  # the text before it, by which heaps are told apart
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sample:
-    """The figures of one line or row."""
+    """The figures of a line or row; those of one moment are gathered in the first of them."""
 
-    line: int
-    moment: Moment | None
-    figures: Sequence[Figure]
+    moment: Moment | None = None
+    values: dict[Field, float] = field(default_factory=dict)  # NaN where no number is printed
+    heap: str = ""  # the text before the free bytes, by which heaps are told apart
     is_whole: bool = False  # a row of a table: no other line adds to it
     is_start: bool = False  # the device starts anew
+    line: int = 0
+    boot: int = 0  # starts before it, as the program says them
 
 
 @dataclass(frozen=True, slots=True)

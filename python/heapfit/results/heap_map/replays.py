@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The replays of the heap map: each block's offset in two heaps, each in many regions.
+
+A heap is replayed in the region that it needs, and in every one of a row of regions, the same for
+both, up to the first request that is refused there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.catalogue import heap_4
+from heapfit.comparison.incumbents.requests import (
+    Requests,
+    adapt_requests,
+    find_placing_events,
+    requests_of,
+)
+from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.row import Row
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
+from heapfit.progress import Progress, count_steps, ignore_progress
+from heapfit.results.case import ReportCase
+from heapfit.sweep.threads import map_in_threads
+from heapfit.trace.loaded import LoadedTrace
+
+REGIONS = 24  # that both heaps are replayed in
+_UNIT = _engine.REGION_UNIT
+_LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
+_SECOND = 1_000_000
+ELSEWHERE = np.uint64(2**31)  # the offset of a block in another heap: above every region drawn
+_MOST_ACCESSES = 500  # an event: a heap that makes more is too slow to be searched for a page
+
+Offsets = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRequest:
+    """The request that a heap could not serve, and the free bytes then. Sizes in bytes."""
+
+    event: int
+    size: int  # asked for
+    live: int  # of all requests then
+    free: int  # all together
+    largest_free: int  # in one piece
+
+
+@dataclass(frozen=True, slots=True)
+class RegionReplay:
+    """A replay of a heap in one region."""
+
+    region: int  # bytes, as its user sets them
+    offsets: Offsets  # of the trace's lifetimes in their order, up to the refusal
+    refused: FailedRequest | None  # None: nothing was
+
+    @property
+    def runs(self) -> bool:
+        """True if the whole trace was served."""
+        return self.refused is None
+
+
+@dataclass(frozen=True, slots=True)
+class MappedHeap:
+    """A heap in the region that it needs, and in the regions of the row."""
+
+    name: str
+    own: RegionReplay
+    row: tuple[RegionReplay, ...]
+    events: int  # of the recording
+    peak: int  # the event at which the most bytes are live
+
+
+@dataclass(frozen=True, slots=True)
+class PeakUse:
+    """The use of a heap's bytes when the most are live; the parts sum to its region."""
+
+    name: str
+    payload: int  # asked for
+    rounding: int  # within live blocks, not requested
+    largest_free: int  # in one piece
+    holes: int  # other free bytes, idle blocks of pools among them
+    control: int  # headers, map and tables
+
+    @property
+    def region(self) -> int:
+        """Bytes of the region: the sum of all parts."""
+        return self.payload + self.rounding + self.largest_free + self.holes + self.control
+
+
+@dataclass(frozen=True, slots=True)
+class HeapMap:
+    """The heaps of the map: the incumbent first, if it serves the trace, the chosen one last."""
+
+    heaps: tuple[MappedHeap, ...]
+    lifetimes: _engine.Lifetimes  # of the trace that is shown
+    sites: NDArray[np.uint32]  # call site of each; empty if none is recorded
+    gaps: NDArray[np.uint64] | None  # microseconds from each event to the next, where known
+    is_divided: bool = False  # each heap has a part of the blocks, in a memory of its own
+    has_own_scales: bool = False  # each heap is drawn to its own height, not to the largest's
+    note: str = ""  # a sentence on the scale, where it is divided
+
+    @property
+    def events(self) -> int:
+        """The length of the axis in events."""
+        return max(one.events for one in self.heaps)
+
+    @property
+    def peak(self) -> int:
+        """The event at which the most bytes are live, of the last heap's recording."""
+        return self.heaps[-1].peak
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockEvents:
+    """The blocks that a system's heap allocates, in order, with the events of each.
+
+    The mark between two regions counts as a block of event 0, and as no lifetime.
+    """
+
+    asked_at: NDArray[np.int64]  # the trace's event
+    served_at: NDArray[np.int64]  # the event that the heap replays for it
+    is_counted: NDArray[np.bool_]  # whether it is a lifetime of the trace: of a byte or more
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaySubject:
+    """A heap to replay."""
+
+    name: str
+    plan: _engine.Plan
+    events: _engine.EventArray
+    base: int  # alignment of the region
+    region: int  # of the plan, that it needs
+    shift: int = 0  # from an offset in our region to one in the memory of its user
+    placed: _BlockEvents | None = None  # where `events` are not those of the trace
+
+
+def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
+    """The heaps to replay: the incumbent if it serves the trace, and the chosen one last.
+
+    Beside an incumbent that is kept it is the fitted heap. None of them where the chosen heap's
+    blocks may lie in pieces, which have no one place.
+    """
+    winner, base = case.winner, case.comparison.base_alignment
+    if winner.is_in_pieces or winner.replay_region is None:
+        return ()
+    others = _incumbent_subjects(case) if case.fitted is None else []
+    rows = [winner] if case.fitted is None else [case.fitted, winner]
+    found = (subject_from_row(row, case.shown, base) for row in rows)
+    return (*others, *(one for one in found if one is not None))
+
+
+def map_of(
+    shown: LoadedTrace,
+    subjects: Sequence[ReplaySubject],
+    also: Sequence[int] = (),
+    progress: Progress = ignore_progress,
+) -> HeapMap:
+    """The map of one or more heaps in regions up to what they need, and in those of `also`."""
+    needed = [one.region + one.shift for one in subjects]
+    row = regions_of([*needed, *also], shown.profile.u_max)
+    wanted = [
+        (one, region) for one, own in zip(subjects, needed, strict=True) for region in (own, *row)
+    ]
+    counted = count_steps(progress, "draw the heap map", len(wanted))
+
+    def replay(place: int) -> RegionReplay:
+        done = _replay_subject(*wanted[place])
+        counted(str(place), 1.0)
+        return done
+
+    replays = map_in_threads(shown.threads, replay, range(len(wanted)))
+    end, peak = len(shown.events), shown.profile.u_max_event
+    heaps = (
+        MappedHeap(one.name, next(replays), tuple(islice(replays, len(row))), end, peak)
+        for one in subjects
+    )
+    lifetimes = _engine.Lifetimes(shown.events)
+    return HeapMap(tuple(heaps), lifetimes, sites_of(shown, lifetimes), find_gaps(shown))
+
+
+def map_recordings(pairs: Sequence[tuple[LoadedTrace, ReplaySubject]]) -> HeapMap:
+    """The map of several recordings, each with its blocks in a heap of its own, over events."""
+    all_lives = [_engine.Lifetimes(shown.events) for shown, _ in pairs]
+    starts, ends, sizes = (
+        np.concatenate([getattr(one, name) for one in all_lives])
+        for name in ("starts", "ends", "sizes")
+    )
+    order = np.argsort(starts, kind="stable")
+    owner = np.repeat(np.arange(len(pairs)), [len(one) for one in all_lives])[order]
+    heaps = []
+    for number, (shown, subject) in enumerate(pairs):
+        replay = _replay_subject(subject, subject.region + subject.shift)
+        offsets = np.full(len(order), ELSEWHERE)
+        offsets[owner == number] = replay.offsets
+        own = RegionReplay(replay.region, offsets, replay.refused)
+        peak = shown.profile.u_max_event
+        heaps.append(MappedHeap(subject.name, own, (own,), len(shown.events), peak))
+    found = [sites_of(shown, one) for (shown, _), one in zip(pairs, all_lives, strict=True)]
+    sites = np.concatenate(found)[order] if all(map(len, found)) else found[0][:0]
+    lifetimes = _engine.Lifetimes(starts[order], ends[order], sizes[order])
+    note = "Each recording in the heap that it needs, both to the same scale, event by event."
+    return HeapMap(tuple(heaps), lifetimes, sites, None, is_divided=True, note=note)
+
+
+def sites_of(shown: LoadedTrace, lifetimes: _engine.Lifetimes) -> NDArray[np.uint32]:
+    """The call site of each lifetime; empty if none is recorded."""
+    return shown.sites[lifetimes.starts.astype(np.int64)] if len(shown.sites) else shown.sites
+
+
+def find_gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
+    """Microseconds from each event to the next; None where no time is known."""
+    times = np.concatenate([batch["time"] for batch in shown.trace.batches(("time",))])
+    if int(times[-1]) == 0:
+        return None
+    gaps = np.diff(times, prepend=times[:1])
+    return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
+
+
+def measure_peak_use(subject: ReplaySubject, peak: int) -> PeakUse:
+    """The use of the heap's bytes in the region that it needs, after event `peak` of the trace."""
+    replay = _engine.Replay(subject.plan, subject.region, base_alignment=subject.base)
+    replay.feed(subject.events, _count_events_until(subject, peak))
+    blocks, memory = replay.blocks(), subject.region + subject.shift
+    return PeakUse(
+        name=subject.name,
+        payload=replay.live,
+        rounding=blocks.used - replay.live,
+        largest_free=blocks.largest_free,
+        holes=blocks.free - blocks.largest_free,
+        control=memory - blocks.used - blocks.free,
+    )
+
+
+def regions_of(needed: Sequence[int], u_max: int) -> tuple[int, ...]:
+    """Regions from U_max to a little above what is needed, these among them, ascending.
+
+    >>> len(regions_of([97_160, 90_296], 87_384)) >= REGIONS
+    True
+    """
+    low, high = -(-u_max // _UNIT) * _UNIT, max(needed)
+    high = max(high + (high - low) // 8, low + REGIONS * _UNIT)
+    steps = {low + (high - low) * i // (REGIONS - 1) // _UNIT * _UNIT for i in range(REGIONS)}
+    return tuple(sorted(steps | set(needed)))
+
+
+def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject | None:
+    """The plan of a row in the region that it needs; None if it has none."""
+    if row.replay_region is None:
+        return None
+    if row.heap is not None:
+        return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
+    return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
+
+
+def subject_from_heap(
+    name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
+) -> ReplaySubject:
+    """A system's heap in a region of its plan and a base alignment, both in bytes."""
+    requests, (size, base) = requests_of(shown), region
+    served = adapt_requests(heap, requests)
+    return _Served(heap, requests, served, served.engine(), base).subject(name, size)
+
+
+def subject_from_plan(
+    name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]
+) -> ReplaySubject:
+    """A plan in a region of a size and a base alignment, both in bytes."""
+    size, base = region
+    return ReplaySubject(name, plan.engine(), shown.events_for(plan), base, size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Served:
+    """A trace on its way into a system's heap."""
+
+    heap: SystemHeap
+    requests: Requests
+    served: Requests
+    events: _engine.EventArray  # of these
+    base: int
+
+    def subject(self, name: str, region: int) -> ReplaySubject:
+        """The heap, with a region of its plan in place of its memory."""
+        shift = self.heap.memory(region) - region
+        placed = _find_block_events(self.heap, self.requests, self.served)
+        plan = self.heap.plan.engine()
+        return ReplaySubject(name, plan, self.events, self.base, region, shift, placed)
+
+
+def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
+    """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
+    shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
+    requests, base = requests_of(shown), shown.largest_alignment
+    try:
+        served = adapt_requests(heap, requests)
+    except HeapfitError:
+        return []
+    replayed = _Served(heap, requests, served, served.engine(), base)
+    trial = _engine.Trial(heap.plan.engine(), replayed.events, base)
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(replayed.events)):
+        return []
+    region = trial.scan().r_safe
+    if region is None:
+        return []
+    name = heap.title if case.today else f"{heap.title}, simulated"
+    return [replayed.subject(name, region)]
+
+
+def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
+    asked_at = find_placing_events(requests)
+    marks = 2 * len(heap.regions)
+    return _BlockEvents(
+        asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
+        served_at=find_placing_events(served),
+        is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
+    )
+
+
+def _count_events_until(subject: ReplaySubject, event: int) -> int:
+    """The number of events a heap replays until an allocating event of the trace is done."""
+    if subject.placed is None:
+        return event + 1
+    place = int(np.searchsorted(subject.placed.asked_at, event, side="right")) - 1
+    return int(subject.placed.served_at[place]) + 1
+
+
+def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
+    region = memory - subject.shift
+    if region < subject.plan.smallest_region:  # the plan takes no such region
+        return RegionReplay(memory, np.zeros(0, np.uint64), FailedRequest(0, 0, 0, memory, 0))
+    replay = _engine.Replay(subject.plan, region, base_alignment=subject.base, keep_offsets=True)
+    runs = replay.feed(subject.events)
+    offsets = replay.offsets
+    refused = None if runs else _find_failed_request(subject, replay, len(offsets))
+    if subject.placed is not None:
+        offsets = offsets[subject.placed.is_counted[: len(offsets)]]
+    return RegionReplay(memory, offsets + np.uint64(subject.shift % 2**64), refused)
+
+
+def _find_failed_request(
+    subject: ReplaySubject, replay: _engine.Replay, placed: int
+) -> FailedRequest:
+    """The request that stopped a replay, with the number of its event in the trace."""
+    result, blocks = replay.result(), replay.blocks()
+    assert result.failed_event is not None
+    assert result.failed_size is not None
+    event = result.failed_event
+    if subject.placed is not None:
+        event = int(subject.placed.asked_at[placed])
+    return FailedRequest(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the chosen heap over time: how its region fills and fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from heapfit.comparison.row import Row
+from heapfit.results.chart import (
+    ACCENT,
+    OTHERS,
+    Chart,
+    Extremes,
+    Trace,
+    band,
+    byte_axis,
+    event_axis,
+    level,
+    line,
+)
+from heapfit.results.number_text import figure_text, size
+from heapfit.trace.profile import Profile
+
+
+def footprint_chart(profile: Profile, winner: Row) -> Chart:
+    """Live bytes of the program and footprint of the winner."""
+    live = live_bytes(profile)
+    return Chart(
+        identity="chart-memory",
+        meaning="Live bytes and footprint over the events of the trace.",
+        data=[
+            *band("live bytes", live, "var(--quiet)", "var(--live)"),
+            *_levels(winner, live.events),
+            *_curves(winner, {"footprint": (ACCENT, 2.4)}),
+        ],
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
+        height=460,
+    )
+
+
+def live_chart(profile: Profile, region: int) -> Chart:
+    """Live bytes of the program, below the region that its heap is set to."""
+    live = live_bytes(profile)
+    return Chart(
+        identity="chart-live",
+        meaning="Live bytes over the events of the trace, and the region of the heap.",
+        data=[
+            *band("live bytes", live, "var(--quiet)", "var(--live)"),
+            level(f"region {size(region)}", live.events, region, color=ACCENT, dash="dash"),
+        ],
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
+        height=340,
+    )
+
+
+def live_bytes(profile: Profile) -> Extremes:
+    """The live bytes U(t), lowest and highest within each step."""
+    return Extremes(
+        [i * profile.bucket_width for i in range(len(profile.live_lowest))],
+        profile.live_lowest.tolist(),
+        profile.live_highest.tolist(),
+    )
+
+
+def _levels(winner: Row, events: Sequence[int]) -> list[Trace]:
+    u_max = f"U<sub>max</sub> {size(winner.u_max)}"
+    levels = [level(u_max, events, winner.u_max, color="var(--ink)", dash="dot")]
+    if winner.replay_region is not None:
+        symbol = "R<sub>safe</sub>" if winner.r_safe is not None else "R<sub>min</sub>"
+        needed = winner.r_min if winner.r_safe is None else winner.r_safe
+        region = f"{symbol} {size(needed)}"
+        levels.append(level(region, events, winner.replay_region, color=ACCENT, dash="dash"))
+    return levels
+
+
+def fragmentation_chart(profile: Profile, winner: Row) -> Chart:
+    """Internal and external fragmentation of the winner."""
+    return Chart(
+        identity="chart-fragmentation",
+        meaning="Internal and external fragmentation in bytes over the events of the trace.",
+        data=_curves(winner, {"internal": (OTHERS[1], 1.6), "external": (ACCENT, 1.6)}),
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
+        height=380,
+    )
+
+
+def _curves(winner: Row, styles: Mapping[str, tuple[str, float]]) -> list[Trace]:
+    """The curves of the winner's series, one a column; none if it was not replayed."""
+    if winner.replay is None:
+        return []
+    series, name = winner.replay.series, figure_text(winner.name)
+    return [
+        line(
+            f"{column}, {name}",
+            series["event"].tolist(),
+            series[column].tolist(),
+            color=colour,
+            width=width,
+        )
+        for column, (colour, width) in styles.items()
+    ]

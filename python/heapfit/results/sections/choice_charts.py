@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the choice: what each candidate adds to the peak, and what it costs in instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.row import Row
+from heapfit.results.case import ReportCase
+from heapfit.results.chart import (
+    ACCENT,
+    Chart,
+    Trace,
+    byte_axis,
+    points,
+    row_axis,
+    row_title,
+)
+from heapfit.results.number_text import count, figure_text, size
+
+_LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
+_OTHER = "var(--other-1)"
+_TRACE_SPECIFIC = "var(--quiet)"  # what holds only if every run is this one
+
+
+def extra_memory_chart(rows: Sequence[Row]) -> Chart:
+    """The bytes above the peak that each row needs, cut where a bar would dwarf the others."""
+    known = [row for row in rows if row.r_safe is not None]
+    added = [(row.r_safe or 0) - row.u_max for row in known]
+    fitting = [one for one, row in zip(added, known, strict=True) if _fits(one, row)]
+    longest = max([1, *(fitting or added)])
+    bars = {
+        "type": "bar",
+        "orientation": "h",
+        "name": "above the peak",
+        "x": [min(one, longest) for one in added],
+        "whole": added,
+        "y": list(range(len(known))),
+        "marker": {"color": [ACCENT, *map(_colour, known[1:])]},
+        "text": [f"{'… ' if one > longest else ''}<b>+{count(one)} B</b>" for one in added],
+    }
+    return Chart(
+        identity="chart-candidates",
+        meaning="Bytes of each candidate's region above the peak of live bytes.",
+        data=[bars],
+        layout={
+            "bargap": 0.62,
+            "showlegend": False,
+            "hovermode": False,
+            "xaxis": {
+                "title": {"text": "bytes above the peak U<sub>max</sub>"},
+                "range": [0, longest * 1.4],  # room for a figure on a phone
+                "tickformat": "~s",
+            },
+            "yaxis": row_axis("candidate", [row.name for row in known], 0.75),
+            "annotations": [
+                row_title(row.name, size(row.r_safe), i - 0.26, bgcolor="var(--paper)")
+                for i, row in enumerate(known)
+            ],
+        },
+        height=60 + 44 * len(known),
+    )
+
+
+def _colour(row: Row) -> str:
+    return _TRACE_SPECIFIC if row.is_cut_to_trace else _OTHER
+
+
+def _fits(added: int, row: Row) -> bool:
+    return added <= _LONGEST_BAR * row.u_max
+
+
+def trade_chart(case: ReportCase) -> Chart | None:
+    """Memory over instructions a call; None if the model knows no candidate."""
+    winner = case.winner
+    known = [
+        (row, time)
+        for row in case.comparison.rows
+        if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
+        if (time := estimate_costs(row.heap or row.plan, case.shown, row.r_safe).mean) is not None
+    ]
+    if not known:
+        return None
+    kinds = (
+        ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
+        ("trace-specific", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
+        ("chosen", lambda row: row is winner, ACCENT),
+    )
+    data = [
+        _points(name, [pair for pair in known if belongs(pair[0])], colour)
+        for name, belongs, colour in kinds
+    ]
+    return Chart(
+        identity="chart-trade",
+        meaning="Region over mean instructions of a call, for each candidate.",
+        data=[one for one in data if one["x"]],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"title": {"text": "instructions a call, mean (Cortex-M4, model)"}},
+            "yaxis": byte_axis("region, bytes") | {"rangemode": "normal"},
+        },
+        height=340,
+    )
+
+
+def _points(name: str, known: Sequence[tuple[Row, float]], colour: str) -> Trace:
+    marker = {"color": colour, "size": 12 if name == "chosen" else 9}
+    times, regions = [time for _, time in known], [row.r_safe for row, _ in known]
+    return points(name, times, regions, marker) | {
+        "text": [figure_text(row.name) for row, _ in known],
+        "hovertemplate": "%{text}: %{y:,d} B, %{x:,.0f} instructions<extra></extra>",
+    }

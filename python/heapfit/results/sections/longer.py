@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the heap lasts: what runs as long as the recording, and longer ones, need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+
+from heapfit.forecast.horizon import Forecast, LongerRun, LongerRunTable
+from heapfit.results.chart import ACCENT, OTHERS, Chart, level, line, line_with_marks
+from heapfit.results.number_text import NOT_MEASURED, size
+
+_LEAST_CHANCE, _MOST_CHANCE = 0.01, 0.99  # that are told as figures
+_WIDEST_INTERVAL = 0.5  # of a chance that is told as a figure
+_UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRow:
+    """A run of one length."""
+
+    name: str
+    chance: str  # to run out of memory in the heap that is set
+    chances: str  # its interval
+    needed: str  # for a chance of 1 %
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class LongerPart:
+    """Runs by their length, or why nothing is said about them."""
+
+    sentence: str
+    region: str  # that is set
+    rows: tuple[LongerRow, ...]
+    chart: Chart | None
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The chart of the regions over the length."""
+        return [] if self.chart is None else [self.chart]
+
+
+def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
+    """The part of a page on longer runs in a heap of `region` bytes."""
+    if longer.refusal is not None:
+        advice = longer.refusal.advice
+        further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
+        return LongerPart(f"Not known, as {longer.refusal.reason}.{further}", "", (), None)
+    sentence = (
+        f"By {longer.basis}. The region is set for runs as long as the recording: its margin is "
+        "what other runs of measured programs needed. Longer runs may need more."
+    )
+    rows = tuple(_row_of(row) for row in longer.rows if row.chance is not None)
+    known = [(row, row.needed) for row in longer.rows if row.needed is not None]
+    return LongerPart(sentence, size(region), rows, _draw_regions(known, region))
+
+
+def _row_of(row: LongerRun) -> LongerRow:
+    cells = describe_chance(row) or NOT_MEASURED, describe_chances(row) or NOT_MEASURED
+    if row.needed is None:
+        return LongerRow(row.name, *cells, NOT_MEASURED, NOT_MEASURED)
+    interval = f"{size(row.needed.low)} to {size(row.needed.high)}"
+    return LongerRow(row.name, *cells, size(row.needed.region), interval)
+
+
+def describe_chance(row: LongerRun) -> str | None:
+    """The chance of the heap that is set, in percent, or what a wide interval leaves of it.
+
+    None where it is not forecast.
+    """
+    if row.chance is None:
+        return None
+    low, high = row.interval or (row.chance, row.chance)
+    if high - low > _WIDEST_INTERVAL:
+        return _UNKNOWN if low < _LEAST_CHANCE else f"at least {floor(100 * low)} %"
+    if row.chance < _LEAST_CHANCE:
+        return "below 1 %"
+    return "above 99 %" if row.chance > _MOST_CHANCE else f"about {100 * row.chance:.0f} %"
+
+
+def describe_risk_as_long(longer: LongerRunTable) -> tuple[str, bool]:
+    """How many runs as long as the recording run out of memory, as a clause.
+
+    "" where that is not known or below 1 %; True if even the least of its interval is not below.
+    """
+    row = next(iter(longer.rows), None)
+    if row is None or row.chance is None or row.chance < _LEAST_CHANCE:
+        return "", False
+    chance = describe_chance(row)
+    if chance == _UNKNOWN:
+        return "", False
+    runs = "runs" if row.name == "1 run" else "runs as long"
+    is_certain = row.interval is not None and row.interval[0] >= _LEAST_CHANCE
+    return f"{chance} of {runs} would run out", is_certain
+
+
+def describe_chances(row: LongerRun) -> str | None:
+    """The interval that holds the chance 9 times of 10, in percent."""
+    if row.interval is None:
+        return None
+    low, high = row.interval
+    return f"{floor(100 * low)} to {max(1, ceil(100 * high))} %"
+
+
+def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
+    """The region for a chance of 1 % over the length of the run, with its interval."""
+    points = sorted((row.times, needed.low, needed.region, needed.high) for row, needed in known)
+    times = [one[0] for one in points]
+
+    def column(place: int) -> list[int]:
+        return [int(one[place]) for one in points]
+
+    low, high = min(*column(1), region), max(*column(3), region)
+    air = max((high - low) // 8, 8)
+    dotted = {"dash": "dot", "color": OTHERS[0], "shape": "linear"}
+    data = [
+        line("90 % interval, low end", times, column(1), **dotted),
+        line("high end", times, column(3), **dotted),
+        line_with_marks("needed for 1 %", times, column(2), ACCENT),
+        level("set the heap to", times, region, color="var(--ink)", dash="dash"),
+    ]
+    ticks = {"tickvals": times, "ticktext": [f"{one:g}" for one in times]}
+    return Chart(
+        identity="chart-longer",
+        meaning="Region for a chance of 1 % to run out of memory, over the length of the run.",
+        data=data,
+        layout={
+            "xaxis": {"type": "log", "title": {"text": "times as long"}, **ticks},
+            "yaxis": {
+                "title": {"text": "region, bytes"},
+                "tickformat": "~s",
+                "range": [low - air, high + air],
+            },
+        },
+        height=300,
+    )

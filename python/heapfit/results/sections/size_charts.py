@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts of the requests: how often each size is requested, how many live, for how long."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heapfit.results.chart import ACCENT, Chart, Layout, Trace, band, event_axis, level
+from heapfit.results.live_blocks import LiveBlocks
+from heapfit.results.number_text import count, percent, size
+from heapfit.trace.profile import Profile
+
+BAR_WIDTH = 0.006  # of the axis
+LABEL_WIDTH = 0.15  # of the panel, on a phone: closer labels would overlap
+LABEL_HEIGHT = 0.09  # likewise
+MOST_BARS = 1_000  # of a panel; sizes closer than a bar's width share one where there are more
+SMALL_CHART_POINTS = 100
+SIZE_ZERO = 0.5  # where requests of 0 bytes stand on a logarithmic axis
+
+
+def size_chart(profile: Profile, special: Sequence[int], special_share: float) -> Chart:
+    """Each size's share of the allocations and of the bytes, over one logarithmic axis."""
+    sizes, allocations = profile.sizes.tolist(), profile.allocations.tolist()
+    asked = [s * n for s, n in zip(sizes, allocations, strict=True)]
+    shares = _shares(allocations)
+    is_special = [max(s, 1) in special for s in sizes]  # a request of 0 is served as 1 byte
+    bars = [(s, share) for s, share, named in zip(sizes, shares, is_special, strict=True) if named]
+    names = place_labels(bars, _span(sizes), max(shares, default=0.0))
+    counted = _panel(sizes, allocations, is_special, ("y", "allocations"))
+    bars_end = [share for bars in counted for share in bars["y"]]
+    top = max([special_share, *bars_end, *(name["y"] for name in names)])
+    return Chart(
+        identity="chart-sizes",
+        meaning="Share of each request size in the allocations and in the bytes requested"
+        + ("; sizes too close to distinguish share a bar." if len(sizes) > MOST_BARS else "."),
+        data=[
+            *counted,
+            *_panel(sizes, asked, is_special, ("y2", "bytes requested")),
+            _threshold(_span(sizes), special_share),
+        ],
+        layout={
+            "barmode": "overlay",
+            "hovermode": "closest",
+            "xaxis": _size_axis(sizes),
+            "yaxis": _share_axis("of allocations", [0.54, 1.0]) | {"range": [0, top * 1.13]},
+            "yaxis2": _share_axis("of bytes", [0.0, 0.44]) | {"rangemode": "tozero"},
+            "annotations": names,
+        },
+        height=520,
+    )
+
+
+def _threshold(span: tuple[float, float], share: float) -> Trace:
+    ends = [10**decade for decade in span]
+    return level(f"special from {share:.0%}", ends, share, color="var(--ink)", dash="dot")
+
+
+def _shares(amounts: Sequence[int]) -> list[float]:
+    total = max(sum(amounts), 1)
+    return [amount / total for amount in amounts]
+
+
+def _panel(
+    sizes: Sequence[int],
+    amounts: Sequence[int],
+    is_special: Sequence[bool],
+    axis_and_unit: tuple[str, str],
+) -> list[Trace]:
+    """Bars of one panel: the special sizes and all others, each with their legend entry."""
+    low, high = _span(sizes)
+    width = 10 ** (BAR_WIDTH * (high - low)) - 1  # of its place, so equally wide on the log axis
+    figures = list(zip(sizes, amounts, _shares(amounts), is_special, strict=True))
+    traces = []
+    for special, name, colour in (
+        (False, "other sizes", "var(--quiet)"),
+        (True, "special sizes", ACCENT),
+    ):
+        chosen = [_Bar(*figure[:3]) for figure in figures if figure[3] is special]
+        if len(chosen) > MOST_BARS:
+            chosen = _merge_bars(chosen, low, BAR_WIDTH * (high - low))
+        traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _fill_style(colour)})
+    return traces
+
+
+@dataclass(frozen=True, slots=True)
+class _Bar:
+    """One size, or the sizes from it on that share its bar."""
+
+    size: int  # bytes
+    amount: int
+    share: float
+    last: int = 0  # the largest size; 0: the only one
+
+    def describe(self) -> str:
+        """The sizes of the bar, for the hover text."""
+        return (
+            size(self.size)
+            if self.last in (0, self.size)
+            else f"{self.size:,} to {size(self.last)}"
+        )
+
+
+def _merge_bars(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
+    """The bars merged by steps of `width` decades, the first of which begins at `low`."""
+    steps: dict[int, list[_Bar]] = {}
+    for one in bars:
+        steps.setdefault(int((math.log10(one.size or SIZE_ZERO) - low) / width), []).append(one)
+    return [
+        _Bar(
+            together[0].size,
+            sum(one.amount for one in together),
+            sum(one.share for one in together),
+            together[-1].size,
+        )
+        for together in steps.values()
+    ]
+
+
+def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[str, str]) -> Trace:
+    """The bars of one panel."""
+    axis, unit = axis_and_unit
+    places = [one.size or SIZE_ZERO for one in bars]
+    return {
+        "type": "bar",
+        "name": name,
+        "legendgroup": name,
+        "showlegend": axis == "y",
+        "yaxis": axis,
+        "x": places,
+        "y": [one.share for one in bars],
+        "width": [place * width for place in places],
+        "customdata": [[one.describe(), one.amount] for one in bars],
+        "hovertemplate": "%{customdata[0]}: %{customdata[1]:,d} "
+        f"{unit} (%{{y:.1%}})<extra></extra>",
+    }
+
+
+def _fill_style(colour: str | Sequence[str]) -> Layout:
+    return {"color": colour, "line": {"width": 0}}
+
+
+def _span(sizes: Sequence[int]) -> tuple[float, float]:
+    """The decades of the size axis: all sizes, and at least one power of two on each side."""
+    low = math.log10(sizes[0] or SIZE_ZERO) if sizes else 0.0
+    high = math.log10(sizes[-1] or SIZE_ZERO) if sizes else 1.0
+    air = max(0.05 * (high - low), math.log10(2))
+    return low - air, high + air
+
+
+def _size_axis(sizes: Sequence[int]) -> Layout:
+    """The axis of sizes, with about eight ticks at powers of two."""
+    low, high = _span(sizes)
+    first = math.ceil(low / math.log10(2) - 1e-9)
+    last = math.floor(high / math.log10(2) + 1e-9)
+    step = max(1, round((last - first) / 8))
+    powers = [2**k for k in range(max(first, 0), last + 1, step)]
+    return {
+        "type": "log",
+        "range": [low, high],
+        "title": {"text": "request, bytes"},
+        "tickvals": powers,
+        "ticktext": [count(power) for power in powers],
+    }
+
+
+def _share_axis(title: str, domain: list[float]) -> Layout:
+    return {"title": {"text": title}, "tickformat": ".0%", "domain": domain}
+
+
+def place_labels(
+    bars: Sequence[tuple[int, float]], span: tuple[float, float], tallest: float
+) -> list[Layout]:
+    """A label above each (size, share), tall bars first, lifted until no two overlap."""
+    placed: list[tuple[float, float]] = []
+    labels = []
+    for bar_size, share in sorted(bars, key=lambda bar: -bar[1]):
+        x = math.log10(bar_size or SIZE_ZERO)
+        across = (x - span[0]) / (span[1] - span[0])
+        anchor = _anchor(across, [other for other, _ in placed])
+        y = share
+        while any(
+            abs(across - other) < LABEL_WIDTH and abs(y - height) < LABEL_HEIGHT * tallest
+            for other, height in placed
+        ):
+            y += 0.25 * LABEL_HEIGHT * tallest
+        placed.append((across, y))
+        labels.append(_label(x, y, size(bar_size), anchor))
+    return labels
+
+
+def _anchor(across: float, taller: Sequence[float]) -> str:
+    """The end at which a label is tied to its bar: it grows away from the nearest taller bar."""
+    near = [other for other in taller if abs(other - across) < LABEL_WIDTH]
+    if not near:
+        return "center"
+    nearest = min(near, key=lambda other: abs(other - across))
+    return "left" if nearest < across else "right"
+
+
+def _label(x: float, y: float, text: str, anchor: str) -> Layout:
+    return {
+        "x": x,
+        "y": y,
+        "text": f"<b>{text}</b>",
+        "xanchor": anchor,
+        "font": {"color": ACCENT},
+        "bgcolor": "var(--veil)",
+    }
+
+
+def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
+    """The live blocks P_i(t) of one pool, with its N_i as a dashed line."""
+    series = live.blocks
+    highest = max([live.pool.count, live.peak])
+    ticks = {"dtick": 1} if highest <= 3 else {"nticks": 4}
+    return Chart(
+        identity=f"chart-pool-{number}",
+        meaning=f"Live blocks of the pool of {count(live.pool.size)} bytes over the events.",
+        data=[
+            *band("live blocks", series, ACCENT, "var(--accent-fill)"),
+            level("reserved", series.events, live.pool.count, color="var(--other-1)", dash="dash"),
+        ],
+        layout={
+            "showlegend": False,
+            "xaxis": event_axis(events) | {"title": None, "nticks": 4},
+            "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
+        },
+        height=150,
+    )
+
+
+def lifetime_chart(profile: Profile) -> Chart:
+    """Objects by lifetime in events, in powers of two; those never freed in their own bar."""
+    objects = profile.lifetimes.tolist()
+    while objects and objects[-1] == 0:
+        objects.pop()
+    return Chart(
+        identity="chart-lifetimes",
+        meaning="Share of the objects by lifetime in events, and those never freed.",
+        data=[_lifetime_bars(objects, profile.never_freed)],
+        layout={
+            "showlegend": False,
+            "hovermode": "closest",
+            "bargap": 0.12,
+            "xaxis": {
+                "title": {"text": "lived this many events, up to twice that"},
+                "type": "category",
+            },
+            "yaxis": {"title": {"text": "of objects"}, "tickformat": ".0%", "rangemode": "tozero"},
+        },
+        height=340,
+    )
+
+
+def _lifetime_bars(objects: Sequence[int], never_freed: int) -> Trace:
+    """Bar b for lifetimes of 2^b to 2^(b + 1) - 1 events, the last one for what was never freed."""
+    amounts = [*objects, never_freed]
+    shares = _shares(amounts)
+    lives = [f"{1 << b:,} to {(2 << b) - 1:,} events" for b in range(len(objects))]
+    texts = zip([*lives, "never freed"], amounts, shares, strict=True)
+    return {
+        "type": "bar",
+        "x": [*(_short(1 << b) for b in range(len(objects))), "never"],
+        "y": shares,
+        "marker": _fill_style([ACCENT] * len(objects) + ["var(--other-1)"]),
+        "customdata": [[life, count(n), percent(share)] for life, n, share in texts],
+        "hovertemplate": "%{customdata[0]}: %{customdata[1]} objects (%{customdata[2]})"
+        "<extra></extra>",
+    }
+
+
+def _short(power: int) -> str:
+    """A power of two for an axis, in the binary prefixes that keep it a power of two.
+
+    >>> [_short(1 << b) for b in (3, 10, 21)]
+    ['8', '1 Ki', '2 Mi']
+    """
+    for shift, unit in ((40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki")):
+        if power >> shift:
+            return f"{power >> shift} {unit}"
+    return str(power)
