@@ -19,8 +19,8 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target python/hea
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo firmware quick test native test-long style types core-builds ctest ctest-quick ctest-32 ctest-release \
-        pytest pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages try-packages \
+.PHONY: help demo firmware quick test native test-more native-more test-long style types core-builds ctest ctest-quick \
+        ctest-32 ctest-more ctest-release pytest pytest-more pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages try-packages \
         docs site lint clean build-packages \
         board-packages test-packages
 ifdef IN_ORDER
@@ -51,11 +51,19 @@ firmware: $(extension) | board-packages ## the closed loop on examples/firmware:
 quick: style types ctest-quick pytest-quick ## before a commit: style, types, core's tests once, quick Python tests
 
 # Two at a time, so that no core waits for the last of a suite. What each prints comes when it ends, in one piece.
-test: $(extension) | test-packages ## set up, then run every check and test
-	+@$(MAKE) --no-print-directory --jobs=2 --output-sync=target style types native pytest
+AT_ONCE := $(MAKE) --no-print-directory --jobs=2 --output-sync=target
+
+test: $(extension) | test-packages ## set up, then what a newcomer runs: minutes
+	+@$(AT_ONCE) style types native pytest
 
 native:
-	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest ctest-32 ctest-release
+	+@$(MAKE) --no-print-directory IN_ORDER=1 ctest ctest-32
+
+test-more: $(extension) | test-packages ## the rest of the checks and tests, after `make test`: as long again
+	+@$(AT_ONCE) native-more pytest-more
+
+native-more:
+	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest-release ctest-more
 
 style: $(extension) ## layout and lint of Python and C, and what a commit adds to the package
 	$(VENV)/bin/ruff format --check $(python_files)
@@ -81,7 +89,10 @@ ctest: | test-packages ## C and C++ tests under the address and undefined-behavi
 ctest-32: | test-packages ## the contract of every allocator on 32-bit pointers
 	cmake --preset m32 && cmake --build --preset m32 && ctest --preset m32
 
-ctest-release: $(environment) | test-packages ## the same as firmware builds it, on 64 and on 32 bits
+ctest-more: | test-packages
+	cmake --preset sanitize && cmake --build --preset sanitize && ctest --preset sanitize-more
+
+ctest-release: $(environment) | test-packages ## the C tests as firmware builds them, on 64 and on 32 bits
 	cmake --preset release && cmake --build --preset release && ctest --preset release
 	cmake --preset release-m32 && cmake --build --preset release-m32 && ctest --preset release-m32
 	$(PYTHON) scripts/battery_page.py --check
@@ -91,8 +102,10 @@ ctest-quick: | build-packages
 	cmake --preset release && cmake --build --preset release && ctest --preset quick
 
 test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked, every row of the papers: an hour
-	cmake --preset sanitize -D HFIT_CONTRACT_STEPS=10000000 -D HFIT_LEVEL_STEPS=50000
-	cmake --build --preset sanitize && ctest --preset sanitize --tests-regex contract
+	for build in sanitize m32; do cmake --preset $$build -D HFIT_CONTRACT_LEVEL=1 -D HFIT_CONTRACT_STEPS=10000000 \
+	    -D HFIT_LEVEL_STEPS=50000 && cmake --build --preset $$build && ctest --preset $$build --tests-regex contract \
+	    || exit 1; done
+	HEAPFIT_ALL_TURNS=1 ctest --preset sanitize --tests-regex engine
 	for build in release release-m32; do cmake --preset $$build && cmake --build --preset $$build \
 	    && build/$$build/tests/attack/second_frees 100000000 && build/$$build/tests/attack/heap --steps 10000000 \
 	    || exit 1; done
@@ -137,11 +150,17 @@ attack-readers: $(extension) | test-packages
 	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
 
+# Two at a time, a file's tests in one process. Those in tests/more.txt are left to `make test-more`.
+PYTEST := $(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
-	$(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	$(PYTEST) $(addprefix --deselect=,$(file <tests/more.txt))
+
+pytest-more: $(extension) | test-packages
+	$(PYTEST) @tests/more.txt
 
 pytest-quick: $(extension)
-	$(PYTHON) -m pytest @tests/quick.txt --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+	$(PYTEST) @tests/quick.txt
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
 	$(PYTHON) bench/replay.py

@@ -15,10 +15,14 @@ from pathlib import Path
 
 from page_tables import add_option, write_result
 
+from heapfit.bounds.adversary import Attack, attack_plan
+from heapfit.bounds.worst_cases import Limits, least_of_any
 from heapfit.cli.printing import console
-from heapfit.comparison.jobs import ComparisonRequest
-from heapfit.design.robust.adversary import AdversaryOptions, Attack, attack_plans
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.row import Row
+from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
+from heapfit.trace.loaded import load_trace
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 RECORDINGS = (
@@ -33,16 +37,11 @@ ALLOCATORS = ("tlsf", "best_fit", "tailored", "budgeted", "class_pools")
 COLUMNS = ("recording", "plan", "on the trace", "worst found", "proven at most")
 
 
-def row(recording: str, attack: Attack, u_max: int) -> tuple[str, ...]:
-    worst = attack.worst
-    if worst is None:
-        broken = "none"
-    elif worst.is_refused_in_any or worst.r_safe is None:
-        broken = "any region"
-    else:
-        broken = f"{worst.r_safe / u_max:.3f}"
+def row(recording: str, on_trace: Row, attack: Attack, u_max: int) -> tuple[str, ...]:
+    found = "none" if attack.broken is None else f"{attack.broken / u_max:.3f}"
+    broken = "any region" if attack.breaks_any else found
     proven = "-" if attack.proven is None else f"{attack.proven.size / u_max:.1f}"
-    return recording, attack.name, f"{attack.on_trace.over_u_max or 0:.3f}", broken, proven
+    return recording, on_trace.name, f"{on_trace.over_u_max or 0:.3f}", broken, proven
 
 
 def main() -> None:
@@ -53,17 +52,19 @@ def main() -> None:
     events = asked.search * 1_000_000
     table = []
     for recording in RECORDINGS:
-        with tempfile.TemporaryDirectory() as folder:
-            trace = open_any(EXAMPLES / recording, ImportOptions(), Path(folder))
-            attacks = attack_plans(
-                trace,
-                ComparisonRequest(ALLOCATORS),
-                AdversaryOptions(Path(folder) / "found", events=events, trace_name=recording),
-            )
-        least = attacks.least_of_any / attacks.u_max
-        print(f"{recording}: U_max {attacks.u_max:,}; any allocator, any number: {least:.3f}")
         name = recording.split("/")[1].split(".")[0]
-        rows = [row(name, one, attacks.u_max) for one in attacks.attacks]
+        rows = []
+        with tempfile.TemporaryDirectory() as folder:
+            loaded = load_trace(open_any(EXAMPLES / recording, ImportOptions(), Path(folder)))
+            limits = Limits.from_profile(loaded.profile)
+            least = least_of_any(limits) / limits.live
+            print(f"{recording}: U_max {limits.live:,}; any allocator, any number: {least:.3f}")
+            for one in compare(loaded, build_portfolio(loaded, ALLOCATORS, [])).rows:
+                base = loaded.trace.base_alignment_for(one.plan.alignment)
+                attack = attack_plan(
+                    one.plan, limits, region=one.r_safe, events=events, base_alignment=base
+                )
+                rows.append(row(name, one, attack, limits.live))
         console.print_table(COLUMNS, rows, width=console.WIDE)
         table += rows
     if asked.write:

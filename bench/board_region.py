@@ -21,7 +21,7 @@ from pathlib import Path
 from firmware import FIRMWARE, ICOUNT
 from page_tables import add_option, write_result
 
-from heapfit.comparison.incumbents.catalogue import heap_4
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.importers.target_log import Emulation, record_emulated, run_emulated
 from heapfit.progress import ignore_progress
@@ -63,7 +63,7 @@ def needed_by_replay(folder: Path, system: str, seed: str, seconds: str) -> int:
     image = make(folder, system, PLENTY)
     emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
     loaded = load_trace(record_emulated(emulation, folder / "run.parquet").trace)
-    return measure_incumbent(heap_4(), [loaded], ignore_progress).most
+    return measure_incumbent(find_heap("heap_4", 8), [loaded], ignore_progress).most
 
 
 def compare_regions(folder: Path, system: str, seed: int, seconds: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from page_tables import add_option, write_result
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures, measures_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import HeapSize
 from heapfit.design.front.offers import Offer, is_dominated
 from heapfit.design.front.preference import Preference
@@ -29,7 +29,6 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.energy import load_sram
-from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PREFERENCES = (Preference.RAM, Preference.TIME, Preference.FLASH)
@@ -39,13 +38,13 @@ COLUMNS = ("recording", *(f"--prefer {one}" for one in PREFERENCES), "dominated"
 def find_dominating(fitted: Fit) -> Offer | None:
     """A row that dominates the answer; None where there is none."""
     loaded, kept = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.kept
-    heap: Plan | SystemHeap = kept or fitted.winner.plan
+    heap = kept or fitted.winner.heap
     answer = _make_offer("the answer", heap, fitted.answer.size, loaded)
     rows = [*_list_rows(fitted, loaded), *_list_references(fitted)]
     return next((one for one in rows if is_dominated(answer, [one])), None)
 
 
-def _make_offer(name: str, heap: Plan | SystemHeap, size: HeapSize, loaded: LoadedTrace) -> Offer:
+def _make_offer(name: str, heap: Heap, size: HeapSize, loaded: LoadedTrace) -> Offer:
     costs = estimate_costs(heap, loaded, size.r_safe)
     return Offer(
         name, size.region, Measures(size.r_safe, None, None, costs.mean, costs.longest, costs.flash)

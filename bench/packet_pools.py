@@ -18,6 +18,7 @@ from pathlib import Path
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.row import Row
 from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
@@ -61,7 +62,9 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
         spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
         loaded = load_trace(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
         plans = plans_for(loaded, best_classes(loaded))
-        candidates = tuple(Candidate(name, plan, "", True) for name, plan in plans.items())
+        candidates = tuple(
+            Candidate(name, Heap(name, plan), "", True) for name, plan in plans.items()
+        )
         rows = {row.name: row for row in compare(loaded, Portfolio(candidates, ())).rows}
         return {name: design(rows[name], loaded) for name in plans}
 

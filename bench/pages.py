@@ -47,8 +47,6 @@ COMMANDS = {  # page, and what makes it
     "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
     "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",
-    "league/league.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet {TRACES}/base.parquet "
-    f"{TRACES}/clean.parquet -o league",
     "reproduce.html": "reproduce 000 001 002 003 --small --report reproduce.html",
 }
 COLUMNS = ("page", "bytes", "load", "sheets", "phone", "serious", "no key", "messages")

@@ -30,8 +30,7 @@ from heapfit.cli.printing import console
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
-from heapfit.league.others import crates
-from heapfit.plugin import Built, Plugin, PluginRow, build, measure
+from heapfit.plugin import Built, Plugin, PluginRow, build, measure, plugin_of
 from heapfit.plugin.measuring import save_events
 from heapfit.plugin.running import start_process
 from heapfit.trace.loaded import load_trace
@@ -109,6 +108,11 @@ def traces_of(wish: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Tra
     for name, path in chosen_traces(wish.only).items():
         trace = opened(name, folder) if path is None else Trace.open(path)
         yield name, shortened(trace, wish.events, folder)
+
+
+def crates(bits: int) -> Iterator[Plugin]:
+    """Those with an adapter in bench/crates; cargo fetches them."""
+    return (plugin_of(folder, bits) for folder in sorted((ROOT / "bench/crates").iterdir()))
 
 
 def own_cells(row: PluginRow, own: Row) -> list[str]:

@@ -42,7 +42,7 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.catalogue import heap_4
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
@@ -140,7 +140,7 @@ def reference_rows(opts: Sequence[str]) -> Iterator[tuple[object, ...]]:
 def cases(recording: Path, names: Sequence[str], folder: Path) -> tuple[PackedTrace, list[Case]]:
     """The recording, and the plans by name, then heap_4's rule with heap_4's headers."""
     loaded = load_trace(open_any(recording, ImportOptions(), folder), ALIGNMENT)
-    theirs = heap_4(ALIGNMENT).plan
+    theirs = find_heap("heap_4", ALIGNMENT).plan
     values = ",".join(f"{name}={value}" for name, value in theirs.scalars.items())
     return pack(loaded.trace), cases_of(loaded, [*names, f"{theirs.allocator}:{values}"])
 

@@ -30,7 +30,7 @@ from page_tables import add_option, write_result
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
-from heapfit.importers.record import ProgramRecording, RecordOptions, Survivor, record
+from heapfit.importers.record import ProgramRecording, Survivor, record
 from heapfit.trace.stored import Trace
 
 ROOT = Path(__file__).parents[1]
@@ -429,7 +429,7 @@ class Bench:
             old.unlink()
         words = shlex.split(self._placed(program.command))
         try:
-            done = record(words, self.folder / "out.parquet", RecordOptions(keep_children=True))
+            done = record(words, self.folder / "out.parquet", keep_children=True)
         except HeapfitError as error:
             return [], str(error), 0
         traces = [*([] if done.trace is None else [done.trace]), *done.children]

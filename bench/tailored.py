@@ -26,6 +26,7 @@ from page_tables import add_option, write_result
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
@@ -101,7 +102,9 @@ def program(name: str) -> Program:
         stored = opened(name, Path(folder))
         by_alignment = {alignment: load_trace(stored, alignment) for alignment in (ALIGNMENT, 8)}
         loaded = by_alignment[ALIGNMENT]
-        plain = [Candidate(key, plan, "", False) for key, plan in layouts(ALIGNMENT).items()]
+        plain = [
+            Candidate(key, Heap(key, plan), "", False) for key, plan in layouts(ALIGNMENT).items()
+        ]
         trained = ratios(loaded, learned(loaded, (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS)))
         limited = {HOLE_LIMIT: trained.pop(HOLE_LIMIT, float("inf"))}
         measured = Program(

@@ -18,7 +18,6 @@ WORKLOADS = [info.name for info in _engine.workloads()]
 # What may stand where a command has arguments of its own, beside files.
 WORDS = {
     "compare": list_heap_names(),
-    "adversary": ALLOCATORS,
     "allocators": ALLOCATORS,
     "workload": WORKLOADS,
     "settings": [system.value for system in System],

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402 (of the tests' folder)
-from heapfit.importers.record import RecordOptions, record  # noqa: E402
+from heapfit.importers.record import record  # noqa: E402
 from heapfit.trace.exports import export_holdings  # noqa: E402
 from heapfit.trace.exports.samples import holdings_by_site  # noqa: E402
 from heapfit.trace.kinds import Export, View  # noqa: E402
@@ -32,7 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         quiet = ["sort", "/dev/null"]  # asks for memory and prints nothing
-        trace = record(quiet, folder / "sort.parquet", RecordOptions(depth=4)).trace
+        trace = record(quiet, folder / "sort.parquet", depth=4).trace
         assert trace is not None
         holdings = holdings_by_site(load_trace(trace), View.PEAK)
         total = sum(one.holder.size for one in holdings.samples)

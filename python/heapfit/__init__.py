@@ -45,7 +45,6 @@ _OFFERED: Final = {
     "heapfit.importers": ("ImportOptions", "import_file", "import_frames"),
     "heapfit.importers.record": ("record",),
     "heapfit.importers.target_log": ("Emulation", "record_emulated", "record_serial"),
-    "heapfit.memories.banks": ("BankedBuffers", "place_in_banks"),
     "heapfit.memories.joining": ("Joining", "join_programs"),
     "heapfit.memories.placing": ("Placing", "PlacingOptions"),
     "heapfit.plan.allocators": ("find_allocators",),

@@ -39,8 +39,6 @@ from heapfit.importers.record import record as record
 from heapfit.importers.target_log import Emulation as Emulation
 from heapfit.importers.target_log import record_emulated as record_emulated
 from heapfit.importers.target_log import record_serial as record_serial
-from heapfit.memories.banks import BankedBuffers as BankedBuffers
-from heapfit.memories.banks import place_in_banks as place_in_banks
 from heapfit.memories.joining import Joining as Joining
 from heapfit.memories.joining import join_programs as join_programs
 from heapfit.memories.placing import Placing as Placing

@@ -17,9 +17,17 @@ class HeapfitError(Exception):
     `below`: lines that a terminal shows below it, such as a command to copy.
     """
 
+    status = 1  # of the program that it ends
+
     def __init__(self, message: str, below: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.below = tuple(below)
+
+
+class RemovedError(HeapfitError):
+    """A name that heapfit no longer knows; the message says what does its work."""
+
+    status = 2
 
 
 class SeveralFaultsError(HeapfitError):

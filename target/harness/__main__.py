@@ -14,7 +14,6 @@ from harness.bound import bound_functions, bound_lines
 from harness.cases import cases_of, list_shipped
 from harness.code_size import code_size
 from harness.interrupts import interrupt_heaps
-from harness.league import board_of
 from harness.packed_trace import pack
 from harness.plugin import Target, count_plugin, plugin_lines
 from harness.report import lines_of
@@ -22,8 +21,6 @@ from harness.verify import Case, verify
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.league import OpeningOptions, open_recordings
-from heapfit.league.others import crates
 from heapfit.plan.allocators import find_allocators
 from heapfit.plugin import plugins_of
 from heapfit.trace.loaded import load_trace
@@ -60,18 +57,9 @@ def _arguments() -> argparse.Namespace:
     plugin.add_argument("--opt", default="Os", help="the compiler's optimisation")
     plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
     plugin.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
-    league = commands.add_parser("league", help="libraries' heaps and plug-ins, for a league")
-    league.set_defaults(run=_league)
-    league.add_argument("sources", type=Path, nargs="+", metavar="FOLDER|RECORDING")
-    league.add_argument("-o", "--output", type=Path, required=True, help="for heapfit's --board")
-    league.add_argument("--plugin", type=Path, action="append", default=[], help="C, or a crate")
-    league.add_argument("--crates", action="store_true", help="four that have an adapter, too")
-    league.add_argument("--events", type=int, help="only the first so many of each recording")
-    league.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16), help="of plug-ins")
-    for command in (plugin, league):
-        command.add_argument(
-            "--cflags", action="append", default=[], help="of all plug-ins, or NAME: FLAGS of one"
-        )
+    plugin.add_argument(
+        "--cflags", action="append", default=[], help="of all plug-ins, or NAME: FLAGS of one"
+    )
     interrupts = commands.add_parser(
         "interrupts", help="one at every instruction of an operation, which uses the heap, too"
     )
@@ -142,13 +130,6 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
             failed.append(str(error))
     if failed:
         raise HeapfitError("\nerror: ".join(failed))
-
-
-def _league(wish: argparse.Namespace, folder: Path) -> None:
-    recordings = open_recordings(wish.sources, folder, OpeningOptions(events=wish.events))
-    plugins = [*plugins_of(wish.plugin, 32, wish.cflags), *(crates(32) if wish.crates else [])]
-    target = Target(BOARDS["cortex-m4"], Build("Os"), wish.alignment)
-    board_of(folder, recordings, plugins, target).save(wish.output)
 
 
 def _interrupts(wish: argparse.Namespace, folder: Path) -> None:

@@ -2,6 +2,7 @@
 // CHECK tells file, line and statement, and ends the test; RUN names the test that runs.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,6 +18,13 @@
 #define RUN(test) (std::printf("%s\n", #test), std::fflush(stdout), test())
 
 namespace heapfit::test {
+
+// Of so many turns of what is drawn or goes through all of a kind a tenth, or all of them in
+// `make test-long`.
+inline std::uint64_t turns(std::uint64_t all) {
+    static const bool has_all = std::getenv("HEAPFIT_ALL_TURNS") != nullptr;
+    return has_all ? all : (all + 9) / 10;
+}
 
 // The message of the Error that `action` throws; fails if it throws none.
 template <typename Action> std::string error_of(Action action) {

@@ -31,7 +31,7 @@ from heapfit.importers import ImportOptions, _read_columns
 from heapfit.importers.formats import format_of
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
 from heapfit.importers.own_lines import guess_own_lines
-from heapfit.importers.source_lines import _mapping_of, places_of, site_hash
+from heapfit.importers.source_lines import _mapping_of, places_in, site_hash
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.progress import ignore_progress
@@ -100,7 +100,7 @@ def _read_network(path: Path) -> None:
 
 
 def _read_program(path: Path) -> None:
-    places = places_of(path, _sites())
+    places = places_in([path], _sites())
     assert all(place.file == path.name for place in places.values())
 
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The adversary: within the limits, no worse than proven, and `compare` finds the same."""
+"""The adversary of `bounds --plan`: within the limits, and no worse than is proven."""
 
-import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,22 +10,18 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
+from heapfit.bounds.adversary import attack_plan
 from heapfit.bounds.worst_cases import Limits, least_of_any, worst_case
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.design.portfolio import build_portfolio
-from heapfit.design.robust.adversary import AdversaryOptions, attack_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import load_trace
-from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace
+from heapfit.trace.operations import FREE as FREE_OP
+from heapfit.trace.stored import TraceInfo, write_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-Take = Callable[[int, object], object]
 POOLS = (Pool(24, 10, True), Pool(100, 4, True))
 PROVEN = [
     Plan("first_fit"),
@@ -51,30 +45,18 @@ CAPPED = Limits(np.array([12, 24, 40, 100, 300, 1000]), np.array([9, 20, 30, 10,
 FREE = Limits(np.array([12, 28, 60, 124, 252]), np.array([133, 57, 26, 12, 6]), 1600)
 
 
-def attacked(plan: Plan, limits: Limits, events: int = 100_000) -> _engine.Adversary:
-    engine = plan.engine()
-    return _engine.find_adversary(
-        engine,
-        limits.sizes.astype(np.uint64),
-        limits.peaks.astype(np.uint64),
-        limits.live,
-        max(engine.smallest_region, limits.live),
-        events=events,
-    )
-
-
 @pytest.mark.parametrize("limits", [CAPPED, FREE])
 @pytest.mark.parametrize("plan", PROVEN, ids=str)
 def test_what_is_found_is_below_what_is_proven(plan: Plan, limits: Limits) -> None:
-    proven = worst_case(plan, limits)
-    assert proven is not None
-    found = attacked(plan, limits)
-    assert limits.live < found.region < proven.size
+    found = attack_plan(plan, limits, events=100_000)
+    assert found.proven is not None and found.broken is not None
+    assert limits.live < found.broken < found.proven.size
 
 
 @pytest.mark.parametrize("allocator", ["first_fit", "best_fit", "tlsf", "tailored", "halffit"])
 def test_no_allocator_withstands_what_none_can(allocator: str) -> None:
-    assert attacked(Plan(allocator), FREE, 300_000).region >= least_of_any(FREE)
+    found = attack_plan(Plan(allocator), FREE, events=300_000)
+    assert (found.broken or 0) >= least_of_any(FREE)
 
 
 def test_the_most_is_that_of_every_choice() -> None:
@@ -120,101 +102,57 @@ def test_no_replay_needs_more_than_is_proven(tmp_path: Path, make) -> None:
         assert row.r_safe <= proven.size + row.step
 
 
-def is_within(found: Trace, trained: Trace) -> bool:
-    """Legal under all three limits, looked at event by event."""
-    profile = profile_trace(trained)
-    peaks = dict(zip(profile.sizes.tolist(), profile.peaks.tolist(), strict=True))
-    sizes: dict[int, int] = {}
-    for batch in found.batches(("op", "object", "size")):
-        rows = zip(*(batch[name].tolist() for name in ("op", "object", "size")), strict=True)
-        for op, object_id, size in rows:
-            if op == 4:
-                del sizes[object_id]
-            else:
-                sizes[object_id] = size
-            live = Counter(sizes.values())
-            if sum(sizes.values()) > profile.u_max:
-                return False
-            if any(count > peaks.get(one, 0) for one, count in live.items()):
-                return False
-    return True
-
-
-def test_a_plan_trained_on_a_trace_is_broken_and_compare_finds_the_same(tmp_path: Path) -> None:
-    table2(tmp_path / "four.heap", 1500)
-    asked = ("adversary", "four.heap", "budgeted", "tlsf:probes=0", "static_pools")
-    content = heapfit_json(*asked, "--search", "1", "-o", "found", folder=tmp_path)
-    shown = heapfit(*asked, "--search", "1", "-o", "found", folder=tmp_path).stdout
-    trained = open_any(tmp_path / "four.heap", ImportOptions(), tmp_path)
-    attacks = {one["name"]: one for one in content["attacks"]}
-    assert set(attacks) == {"budgeted_4_largest", "tlsf:probes=0", "static_pools"}
-    pools = attacks.pop("static_pools")
-    assert (pools["worst"], pools["plays"], pools["proven"]["size"]) == (None, 0, pools["region"])
-    for attack in attacks.values():
-        worst = attack["worst"]
-        assert attack["region"] == attack["on_trace"]["r_safe"] <= worst["refused_in"]
-        assert worst["refused_in"] < worst["r_safe"] <= attack["proven"]["size"]
-        assert re.search(rf"^{attack['name']} .* {worst['refused_in']:,}  ", shown, re.MULTILINE)
-        (row,) = heapfit_json("compare", worst["trace"], "--plan", worst["plan"], folder=tmp_path)[
-            "rows"
-        ]
-        assert (row["r_min"], row["r_safe"]) == (worst["r_min"], worst["r_safe"])
-        assert is_within(Trace.open(tmp_path / worst["trace"]), trained)
-
-
-def test_a_plan_file_is_attacked_in_its_own_region(tmp_path: Path) -> None:
-    table2(tmp_path / "four.heap", 800)
-    heapfit("fit", "four.heap", "--plans", "plans", folder=tmp_path)
-    path = tmp_path / "plans" / "best_fit.toml"
-    plan_file = load_plan(path)
-    assert plan_file.region is not None
-    roomy = replace(plan_file, region=2 * plan_file.region)
-    save_plan(path, roomy)
-    asked = ("adversary", "four.heap", "--plan", "plans/best_fit.toml", "--search", "1")
-    shown = heapfit(*asked, folder=tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    assert f"{roomy.region:,}" in shown.stdout
-    assert "best_fit: none of " in shown.stdout
-    assert not (tmp_path / "out/four/adversary").exists()
-    closer = heapfit(*asked, "--region", str(plan_file.region), folder=tmp_path)
-    assert "heapfit compare out/four/adversary/best_fit.parquet --plan" in closer.stdout
-
-
-def test_without_a_plan_there_is_nothing_to_attack(tmp_path: Path) -> None:
-    table2(tmp_path / "four.heap", 100)
-    done = heapfit("adversary", "four.heap", folder=tmp_path)
-    assert done.returncode == 2
-    assert "give an allocator, or --plan" in done.stderr
-
-
-def test_workers_find_the_same(tmp_path: Path) -> None:
-    trace = bimodal(tmp_path / "b.heap")
-    words = ["adversary", trace, "tlsf", "best_fit", "first_fit", "--search", "1"]
-    here, shared = (
-        heapfit_json(*words, "-o", "found", "--workers", workers, folder=tmp_path)
-        for workers in (1, 2)
+def test_what_is_found_keeps_to_the_limits_at_every_event_and_needs_more(tmp_path: Path) -> None:
+    engine, limits = Plan("best_fit").engine(), CAPPED
+    found = _engine.find_adversary(
+        engine,
+        limits.sizes.astype(np.uint64),
+        limits.peaks.astype(np.uint64),
+        limits.live,
+        limits.live,
+        events=100_000,
     )
+    peaks = dict(zip(limits.sizes.tolist(), limits.peaks.tolist(), strict=True))
+    live: dict[int, int] = {}
+    for op, number, size in zip(
+        found.ops.tolist(), found.objects.tolist(), found.sizes.tolist(), strict=True
+    ):
+        if op == FREE_OP:
+            del live[number]
+        else:
+            live[number] = size
+        assert sum(live.values()) <= limits.live
+        assert all(count <= peaks[one] for one, count in Counter(live.values()).items())
+    time = np.arange(len(found.ops))
+    columns = {"op": found.ops, "object": found.objects, "size": found.sizes, "time": time}
+    info = TraceInfo(program="", source="", pointer_bits=32)
+    bad = write_trace(tmp_path / "bad.parquet", [columns], info)
+    (row,) = compare(loaded := load_trace(bad), build_portfolio(loaded, ["best_fit"], [])).rows
+    assert row.r_safe > found.region > CAPPED.live
 
-    assert here == shared
-    assert {one["name"] for one in shared["attacks"]} == {"tlsf", "best_fit", "first_fit"}
+
+def test_bounds_says_the_worst_of_each_plan_in_its_region(tmp_path: Path) -> None:
+    table2(tmp_path / "four.heap", 800)
+    plan = 'region = {}\n[plan]\nallocator = "{}"\nalignment = 8\n'
+    for name, region, allocator in (("small", 3000, "tlsf"), ("large", 10**6, "best_fit")):
+        (tmp_path / f"{name}.toml").write_text(plan.format(region, allocator))
+    words = ("bounds", "four.heap", "--plan", "small.toml", "--plan", "large.toml", "--search", "1")
+    content = heapfit_json(*words, folder=tmp_path)
+    small, large = content["attacks"]
+    shown = heapfit(*words, folder=tmp_path).stdout
+    assert small["region"] == 3000 < small["broken"] < small["proven"]["size"]
+    assert small["broken"] > content["u_max"]
+    assert f"small: requests within the limits run out of memory in {small['broken']:,} B." in shown
+    assert (large["broken"], large["plays"]) == (None, 0)
+    assert "large: nothing within the limits exhausts it: when a request fails" in shown
+    assert "attacks" not in heapfit_json(*words[:2], "--search", "0", folder=tmp_path)
 
 
-def test_an_interrupt_keeps_what_other_workers_have_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = open_any(bimodal(tmp_path / "b.heap"), ImportOptions(), tmp_path)
-    options = AdversaryOptions(tmp_path / "found", events=200_000)
-
-    def interrupted(_step: str, jobs: list[Job], _progress: object, then: Take) -> None:
-        then(1, jobs[1].work(jobs[1].argument))
-        raise KeyboardInterrupt
-
-    sweep = Sweep(2)
-    monkeypatch.setattr(sweep, "run", interrupted)
-    named = ComparisonRequest(("tlsf", "best_fit", "first_fit"))
-    attacks = attack_plans(trace, named, options, sweep=sweep)
-
-    assert attacks.is_stopped
-    [kept] = attacks.attacks
-    assert kept.worst is not None and kept.worst.trace.parent == tmp_path / "found"
-    assert kept.worst.trace.is_file()
+def test_a_systems_heap_is_not_attacked(tmp_path: Path) -> None:
+    table2(tmp_path / "four.heap", 100)
+    (tmp_path / "heap.toml").write_text(
+        'region = 8192\nheap = "heap_4"\n[plan]\nallocator = "first_fit"\nalignment = 8\n'
+    )
+    done = heapfit("bounds", "four.heap", "--plan", "heap.toml", folder=tmp_path)
+    assert done.returncode == 1
+    assert "is a system's heap, which takes requests of its own" in done.stderr

@@ -68,8 +68,7 @@ def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
     packing = find_bounds(loaded, pairs=PAIRS).packing
     before = _engine.Lifetimes(loaded.events)
-    heights = {"": packing.height}
-    placement = Placement(tmp_path / "t.heap", before, packing.offsets, heights)
+    placement = Placement(tmp_path / "t.heap", before, packing.offsets, packing.height)
     placement.save(tmp_path / "out.csv")
     first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
     assert first == "id,lower,upper,size,offset"

@@ -17,7 +17,7 @@ from heapfit.design.placement.call_sites import call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.importers.site_names import own_places
-from heapfit.importers.source_lines import SourcePlace, _mapping_of, places_of, site_hash
+from heapfit.importers.source_lines import SourcePlace, _mapping_of, places_in, site_hash
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.loaded import load_trace
@@ -98,7 +98,7 @@ def test_a_trace_that_tells_no_sites_has_none(tmp_path):
 
 def test_a_site_is_found_in_the_file_that_has_it(program, sites):
     known = {one.site for one in sites}
-    own, library = (places_of(program.parent / name, known) for name in ("program", "libtext.so"))
+    own, library = (places_in([program.parent / name], known) for name in ("program", "libtext.so"))
     text, note = sites[:2]
     assert (own[note.site].function, own[note.site].line) == ("note", "program.c:6")
     assert (library[text.site].function, library[text.site].line) == ("text", "library.c:4")
@@ -110,16 +110,16 @@ def test_a_program_at_a_fixed_address_is_told_too(program, monkeypatch):
     monkeypatch.chdir(program.parent)
     trace = record(["./fixed"], program.parent / "fixed.parquet").trace
     note = call_sites(load_trace(trace))[1]
-    assert places_of(program.parent / "fixed", {note.site})[note.site].line == "program.c:6"
+    assert places_in([program.parent / "fixed"], {note.site})[note.site].line == "program.c:6"
 
 
 def test_a_stripped_program_tells_addresses(program, sites, tmp_path):
     stripped = tmp_path / "stripped"
     shutil.copy(program, stripped)
     subprocess.run(["strip", "--strip-all", stripped], check=True)
-    place = places_of(stripped, {sites[1].site})[sites[1].site]
+    place = places_in([stripped], {sites[1].site})[sites[1].site]
     assert (place.function, place.line) == (None, None)
-    assert place.address == places_of(program, {sites[1].site})[sites[1].site].address
+    assert place.address == places_in([program], {sites[1].site})[sites[1].site].address
 
 
 def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
@@ -132,7 +132,7 @@ def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
             damaged[random_.randrange(min(len(damaged), 800))] = random_.randrange(256)
         (tmp_path / "damaged").write_bytes(damaged)
         try:
-            places_of(tmp_path / "damaged", {1, 2, 3})
+            places_in([tmp_path / "damaged"], {1, 2, 3})
         except HeapfitError as error:
             assert "\n" not in str(error)
             refused += 1
@@ -158,7 +158,7 @@ def test_code_that_is_not_in_the_file_is_refused_before_it_is_hashed(
     damaged = tmp_path / "damaged"
     damaged.write_bytes(with_code(program, field, value))
     with pytest.raises(HeapfitError, match=r"its code ends behind the file's end"):
-        places_of(damaged, {1, 2, 3})
+        places_in([damaged], {1, 2, 3})
 
 
 def test_of_a_fixed_image_no_more_code_is_read_than_is_looked_at(tmp_path, monkeypatch):
@@ -166,11 +166,11 @@ def test_of_a_fixed_image_no_more_code_is_read_than_is_looked_at(tmp_path, monke
     (tmp_path / "bare.c").write_text("void _start(void) { for (;;); }\n")
     words = ["cc", "-static", "-no-pie", "-nostdlib", "bare.c", "-o", "bare"]
     subprocess.run(words, cwd=tmp_path, check=True)
-    assert places_of(tmp_path / "bare", {5}) == {}
+    assert places_in([tmp_path / "bare"], {5}) == {}
     monkeypatch.setattr("heapfit.importers.source_lines._MOST_CODE", 3)
     monkeypatch.delattr("elftools.elf.segments.Segment.data")
     with pytest.raises(HeapfitError, match="more code than 3 B"):
-        places_of(tmp_path / "bare", {5})
+        places_in([tmp_path / "bare"], {5})
 
 
 def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
@@ -178,7 +178,7 @@ def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
     (tmp_path / "low").write_bytes(with_code(program, ADDRESS, 0))
     extent = _mapping_of(tmp_path / "low").extent
     (site,) = site_hash(np.zeros(1, np.uint64), extent).tolist()
-    assert places_of(tmp_path / "low", {site})[site].address == 0
+    assert places_in([tmp_path / "low"], {site})[site].address == 0
 
 
 def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path, monkeypatch):
@@ -190,9 +190,9 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
     with pytest.raises(
         HeapfitError, match=r"program: its source lines cannot be read: addr2line.*another"
     ):
-        places_of(program, known)
+        places_in([program], known)
     tool.write_text("#!/bin/sh\nprintf '0x1\\nf\\377\\n??:0\\n'\n")
-    (place,) = places_of(program, {sites[1].site}).values()
+    (place,) = places_in([program], {sites[1].site}).values()
     assert place.function == "f\ufffd"
 
 

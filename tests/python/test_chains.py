@@ -17,7 +17,7 @@ from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.importers.preload import recorder_settings
-from heapfit.importers.record import RecordOptions, record
+from heapfit.importers.record import record
 from heapfit.trace.chains import callers_of, chain_metadata, parse_chains, tags_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
@@ -60,7 +60,7 @@ def recorded(program):
     traces = {}
     for depth in (4, 1):
         path = program.parent / f"{depth}.parquet"
-        traces[depth] = record([str(program)], path, RecordOptions(depth=depth)).trace
+        traces[depth] = record([str(program)], path, depth=depth).trace
     return traces
 
 
@@ -94,7 +94,7 @@ def test_direct_callers_are_the_same_at_either_depth(recorded):
 
 
 def test_chains_are_the_same_in_every_run(program, recorded, tmp_path):
-    again = record([str(program)], tmp_path / "again.parquet", RecordOptions(depth=4)).trace
+    again = record([str(program)], tmp_path / "again.parquet", depth=4).trace
     assert again.chains == recorded[4].chains
     assert Trace.open(again.path).chains == again.chains
 
@@ -111,7 +111,7 @@ def test_a_forked_child_tells_its_chains_itself(tmp_path):
     )
     subprocess.run(["cc", "-O0", source, "-o", tmp_path / "fork"], check=True)
     words = [str(tmp_path / "fork")]
-    found = record(words, tmp_path / "t.parquet", RecordOptions(keep_children=True, depth=4))
+    found = record(words, tmp_path / "t.parquet", keep_children=True, depth=4)
     (child,) = found.children
     (site,) = [one.site for one in call_sites(load_trace(child)) if one.most == 24]
     assert len(child.chains[site]) > 1

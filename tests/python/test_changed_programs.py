@@ -8,9 +8,8 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import (
     TRACE_SPECIFIC,
     HeapSize,
@@ -25,8 +24,9 @@ from heapfit.trace.stored import REPLAYED
 from heapfit.workloads.changes import Change
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
-POOLS = Plan("class_pools", {}, tuple(Pool(size, 20, True) for size in (528, 1040, 1978, 2952)))
-TAILORED = Plan("tailored")
+SIZES = (528, 1040, 1978, 2952)
+POOLS = Heap("pools", Plan("class_pools", {}, tuple(Pool(size, 20, True) for size in SIZES)))
+TAILORED = Heap("tailored", Plan("tailored"))
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +35,16 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
     return load_trace(generate_workload(parse_workload("t2_w4:events=3000,limit=20", 1), path))
 
 
-def need_of(loaded: LoadedTrace, plan: Plan) -> int:
-    found = loaded.trial(plan)
-    assert isinstance(found, _engine.Trial)
-    r_safe = found.scan().r_safe
+def need_of(loaded: LoadedTrace, heap: Heap) -> int:
+    r_safe = measure(heap, [loaded]).most
     assert r_safe is not None
     return r_safe
 
 
-def try_plan(loaded: LoadedTrace, plan: Plan, kind: MarginKind) -> tuple[ChangeTest, MarginBasis]:
+def try_plan(loaded: LoadedTrace, heap: Heap, kind: MarginKind) -> tuple[ChangeTest, MarginBasis]:
     known = MarginBasis(1, loaded.profile.u_max, kind)
     programs = ChangedPrograms.from_recordings([loaded])
-    return programs.test(plan, need_of(loaded, plan), known), known
+    return programs.test(heap, need_of(loaded, heap), known), known
 
 
 def test_pools_of_exact_sizes_do_not_survive_a_larger_request(loaded: LoadedTrace) -> None:
@@ -114,7 +112,7 @@ def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:
     events.append(changed["op"], changed["object"], changed["size"])
     profile.feed(events)
     region = replace(size, peak=max(size.u_max, int(profile.result().u_max))).region
-    return _engine.Trial(TAILORED.engine(), events).run(region).runs
+    return _engine.Trial(TAILORED.plan.engine(), events).run(region).runs
 
 
 def test_the_margin_found_is_the_least_that_serves_all_that_counts(loaded: LoadedTrace) -> None:
@@ -144,17 +142,17 @@ def test_changes_are_those_of_the_recording_with_most_live_bytes(loaded: LoadedT
 
 
 def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
-    heap, requests = find_heap("heap_4", 8), [requests_of(loaded)]
-    heap, (memory,), _ = measure_memories(heap, requests, [loaded.largest_alignment])
+    heap = find_heap("heap_4", 8)
+    memory = measure(heap, [loaded]).most
     assert memory is not None
     known = MarginBasis(1, loaded.profile.u_max, MarginKind.BY_ADDRESS)
     programs = ChangedPrograms.from_recordings([loaded])
-    found, plan = programs.test_system(heap, memory, known), programs.test
+    found, plan = programs.test(heap, memory, known), programs.test
     assert found.broken == ()
     assert [one.growth for one in found.results] == [
         one.growth for one in plan(TAILORED, need_of(loaded, TAILORED), known).results
     ]
-    too_little = programs.test_system(heap, memory * 9 // 10 // 8 * 8, known)
+    too_little = programs.test(heap, memory * 9 // 10 // 8 * 8, known)
     assert len(too_little.broken) == len(too_little.counted)
     assert margin_for(known) < too_little.needed
 

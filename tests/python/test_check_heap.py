@@ -9,15 +9,14 @@ from small_traces import bimodal, heapfit
 from heapfit import _engine
 from heapfit.checks.check import check_recordings
 from heapfit.checks.refusals import count_refusals
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
-
-HEAPS = [name for name in SYSTEM_HEAPS if name not in ("heap_1", "heap_5")]
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +29,14 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("name", [*HEAPS, "tlsf", "heap_5:8K,8K"])
+@pytest.mark.parametrize("name", [*SYSTEM_HEAPS, "tlsf"])
 def test_a_heap_is_held_in_what_it_needs_and_in_no_less(folder, name):
     trace = Trace.open(folder / "run.parquet")
-    heap = find_heap(name, 8)
-    heap, (memory,), _ = measure_memories(heap, [requests_of(trace)], [trace.largest_alignment])
+    needs = measure(find_heap(name, 8), [trace])
+    heap, memory = needs.heap, needs.most
     plan = make_heap_plan(heap, heap.set_to(memory))
-    assert heap_of_plan(plan) is not None
+    assert heap_of_plan(plan) == heap
     assert check_recordings([trace], plan).holds
-    if name.startswith("heap_5"):
-        assert "too small by" in heap.describe_regions(memory)
-        return
     below = check_recordings([trace], make_heap_plan(heap, heap.set_to(memory) - 8))
     (one,) = below.recordings
     assert one.run.refusal is not None
@@ -98,7 +94,6 @@ def test_a_failed_check_says_what_would_be_refused(folder):
     [
         ("heap_4:64K", "heap_4", 65536),
         ("tlsf:probes=0:8K", "tlsf:probes=0", 8192),
-        ("heap_5:16K,8K", "heap_5:16384,8192", 24576),
         ("lwip-mem:64001", "lwip-mem", 64001),
     ],
 )
@@ -115,9 +110,9 @@ def test_a_heap_of_4_gib_with_its_own_statics_is_rejected_by_its_name(text: str)
     assert parse_heap_size("heap_4:4294967295").region == 4_294_967_295
 
 
-@pytest.mark.parametrize("text", ["heap_4", "tlsf:probes=0", "heap_5", "heap_9:8K", "heap_4:x"])
+@pytest.mark.parametrize("text", ["heap_4", "tlsf:probes=0", "heap_9:8K", "heap_4:x"])
 def test_a_heap_without_its_size_is_rejected(text):
-    with pytest.raises(HeapfitError, match=r"HEAP:BYTES|heap_5 takes|no such heap|x"):
+    with pytest.raises(HeapfitError, match=r"HEAP:BYTES|no such heap|x"):
         parse_heap_size(text)
 
 

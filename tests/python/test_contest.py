@@ -8,6 +8,7 @@ import pytest
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.contest import Pruning
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.verdict import best_row, select_row, verdict
@@ -21,7 +22,7 @@ U_MAX = 80_000
 
 def candidate(name: str, *, is_cut: bool = False, is_trained: bool = False) -> Candidate:
     plan = Plan("class_pools", {}, (Pool(64, 3, True),)) if is_cut else Plan("tailored")
-    return Candidate(name, plan, "", is_cut or is_trained)
+    return Candidate(name, Heap(name, plan), "", is_cut or is_trained)
 
 
 def region(r_safe: int, kind: MarginKind) -> int:

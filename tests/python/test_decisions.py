@@ -15,9 +15,9 @@ from heapfit import generate as heap_code
 from heapfit.checks import check, drill
 from heapfit.comparison.changed_programs import ChangedRuns
 from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import (
     Requests,
-    _add_region_marks,
     find_placing_events,
 )
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
@@ -280,6 +280,7 @@ class Planned:
     runs: int = 1
     margin: float | None = 12
     plan: object = None
+    base_alignment: int = 8
 
 
 @pytest.mark.parametrize(
@@ -290,9 +291,10 @@ def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
     monkeypatch: pytest.MonkeyPatch, needs: tuple[int, int], margin: float | None, region: int
 ) -> None:
     """Without a margin of its own it is that of three runs: 18 %."""
+    measured = SimpleNamespace(heap=Heap("plan", Plan("tlsf")), memories=needs)
+    monkeypatch.setattr(pairs, "measure", lambda *_, **__: measured)
     monkeypatch.setattr(pairs, "heap_of_plan", lambda _: None)
     monkeypatch.setattr(pairs, "margin_kind", lambda *_: MarginKind.PLAIN)
-    monkeypatch.setattr(pairs, "_smallest_region", lambda _, need: need)
     monkeypatch.setattr(pairs, "profile_trace", lambda _: SimpleNamespace(u_max=800))
     planned: Any = Planned(margin=margin)
     traces: Any = needs
@@ -436,14 +438,6 @@ def test_a_resize_to_nothing_places_no_block() -> None:
     assert find_placing_events(Requests(op, zeros, size, zeros)).tolist() == [0, 1]
 
 
-def test_marks_of_regions_are_used_chunks_between_freed_ones() -> None:
-    none = np.zeros(0, np.uint32)
-    marks = _add_region_marks((4096, 8192), Requests(none, none, none, none))
-    assert marks.op.tolist() == [ALLOC] * 4 + [FREE] * 2
-    assert marks.named.tolist() == [0, 1, 2, 3, 0, 2]
-    assert marks.size.tolist()[:4:2] == [4096 - 16, 8192 - 16]
-
-
 def test_a_stretch_of_a_search_begins_with_the_best_region_so_far() -> None:
     for best, region in ((None, 0), (SimpleNamespace(region=5), 5)):
         search: Any = SimpleNamespace(best=best, _events_left=3)
@@ -473,7 +467,7 @@ def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
 
 def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
     (size,) = heap_code.code_size.read_code_size(Plan("tlsf", {"alignment": 8}))
-    code = find_code(Plan("tlsf", {"alignment": 8}))
+    code = find_code(Heap("tlsf", Plan("tlsf", {"alignment": 8})))
     assert code is not None
     assert size.code == code.size
 
@@ -508,11 +502,9 @@ def test_each_replay_of_several_recordings_counts_as_work(
     assert replays.work == work
 
 
-def test_a_heap_of_a_system_has_learned_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portfolio, "requests_of", lambda _: None)
-    monkeypatch.setattr(portfolio, "adapt_requests", lambda *_: None)
-    monkeypatch.setattr(portfolio, "describe_zero_requests", lambda *_: [])
-    loaded: Any = SimpleNamespace(alignment=8)
+def test_a_heap_of_a_system_has_learned_nothing() -> None:
+    nothing = Requests(*(np.zeros(0, kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
+    loaded: Any = SimpleNamespace(alignment=8, batches=nothing.batches)
     (candidate,) = portfolio.build_portfolio(loaded, ["heap_4"], []).candidates
     assert (candidate.name, candidate.trained_on_this_trace) == ("heap_4", False)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
-from prometheus_client.parser import text_string_to_metric_families
 
 from heapfit.trace.exports import export_holdings
 from heapfit.trace.exports.samples import Frame, holdings_by_site, holdings_by_size
@@ -121,20 +120,6 @@ def test_folded_lines_have_the_outermost_caller_first(loaded):
     assert text == "app;main;text:one 300\napp;main;0000000b 280\n"
     by_size = export_holdings(holdings_by_size(loaded), Export.FOLDED).decode()
     assert by_size == "app;256 to 511 B;300 B 300\napp;256 to 511 B;280 B 280\n"
-
-
-def test_prometheus_reads_the_counts(loaded):
-    text = export_holdings(sites_of(loaded), Export.PROMETHEUS).decode()
-    values = {
-        (sample.name, sample.labels["site"]): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
-    assert values["heapfit_bytes", "00000002"] == 300
-    assert values["heapfit_requests_total", "00000002"] == 3
-    assert values["heapfit_requested_bytes_total", "00000001"] == 100 + 280 + 8
-    assert len(values) == 4 * 3
-    assert 'place="text;one, read.c:12"' in text
 
 
 def test_pprof_reads_stacks_and_totals(loaded):

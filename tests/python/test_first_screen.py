@@ -13,9 +13,8 @@ from small_traces import heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.console import print_text
-from heapfit.comparison.incumbents.catalogue import heap_4
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -69,8 +68,7 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
 def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
     plain, by_address = replace(size, margin=2), replace(size, margin=5)
-    requests = requests_of(echo.trace)
-    _, (needed,), _ = measure_memories(heap_4(), [requests], [echo.trace.largest_alignment])
+    needed = measure(find_heap("heap_4", 8), [echo.trace]).most
     assert beside(echo, ReferenceKind.RULE) == replace(by_address, r_safe=needed).region
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
     good_fit = _engine.Trial(_engine.Plan("good_fit"), events, 8).scan().r_safe

@@ -9,7 +9,8 @@ import pytest
 from heapfit.comparison.costs.chunk_walks import count_walks
 from heapfit.comparison.costs.code_table import read_system_codes
 from heapfit.comparison.costs.heap_costs import UNKNOWN, count_calls, estimate_costs
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -51,14 +52,13 @@ def test_a_heap_of_a_system_costs_more_the_more_holes_there_are(tmp_path, name):
 
 def test_a_plan_and_the_allocator_of_that_name_cost_the_same(tmp_path):
     loaded = recording(tmp_path, holes(20))
-    plan = estimate_costs(Plan("tlsf", {"alignment": 8}), loaded, MEMORY)
+    plan = estimate_costs(Heap("tlsf", Plan("tlsf", {"alignment": 8})), loaded, MEMORY)
     assert plan == estimate_costs(find_heap("tlsf", 8), loaded, MEMORY)
     assert plan.has_checks and plan.mean is not None and plan.flash is not None
 
 
-@pytest.mark.parametrize("name", ["lea", "heap_5:16K,8K"])
-def test_what_was_not_measured_has_no_figure(tmp_path, name):
-    assert estimate_costs(find_heap(name, 8), recording(tmp_path, holes(8)), MEMORY) == UNKNOWN
+def test_what_was_not_measured_has_no_figure(tmp_path):
+    assert estimate_costs(find_heap("lea", 8), recording(tmp_path, holes(8)), MEMORY) == UNKNOWN
 
 
 def test_a_heap_that_serves_in_no_region_has_flash_alone(tmp_path):

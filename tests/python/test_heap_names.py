@@ -7,15 +7,9 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import (
-    SYSTEM_HEAPS,
-    find_heap,
-    is_heap,
-    is_simulated,
-    list_heap_names,
-)
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -24,7 +18,7 @@ from heapfit.trace.stored import Trace
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 SYSTEMS = [
-    *("heap_2", "heap_4", "heap_5:2K,1K", "lwip-mem", "newlib-nano", "sys_heap"),
+    *("heap_4", "lwip-mem", "newlib-nano", "sys_heap"),
     *("threadx", "nuttx", "umm_malloc", "mattconte-tlsf"),
 ]
 
@@ -46,8 +40,7 @@ def test_systems_heaps_are_ranked_by_their_own_memory(folder):
     trace = Trace.open(folder / "run.parquet")
     for name in SYSTEMS:
         heap = find_heap(name, 8)
-        _, (needed,), _ = measure_memories(heap, [requests_of(trace)], [trace.largest_alignment])
-        assert rows[name]["r_safe"] == needed, name
+        assert rows[name]["r_safe"] == measure(heap, [trace]).most, name
         assert (rows[name]["simulated"], rows[name]["tolerance"]) == (heap.title, heap.tolerance)
     assert rows["tlsf"]["simulated"] is None
     assert len(content["rows"]) == len(SYSTEMS) + 1
@@ -98,10 +91,8 @@ def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
 
 
 def test_an_alias_is_the_allocator_everywhere(folder):
-    for words in (("compare", "run.heap"), ("adversary", "run.heap", "--search", "0")):
-        rows = heapfit_json(*words, "dlmalloc", folder=folder)
-        (row,) = rows.get("rows") or rows["attacks"]
-        assert row["name"] == "lea"
+    (row,) = heapfit_json("compare", "run.heap", "dlmalloc", folder=folder)["rows"]
+    assert row["name"] == "lea"
     shown = heapfit("allocators", "dlmalloc", folder=folder).stdout.splitlines()
     assert shown[0].startswith("lea: ")
     assert shown[1].split() == ["also", "called", "dlmalloc"]
@@ -113,9 +104,8 @@ def test_the_heap_of_today_is_any_of_them(folder):
     shown = heapfit("fit", "run.heap", "--now", "dlmalloc", folder=folder).stdout
     assert re.search(r"keep lea and\s+set its region to", shown, re.IGNORECASE)
     (row,) = heapfit_json("compare", "run.parquet", "lea", folder=folder)["rows"]
-    requests = requests_of(Trace.open(folder / "run.parquet"))
-    _, needs, _ = measure_memories(find_heap("dlmalloc", 8), [requests], [8])
-    assert needs == (row["r_safe"],)
+    needs = measure(find_heap("dlmalloc", 8), [Trace.open(folder / "run.parquet")])
+    assert needs.most == row["r_safe"]
 
 
 def test_a_name_means_one_heap():
@@ -126,6 +116,15 @@ def test_a_name_means_one_heap():
     assert all(is_heap(name) for name in [*SYSTEMS, "lea:alignment=4", "dlmalloc"])
     assert [name for name in SYSTEMS if is_simulated(name)] == SYSTEMS
     assert not is_heap("run.heap")
+
+
+@pytest.mark.parametrize("name", ["heap_1", "heap_2", "heap_5:16K,8K"])
+@pytest.mark.parametrize("words", [("fit", "run.heap", "--now"), ("compare", "run.heap")])
+def test_a_removed_heap_ends_with_2_and_the_one_to_name(folder, words, name):
+    done = heapfit(*words, name, folder=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{name.partition(':')[0]}: is no longer simulated" in done.stderr
+    assert "give heap_4" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["class_pools", "sized", "chained_pool"])
@@ -141,10 +140,3 @@ def test_all_are_listed_with_what_users_set(folder):
     assert content["aliases"] == {"dlmalloc": "lea"}
     assert "systems' heaps: simulated from their algorithms (docs/now.md)" in shown
     assert "configTOTAL_HEAP_SIZE" in heapfit("allocators", "heap_4", folder=folder).stdout
-
-
-def test_an_attack_on_a_simulated_heap_is_refused(folder):
-    done = heapfit("adversary", "run.heap", "heap_4", folder=folder)
-    assert done.stderr == (
-        "heapfit: heap_4: is simulated from its algorithm, which takes requests of its own\n"
-    )

@@ -13,6 +13,7 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.trial import least_size
@@ -34,7 +35,7 @@ from heapfit.results.heap.design import (
     write_design_page,
     write_robust_page,
 )
-from heapfit.results.heap_map.replays import map_of, map_recordings, subject_from_plan
+from heapfit.results.heap_map.replays import map_of, map_recordings, subject_from_heap
 from heapfit.results.sections.risk import RunGroup, risk_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -201,7 +202,9 @@ def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
     pairs, alone = [], []
     for trace in traces[:2]:
         loaded = load_trace(trace)
-        subject = subject_from_plan("tlsf", Plan("tlsf", {"alignment": 8}), loaded, (65_536, 8))
+        subject = subject_from_heap(
+            "tlsf", Heap("tlsf", Plan("tlsf", {"alignment": 8})), loaded, (65_536, 8)
+        )
         pairs.append((loaded, subject))
         alone.append(map_of(loaded, [subject]))
     joint = map_recordings(pairs)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import Requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
 
 MEMORY = 60_000  # bytes that each system's heap is given
@@ -50,14 +50,13 @@ def walk(resizes: bool) -> Requests:
 def offsets_of(name: str, requests: Requests) -> np.ndarray:
     heap = find_heap(name, 8)
     replay = _engine.Replay(heap.plan.engine(), heap.region(MEMORY), 8, keep_offsets=True)
-    assert replay.feed(adapt_requests(heap, requests).engine())
+    assert replay.feed(heap.events(requests))
     return replay.offsets.astype(np.int64)
 
 
 @pytest.mark.parametrize(
     ("name", "resizes", "source"),
     [
-        ("heap_2", False, 933_022_759),
         ("lwip-mem", False, 3_453_895_797),
         ("nuttx", True, 329_164_443),
         ("threadx", False, 2_218_428_356),
@@ -95,7 +94,7 @@ def test_blocks_of_1_and_of_100_bytes_lie_so_far_apart(name, apart):
         np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
     )
     replay = _engine.Replay(heap.plan.engine(), heap.region(12_000), 8, keep_offsets=True)
-    assert replay.feed(adapt_requests(heap, requests).engine())
+    assert replay.feed(heap.events(requests))
     between = np.diff(replay.offsets.astype(np.int64))
     assert (between[0], between[2]) == apart
 
@@ -114,7 +113,7 @@ def test_newlib_asks_for_pages():
             np.array([size], np.uint64),
             np.array([0], np.uint32),
         )
-        _, (needed,), _ = measure_memories(heap, [requests], [8])
+        needed = measure(heap, [requests]).most
         assert needed == statics + 4_096 * pages
         assert heap.set_to(needed) == 4_096 * pages
     assert heap.set_to(statics + 4_097) == 8_192

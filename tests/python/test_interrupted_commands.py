@@ -25,7 +25,6 @@ LONG = {  # each far from its end after a second
     "search": "fit diverse.heap --search 900 -o out --plans out/plans",
     "front": "fit diverse.heap -o out --front out/front",
     "bounds": "bounds diverse.heap --search 900000 -o out",
-    "adversary": "adversary diverse.heap tlsf --search 90000 -o out",
 }
 
 

@@ -466,7 +466,6 @@ def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
     ("given", "said"),
     [
         (["--needs", "dma=site:00000009"], "--needs dma=site:00000009: no request of packets"),
-        (["--needs", "dma=site:00000009"], "`heapfit sites {source}` lists all"),
         (["--horizon", "soon"], "is no length of time"),
         (["-o", "folder"], "folder: is a folder (name a file in it)"),
     ],

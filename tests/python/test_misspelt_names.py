@@ -23,7 +23,6 @@ MISSPELT = [
     ("compare echo.heap tlsf:probe=3", "probes"),
     ("compare echo.heap first_fit:coalece=0", "coalesce"),
     ("allocators tailord", "tailored"),
-    ("adversary echo.heap segregate_fit", "segregated_fit"),
     ("workload t2w1 -o x.parquet", "t2_w1"),
     ("workload campos -o x.parquet", "campus"),
     ("workload campus:bursts=3 -o x.parquet", "burst"),

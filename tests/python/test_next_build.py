@@ -18,6 +18,7 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
@@ -196,7 +197,9 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
         for row in named
     ]
     costly, cheap = sorted(equal, key=lambda row: row.name)
-    candidates = [Candidate(row.name, row.plan, row.reason, row.is_trained) for row in equal]
+    candidates = [
+        Candidate(row.name, Heap(row.name, row.plan), row.reason, row.is_trained) for row in equal
+    ]
     comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
     of_equal = replace(designs, rows=(costly, cheap))
     found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)

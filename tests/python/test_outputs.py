@@ -30,7 +30,6 @@ RUNS = {
     "profile": "small.heap",
     "sites": "small.heap",
     "bounds": "small.heap",
-    "adversary": "small.heap fixed_pool:block_size=104,blocks=40",
     "compare": "small.heap tlsf",
     "place": "small.heap --memory a=64K --memory b=1M",
     "run": "plan.toml -- sh -c :",

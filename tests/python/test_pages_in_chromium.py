@@ -255,7 +255,6 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["check", trace, "--base", trace, "--report", "beside.html"],
         ["size", trace, "--report", "size.html"],
-        ["compare", trace, "--alignment", "8", "-o", "league"],
         ["reproduce", "000", "--small", "--report", "reproduce.html"],
     ):
         done = run_heapfit(*words, folder=folder, environment=os.environ)

@@ -26,7 +26,6 @@ COMMANDS = {
     "fit, plans": "fit small.heap -o out --plans plans",
     "fit several, plans": "fit small.heap other.heap --folds 2 --workers 1 -o out --plans plans",
     "fit, front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
-    "compare, a league": "compare small.heap --allocators tlsf --no-designs --workers 1 -o out",
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
     "size": "size small.heap",

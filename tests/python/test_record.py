@@ -24,7 +24,6 @@ from heapfit.importers import preload, record
 from heapfit.trace.stored import Trace
 
 PROGRAMS = Path(__file__).with_name("programs")
-WITH_CHILDREN = record.RecordOptions(keep_children=True)
 EVENTS = 100_000  # of more than one stretch of the recording's file
 MOST_BYTES = 8  # of the recording's file, an event in the mean
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
@@ -165,18 +164,14 @@ def test_no_event_is_lost_however_the_program_ends(build, tmp_path, way, status)
 
 def test_a_program_replaced_by_exec_keeps_a_recording_of_its_own(build, tmp_path):
     command = [str(build("deaths")), str(EVENTS), "exec"]
-    recording = record.record(
-        command, tmp_path / "out.parquet", record.RecordOptions(keep_children=True)
-    )
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
     (before,) = recording.children
     assert recording.trace.info.events == before.info.events == EVENTS
 
 
 def test_a_forked_child_records_apart_and_does_not_know_its_parents_blocks(build, tmp_path):
     command = [str(build("deaths")), str(EVENTS), "fork"]
-    recording = record.record(
-        command, tmp_path / "out.parquet", record.RecordOptions(keep_children=True)
-    )
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
     (child,) = recording.children
     assert recording.trace.info.events == EVENTS + 2
     assert recording.trace.info.notes == ()

@@ -18,7 +18,6 @@ from heapfit.importers.executable import read_executable
 from heapfit.importers.processes import Watch
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 
-WITH_CHILDREN = record.RecordOptions(keep_children=True)
 PROGRAMS = Path(__file__).with_name("programs")
 FLAGS = ("-O0", "-fno-builtin", "-w")
 
@@ -63,9 +62,7 @@ def is_zombie(process):
 
 def test_children_of_a_parent_that_asks_for_nothing_are_kept(parting, tmp_path):
     command = [str(parting), "child"]
-    recording = record.record(
-        command, tmp_path / "out.parquet", record.RecordOptions(keep_children=True)
-    )
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
     assert recording.trace is None
     assert [one.info.events for one in recording.children] == [20]
     assert not hidden(tmp_path)
@@ -189,7 +186,7 @@ def test_a_program_that_an_exec_starts_without_the_recorder_is_named(tmp_path):
 
 def test_a_child_that_is_started_without_the_recorder_is_named(tmp_path):
     command = ["sh", "-c", "sleep 0.2; env -u LD_PRELOAD sleep 0.3; true"]
-    recording = record.record(command, tmp_path / "out.parquet", WITH_CHILDREN)
+    recording = record.record(command, tmp_path / "out.parquet", keep_children=True)
     assert recording.children, "the first sleep"
     assert re.fullmatch(r"Not recorded: sleep \(\d+\): started without .*", recording.unseen)
 

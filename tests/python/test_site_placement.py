@@ -11,6 +11,7 @@ import pytest
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
@@ -117,7 +118,7 @@ def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
     loaded: LoadedTrace, by_site: PlacedLayout
 ) -> None:
-    candidate = Candidate("by site", by_site.plan, "", trained_on_this_trace=True)
+    candidate = Candidate("by site", Heap("by site", by_site.plan), "", trained_on_this_trace=True)
     row = compare(loaded, Portfolio((candidate,), ())).rows[0]
     assert row.r_safe is not None
     assert row.r_safe <= by_site.region + row.step

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan

@@ -4,6 +4,7 @@
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.pools.static_pools import ALLOCATOR, block_sizes, worst_case_plan
 from heapfit.plan.plan import Pool
 from heapfit.trace.loaded import load_trace
@@ -17,7 +18,9 @@ def test_each_size_has_a_pool_of_its_worst_case_and_no_search_is_needed(tmp_path
     plan = worst_case_plan(ALLOCATOR, loaded.events, classes, 8)
     # 1978 B are rounded up to a multiple of 8.
     assert plan.pools == tuple(Pool(size, 3, True) for size in (528, 1040, 1984, 2952))
-    (row,) = compare(loaded, Portfolio((Candidate("static", plan, "", True),), ())).rows
+    (row,) = compare(
+        loaded, Portfolio((Candidate("static", Heap("static", plan), "", True),), ())
+    ).rows
     assert row.step == 0
     assert row.r_safe is not None
     assert 3 * (528 + 1040 + 1984 + 2952) <= row.r_safe <= 3 * (528 + 1040 + 1984 + 2952) + 128

@@ -15,21 +15,17 @@ import pytest
 from captures import ethernet, ipv4, pcap
 from small_traces import table2
 
-from heapfit import _engine
 from heapfit.cli.fit import _parts
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.incumbents.catalogue import LWIP_LONG_HEADER, lwip_mem
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories, measure_permanent
+from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
+from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import (
     Requests,
-    adapt_requests,
     remove_objects,
     requests_of,
 )
-from heapfit.comparison.incumbents.system_heap import Resizes
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
@@ -45,21 +41,16 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 @dataclass
 class Rule:
-    """First fit by address, as heap_4.c, heap_5.c and mem.c have it."""
+    """First fit by address, as heap_4.c and mem.c have it."""
 
     header: int
     unit: int
     least: int  # of a request
     split: int  # least rest that is split off
-    fixed: tuple[int, ...] = ()  # bytes of the chunks of the regions before the last
     chunks: list[list[int]] = field(default_factory=list)  # offset, size, 1 if free
 
     def __post_init__(self) -> None:
-        start = 0
-        for size in (*self.fixed, 1 << 30):
-            self.chunks.append([start, size, 1])
-            start += size + 1  # what lies between two regions joins with neither
-        self.last = start - (1 << 30) - 1
+        self.chunks.append([0, 1 << 30, 1])
 
     def alloc(self, request: int) -> int:
         size = -(-(max(request, self.least) + self.header) // self.unit) * self.unit
@@ -71,7 +62,7 @@ class Rule:
                 if taken < length:
                     self.chunks.insert(i + 1, [offset + taken, length - taken, 1])
                 return offset
-        raise AssertionError("the last region has no end")
+        raise AssertionError("the region has no end")
 
     def free(self, offset: int) -> None:
         next(one for one in self.chunks if one[0] == offset)[2] = 1
@@ -86,13 +77,8 @@ class Rule:
 
     @property
     def end(self) -> int:
-        """Of the highest chunk in use in the last region, from its start."""
-        used = [start + size for start, size, free in self.chunks if not free]
-        return max(0, max(used, default=0) - self.last)
-
-
-def memory_needed(heap, requests: Requests, base: int) -> int | None:
-    return measure_memories(heap, [requests], [base])[1][0]
+        """Of the highest chunk in use."""
+        return max((start + size for start, size, free in self.chunks if not free), default=0)
 
 
 def walk(seed: int, events: int = 300) -> Requests:
@@ -125,7 +111,7 @@ def walk(seed: int, events: int = 300) -> Requests:
 
 
 def modelled(rule: Rule, requests: Requests) -> int:
-    """The most that the last region's chunks ever reach to; a resize is a new block and a free."""
+    """The most that chunks ever reach to; a resize is a new block and a free."""
     at: dict[int, int] = {}
     most = 0
     rows = zip(requests.op.tolist(), requests.named.tolist(), requests.size.tolist(), strict=True)
@@ -140,50 +126,20 @@ def modelled(rule: Rule, requests: Requests) -> int:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_heap_4_and_heap_5_need_what_an_obvious_model_does(seed):
+def test_heap_4_needs_what_an_obvious_model_does(seed):
     requests = walk(seed)
-    needed = memory_needed(find_heap("heap_4", 8), requests, 8)
+    needed = measure(find_heap("heap_4", 8), [requests]).most
     assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8  # pxEnd
-    needed = memory_needed(find_heap("heap_5:512,1030,64K", 8), requests, 8)
-    in_last = modelled(Rule(8, 8, 1, 17, (504, 1016)), requests)
-    assert needed == 512 + 1024 + in_last + 8
-
-
-@pytest.mark.parametrize("sizes", [(2048, 2048), (4096, 1024), (512, 8192), (600, 600, 600)])
-@pytest.mark.parametrize("seed", range(3))
-def test_heap_5_names_the_region_that_has_to_grow_least(seed, sizes):
-    requests = walk(seed)
-    typed = find_heap(f"heap_5:{','.join(map(str, sizes))}", 8)
-    heap, (needed,), _ = measure_memories(typed, [requests], [8])
-    assert needed is not None
-
-    def serves(regions: tuple[int, ...]) -> bool:
-        one = find_heap(f"heap_5:{','.join(map(str, regions))}", 8)
-        trial = _engine.Trial(one.plan.engine(), adapt_requests(one, requests).engine(), 8)
-        return trial.run(one.region(sum(regions))).runs
-
-    more = needed - sum(sizes)
-    text = heap.describe_regions(needed)
-    assert serves(sizes) is (more <= 0)
-    if more <= 0:
-        assert text.endswith(f"large enough, with {-more:,} B left")
-        return
-    grown = [size + more * (i == heap.grown % len(sizes)) for i, size in enumerate(sizes)]
-    assert serves(tuple(grown))
-    number = heap.grown % len(sizes)
-    assert f"by {more:,} B: enlarge region {number + 1} from {sizes[number]:,} to " in text
-    for i in range(len(sizes)):  # no region is large enough with 64 B less
-        other = [size + (more - 64) * (i == j) for j, size in enumerate(sizes)]
-        assert not serves(tuple(other))
 
 
 @pytest.mark.parametrize(("alignment", "header"), [(4, 8), (8, 8), (4, 12), (8, 12)])
 def test_lwips_heap_needs_what_an_obvious_model_does(alignment, header):
     requests = walk(7)
-    heap = replace(lwip_mem(alignment, header), resizes=Resizes.MOVE)
+    lwip = make_system_heap("lwip-mem", alignment, header=header)
+    heap = replace(lwip, resizes=Resizes.MOVE)
     aligned, least = (-(-size // alignment) * alignment for size in (header, 12))
     reached = modelled(Rule(aligned, alignment, least, aligned + least), requests)
-    needed = memory_needed(heap, requests, 8)
+    needed = measure(heap, [requests]).most
     assert needed is not None
     assert reached <= heap.set_to(needed) < reached + 8  # regions are tried in steps of 8 B
     assert needed - heap.set_to(needed) == 2 * aligned
@@ -192,10 +148,11 @@ def test_lwips_heap_needs_what_an_obvious_model_does(alignment, header):
 def test_lwips_heap_has_long_headers_where_its_size_takes_them():
     one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
     small, large = replace(one, size=one.size + 60_000), replace(one, size=one.size + 70_000)
-    assert measure_memories(lwip_mem(4), [small], [4])[0] == lwip_mem(4)
-    heap, needs, _ = measure_memories(lwip_mem(4), [small, large], [4, 4])
-    assert heap == lwip_mem(4, LWIP_LONG_HEADER)
-    for need, size in zip(needs, (60_000, 70_000), strict=True):
+    lwip = find_heap("lwip-mem", 4)
+    assert measure(lwip, [small]).heap == lwip
+    needs = measure(lwip, [small, large])
+    assert needs.heap.plan.scalars["header_size"] == lwip.long_header == 12
+    for need, size in zip(needs.memories, (60_000, 70_000), strict=True):
         assert size + 3 * 12 <= need < size + 3 * 12 + 8
 
 
@@ -203,12 +160,11 @@ def test_what_a_heap_cannot_serve_is_told():
     requests = replace(walk(1), alignment=np.full(300, 64, np.uint32))
     asked = replace(requests, op=np.where(requests.op == ALLOC, ALIGNED, requests.op))
     with pytest.raises(HeapfitError, match="event 1: asks for an alignment of 64, which FreeRTOS"):
-        memory_needed(find_heap("heap_4", 8), asked, 64)
+        measure(find_heap("heap_4", 8), [asked])
     with pytest.raises(HeapfitError, match="heap_9: no such heap"):
         find_heap("heap_9", 8)
-    for text in ("heap_5", "heap_5:100", "heap_5:1000,x", "heap_5:8,1000"):
-        with pytest.raises(HeapfitError, match="heap_5 takes the sizes of its regions"):
-            find_heap(text, 8)
+    with pytest.raises(HeapfitError, match="heap_4:1K: heap_4 takes no tunables"):
+        find_heap("heap_4:1K", 8)
 
 
 def test_requests_without_some_objects_keep_the_others_apart():
@@ -236,29 +192,17 @@ def begun(first: list[int], freed: int | None = None) -> Requests:
     return Requests(*typed, np.zeros(len(rows), np.uint32))
 
 
-def test_heap_1_needs_all_that_is_requested_and_serves_no_free():
-    heap = find_heap("heap_1", 8)
-    sizes = np.array([20, 0, 9, 300], np.uint64)  # 24, 8, 16 and 304 bytes
-    requests = Requests(
-        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
-    )
-    assert memory_needed(heap, requests, 0) == 24 + 8 + 16 + 304 + 16
-    rejected = "event 5: frees a block, which FreeRTOS heap_1 never does"
-    with pytest.raises(HeapfitError, match=rejected):
-        adapt_requests(heap, begun([20, 0, 9, 300], freed=1))
-
-
 def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
     heap = find_heap("heap_4", 8)
     runs = [begun([40, 20, 64, 8]), begun([40, 20, 64, 9], freed=1)]
-    needs = [memory_needed(heap, one, 8) for one in runs]
-    found, events = measure_permanent(heap, runs, [8, 8], needs)
-    assert events > 0
+    needs = measure_with_notes(heap, runs)
+    found = needs.permanent
+    assert needs.events > measure(heap, runs).events
     assert found is not None
     assert found.objects == (0, 2)  # 20 is freed in one run, 8 differs
     assert (found.size, found.static) == (104, 104)
     assert found.saved == 2 * 8  # their headers
-    assert measure_permanent(heap, [begun([]), begun([40])], [8, 8], needs) == (None, 0)
+    assert measure_with_notes(heap, [begun([]), begun([40])]).permanent is None
 
 
 def today(
@@ -413,21 +357,18 @@ OWN = [
 def test_the_rules_give_the_figures_of_the_systems_own_sources(tmp_path, name, heap, figure):
     if CORPUS is None:
         requests = walk(len(name))
-        needed = memory_needed(find_heap("heap_4", 8), requests, 8)
+        needed = measure(find_heap("heap_4", 8), [requests]).most
         assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8
         return
     trace = open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path)
-    base = max(8, trace.largest_alignment)
-    _, (needed,), _ = measure_memories(find_heap(heap, 8), [requests_of(trace)], [base])
-    assert needed == figure
+    assert measure(find_heap(heap, 8), [trace]).most == figure
 
 
 def smallest_for_zephyr(requests: Requests) -> int:
     """Memory of the smallest region that serves, struct sys_heap with it."""
-    heap = find_heap("sys_heap", 8)
-    search = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), 8).scan()
-    assert search.r_min is not None
-    return heap.memory(search.r_min)
+    (need,) = measure(find_heap("sys_heap", 8), [requests]).found
+    assert need.r_min is not None
+    return need.r_min
 
 
 def test_zephyrs_heap_takes_what_its_parts_add_up_to():

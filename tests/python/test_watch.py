@@ -15,14 +15,15 @@ import pytest
 from frames import Recorder
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
-from heapfit.importers.record import RecordOptions, record
+from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
 from heapfit.results.heap.live import live_map, render_live, serve_live
 from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_plan
+from heapfit.results.heap_map.replays import map_of, subject_from_heap
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -81,7 +82,7 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
         found.append(joined(list(followed.columns())))
         followed.close()
 
-    trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
+    trace = record([str(program)], tmp_path / "t.parquet", listener=listen).trace
     now, columns = found
     assert len(seen) > 2, "it grew while it was looked at"
     for name, values in joined(list(trace.batches(tuple(columns)))).items():
@@ -112,12 +113,14 @@ def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_pat
         with serve_live(heap, 0) as port:
             require_served(port)
 
-    trace = record([str(program)], tmp_path / "t.parquet", RecordOptions(listener=listen)).trace
+    trace = record([str(program)], tmp_path / "t.parquet", listener=listen).trace
     shown = load_trace(trace)
     region = maps[0]["heaps"][0]["own"]["region"]
     assert region > 65536 > profile_trace(trace).u_max / 2, "it grew with the recording"
     assert maps[0] == pack_map(
-        map_of(shown, [subject_from_plan("tlsf", heap.plan, shown, (region, heap.base))])
+        map_of(
+            shown, [subject_from_heap("tlsf", Heap("tlsf", heap.plan), shown, (region, heap.base))]
+        )
     )
     with serve_live(heap, 0) as port, pytest.raises(HeapfitError, match="already in use"):
         serve_live(heap, port).__enter__()

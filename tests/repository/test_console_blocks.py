@@ -36,7 +36,6 @@ PARSED_ONLY = {
     "heapfit reproduce 003 002-6": "a minute",
     "heapfit simulate examples/partitions/figure-5.toml": "run for docs/simulation.md",
     "heapfit simulate examples/partitions/figure-5.toml --report figure-5.html": "likewise",
-    "heapfit adversary mine.parquet tlsf --plan plan.toml": "minutes",
 }
 
 

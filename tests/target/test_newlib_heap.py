@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
 
@@ -66,7 +66,7 @@ def test_newlibs_rule_grows_as_newlib_does(seed, tmp_path):
         np.zeros(len(rows), np.uint32),
     )
     heap = find_heap("newlib-nano", 8)
-    _, (needed,), _ = measure_memories(heap, [requests], [8])
+    needed = measure(heap, [requests]).most
     assert needed is not None
     grown = on_the_board(rows, tmp_path)
     assert grown <= heap.set_to(needed) < grown + 8  # regions are searched in steps of 8

@@ -16,7 +16,7 @@ from harness.emulator import emulate
 from harness.image import Image
 from heapfit.importers import import_file
 from heapfit.importers.external_tool import run
-from heapfit.importers.source_lines import places_of
+from heapfit.importers.source_lines import places_in
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import Trace
 
@@ -77,7 +77,7 @@ def columns_of(trace: Trace, names: tuple[str, ...] = ASKED) -> dict[str, np.nda
 def callers_of(trace: Trace, program: Path) -> set[tuple[str, int]]:
     """Each function that asks for memory, and how: the operation's number."""
     columns = columns_of(trace, ("op", "site"))
-    places = places_of(program, set(columns["site"].tolist()))
+    places = places_in([program], set(columns["site"].tolist()))
     asked = zip(columns["op"].tolist(), columns["site"].tolist(), strict=True)
     known = {site: str(place.function) for site, place in places.items()}
     return {(known.get(site, ""), op) for op, site in asked if op != Op.FREE}
@@ -181,8 +181,8 @@ def test_an_image_that_was_not_recorded_names_nothing(tmp_path: Path) -> None:
     emulate(image)
     told = import_file(recorded / "heapfit.frames", tmp_path / "told.parquet")
     sites = set(columns_of(told, ("site",))["site"].tolist()) - {0}
-    assert len(places_of(image.path, sites)) == len(sites) > 3
-    assert not places_of(libc_image(other, *LIBRARIES["newlib"], program="leak").path, sites)
+    assert len(places_in([image.path], sites)) == len(sites) > 3
+    assert not places_in([libc_image(other, *LIBRARIES["newlib"], program="leak").path], sites)
 
 
 def test_esp_idfs_heaps_tell_who_asks(tmp_path: Path) -> None:

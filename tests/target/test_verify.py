@@ -16,12 +16,12 @@ import pytest
 
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.failure_share import bound_failures, share_risk
-from heapfit.comparison.incumbents.catalogue import heap_4
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.trial import runs_from_file
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.fitting.incumbent import measure_incumbent
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import MeasuredPairs
@@ -175,7 +175,7 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     # requests of one loop follow from the seed, whatever heap there is
     assert first["u_max"] == first["fitted_u_max"] != second["u_max"]
     now_1 = load_trace(Trace.open(tmp_path / "verified/now-1.parquet"))
-    in_today = measure_incumbent(heap_4(), [now_1], ignore_progress)
+    in_today = measure(find_heap("heap_4", 8), [now_1])
     assert first["now"] == in_today.most
     plan = load_plan(tmp_path / "plan.toml")
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
@@ -225,7 +225,7 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
     loaded = load_trace(trace, 8)
     assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000
     (compared,) = compare(loaded, build_portfolio(loaded, ["tailored"], [])).rows
-    assert compared.r_safe < 0.9 * measure_incumbent(heap_4(), [loaded], ignore_progress).most
+    assert compared.r_safe < 0.9 * measure(find_heap("heap_4", 8), [loaded]).most
 
 
 def test_a_heap_of_today_that_there_is_not_is_refused_before_any_build(tmp_path):
@@ -327,8 +327,9 @@ def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, rep
     plan = replace(parse_heap_size("heap_4:24000"), heap="")
     costs = [SimpleNamespace(name="heap_4", region=24_000), SimpleNamespace(name="ours")]
     today = SimpleNamespace(
-        is_kept=replays_keep, heap=heap_4(), costs=costs, pairs=[SimpleNamespace(u_max=16_000)],
-        wanted=1, sentence=lambda: "Keep heap_4: it needs less.",
+        is_kept=replays_keep, heap=find_heap("heap_4", 8), costs=costs,
+        pairs=[SimpleNamespace(u_max=16_000)], wanted=1,
+        sentence=lambda: "Keep heap_4: it needs less.",
     )  # fmt: skip
     fitted, now = Sizes(least), Sizes(20_000)
     running = loop._Loop(

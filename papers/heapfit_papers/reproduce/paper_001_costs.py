@@ -17,6 +17,7 @@ from statistics import mean, pstdev
 
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.row import energies_over_least
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.design.portfolio import build_portfolio
@@ -335,4 +336,4 @@ def _contestants(loaded: LoadedTrace) -> Portfolio:
     blocks = [(size, False) for size in BLOCKS]
     plan = special_pools_plan(POOLS, loaded.events, blocks, loaded.alignment)
     named = build_portfolio(loaded, [POOLS, STACK, "lea", "tlsf"], [])
-    return Portfolio((*named.candidates, Candidate(MODEL, plan, "", True)), ())
+    return Portfolio((*named.candidates, Candidate(MODEL, Heap(MODEL, plan), "", True)), ())

@@ -18,6 +18,7 @@ from statistics import mean
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets.greedy_budgets import plan_from_budgets
 from heapfit.design.pools.static_pools import block_sizes
 from heapfit.design.portfolio import build_portfolio
@@ -116,7 +117,9 @@ def measure_case(case: Case) -> Measured:
     sizes = loaded.profile.sizes.tolist()
     budgets = greedy_plan(loaded)
     named = build_portfolio(loaded, OTHERS, [])
-    portfolio = Portfolio((*named.candidates, Candidate(BUDGETED, budgets, "", True)), ())
+    portfolio = Portfolio(
+        (*named.candidates, Candidate(BUDGETED, Heap(BUDGETED, budgets), "", True)), ()
+    )
     rows = compare(loaded, portfolio).rows
     peaks = loaded.profile.peaks.tolist()
     return Measured(

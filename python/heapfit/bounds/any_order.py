@@ -63,32 +63,44 @@ def any_order(
     if len(lifetimes) == 0:
         return ()
     trace = _Trace(lifetimes, profile, alignment)
-    infos = (info for info in find_allocators() if info.limit in _PROOFS)
-    bounds = (_PROOFS[info.limit](info, trace) for info in infos)
+    bounds = (
+        _bound_by_holes(info, trace)
+        if info.limit == "holes"
+        else WorstCase(info.name, *_PROOFS[info.limit](trace))
+        for info in find_allocators()
+        if info.limit in ("holes", *_PROOFS)
+    )
     return tuple(sorted((one for one in bounds if one is not None), key=lambda one: one.size))
 
 
-def _bound_by_sizes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    size = int(trace.round_sizes() @ trace.profile.peaks.astype(np.int64))
-    why = "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)"
-    return WorstCase(info.name, size, why, Premise.THESE_SIZES)
-
-
-def _bound_by_blocks(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    size = trace.profile.live_blocks_max * int(trace.round_sizes().max())
-    return WorstCase(info.name, size, "the largest block as often as blocks are live", _ANY)
-
-
-def _bound_by_buddies(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
-    size = _robson(*trace.live(_powers_of_two))
-    why = "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)"
-    return WorstCase(info.name, size, why, _ANY)
-
-
-def _bound_by_powers(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase:
+def _bound_by_powers(trace: _Trace) -> int:
     live, largest = trace.live(_powers_of_two)
-    why = "2 M (1 + ceil(log2 n)), sizes powers of two (Ogasawara 1995)"
-    return WorstCase(info.name, 2 * live * (1 + trace.log2_units(largest)), why, _ANY)
+    return 2 * live * (1 + trace.log2_units(largest))
+
+
+# Bytes, why and for which requests, by hfit_limit.
+_PROOFS: Final[dict[str, Callable[[_Trace], tuple[int, str, Premise]]]] = {
+    "sizes": lambda trace: (
+        int(trace.round_sizes() @ trace.profile.peaks.astype(np.int64)),
+        "sum S_i P_i,max of rounded sizes (Lee and Yi 2008)",
+        Premise.THESE_SIZES,
+    ),
+    "blocks": lambda trace: (
+        trace.profile.live_blocks_max * int(trace.round_sizes().max()),
+        "the largest block as often as blocks are live",
+        _ANY,
+    ),
+    "buddies": lambda trace: (
+        _robson(*trace.live(_powers_of_two)),
+        "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)",
+        _ANY,
+    ),
+    "powers": lambda trace: (
+        _bound_by_powers(trace),
+        "2 M (1 + ceil(log2 n)), sizes powers of two (Ogasawara 1995)",
+        _ANY,
+    ),
+}
 
 
 def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase | None:
@@ -103,15 +115,14 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase | N
     m, n = trace.live(lambda sizes: chunk_sizes(sizes, holes, trace.alignment))
     holes = plan.holes(m) or holes  # classes may depend on how much is live
     k = trace.profile.live_blocks_max
+    name, worst = info.name, n + (n >> holes.class_log2 if holes.class_log2 else 0)
+    size, why = m + (k + 1) * worst, "M + (k + 1) n: when a request fails, every hole is below n"
     if holes.is_by_address:
+        name, size = f"{name} by address", min(m * (1 + trace.log2_units(n)), m + (k + 1) * n)
         why = "M (1 + ceil(log2 n)) (Robson 1977), or M + (k + 1) n if less"
-        size = min(m * (1 + trace.log2_units(n)), m + (k + 1) * n)
-        return WorstCase(f"{info.name} by address", size, why, _ANY)
-    if holes.class_log2:
+    elif holes.class_log2:
         why = "M + (k + 1) c: holes below n and the class it is in"
-        return WorstCase(info.name, m + (k + 1) * (n + (n >> holes.class_log2)), why, _ANY)
-    why = "M + (k + 1) n: when a request fails, every hole is below n"
-    return WorstCase(info.name, m + (k + 1) * n, why, _ANY)
+    return WorstCase(name, size, why, _ANY)
 
 
 def _list_provable(
@@ -137,16 +148,6 @@ def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterato
         if tunable.kind == "scalar" and tunable.effect == "choice":
             for value in range(tunable.lowest, min(tunable.highest, _MOST_CHOICES) + 1):
                 yield Plan(info.name, {**standard, tunable.name: value})
-
-
-# By hfit_limit.
-_PROOFS: Final = {
-    "sizes": _bound_by_sizes,
-    "blocks": _bound_by_blocks,
-    "buddies": _bound_by_buddies,
-    "powers": _bound_by_powers,
-    "holes": _bound_by_holes,
-}
 
 
 def _powers_of_two(sizes: Ints) -> Ints:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +24,12 @@ from heapfit.trace.stored import prefix_errors
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The lifetimes of a trace, each with an offset, and of several banks with one of them."""
+    """The lifetimes of a trace, each with an offset."""
 
     source: Path  # that the trace comes from
     lifetimes: _engine.Lifetimes
     offsets: NDArray[np.uint64]  # bytes
-    heights: Mapping[str, int]  # bytes in use of each bank; of "" if there is one memory
-    banks: NDArray[np.int64] | None = None  # the bank of each lifetime, by its place in `heights`
+    height: int  # bytes in use
 
     def save(self, path: Path) -> None:
         """Writes the form that the file's ending names, CSV by default."""
@@ -56,9 +55,6 @@ class Placement:
             "size": self.lifetimes.sizes,
             "offset": self.offsets,
         }
-        if self.banks is not None:
-            names = [*self.heights]
-            columns["bank"] = [names[bank] for bank in self.banks]
         return pa.table(columns)
 
     def _csv(self) -> bytes:
@@ -69,9 +65,9 @@ class Placement:
 
     def _model(self) -> bytes:
         content = self.source.read_bytes()
-        if not is_tflite(content) or self.banks is not None:
+        if not is_tflite(content):
             raise HeapfitError(
-                f"{self.source}: only a TFLite model in one memory becomes a model with its plan "
+                f"{self.source}: only a TFLite model becomes a model with its plan "
                 "(write .csv, .json or .h)"
             )
         numbers = [one.number for one in find_tensors(self.source)]
@@ -80,17 +76,12 @@ class Placement:
             return add_offline_plan(content, dict(places))
 
     def _header(self, name: str) -> Iterator[str]:
-        """C: the bytes of each bank, and the offset of each id, of several banks with its own."""
+        """C: the bytes in use, and the offset of each id."""
         prefix = re.sub(r"\W|^(?=\d)", "_", name)
-        names = [*self.heights]
         yield f"/* {self.source.name}: where each buffer lies. Made by heapfit. */"
         yield f"#ifndef {prefix.upper()}_H\n#define {prefix.upper()}_H\n"
-        for bank, height in self.heights.items():
-            yield f"#define {'_'.join(filter(None, (prefix, bank, 'size'))).upper()} {height}u"
-        kind = "unsigned" if self.banks is None else "struct { unsigned bank, offset; }"
-        yield f"\nstatic const {kind} {prefix}_places[] = {{"
+        yield f"#define {prefix.upper()}_SIZE {self.height}u"
+        yield f"\nstatic const unsigned {prefix}_places[] = {{"
         for row in self._table().to_pylist():
-            bank = f"{names.index(row['bank'])}u, " if "bank" in row else ""
-            place = f"{{{bank}{row['offset']}u}}" if bank else f"{row['offset']}u"
-            yield f"    [{row['id']}] = {place}, /* {row['size']} B */"
+            yield f"    [{row['id']}] = {row['offset']}u, /* {row['size']} B */"
         yield "};\n\n#endif\n"

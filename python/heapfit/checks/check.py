@@ -20,17 +20,15 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from heapfit import _engine
 from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
-from heapfit.comparison.incumbents.heaps import TLSF, find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heaps import TLSF
+from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import (
     describe_filling,
@@ -41,7 +39,7 @@ from heapfit.forecast.filling import (
 from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
-from heapfit.importers.source_lines import places_of
+from heapfit.importers.source_lines import places_in
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
@@ -97,7 +95,6 @@ class RecordingNeeds:
     r_min: int | None  # None: none below 4 GiB that was tried
     r_safe: int | None  # smallest from which every larger one tried works
     events: int  # that the search replayed
-    regions: str = ""  # a sentence on heap_5's
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,7 @@ def check_recordings(
     """
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
-        places_of(program, ())  # raises now, not after a recording has failed
+        places_in([program], ())  # raises now, not after a recording has failed
     work = _CheckProgress([*options.base, *sources], progress)
     with ExitStack() as opened:
         bases = [
@@ -244,11 +241,9 @@ def _compare_with_base(
             for i, source in enumerate(sources, len(options.base))
         ]
         loaded = [load_trace(one) for one in (highest[0], *traces)]
-        heap, memories, events = _measure_common_heap(
-            loaded, work.part(len(options.base), "search R")
-        )
-        needs = [heap.set_to(one) for one in memories]
-        plan = make_heap_plan(heap, max(needs))
+        found = _measure_common_heap(loaded, work.part(len(options.base), "search R"))
+        needs = [found.heap.set_to(one or 0) for one in found.memories]
+        plan = make_heap_plan(found.heap, max(needs))
         base = Base(source_name(highest[0].path), highest[1], needs[0])
         request = _CheckRequest(plan, options, highest, len(sources) > 1)
         checked = []
@@ -256,7 +251,7 @@ def _compare_with_base(
             _reject_unlike_base(one.trace.info, highest[0].info, name)
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
             growth = 100 * (run.peak - base.peak) / base.peak if base.peak else None
-            needed = RecordingNeeds(need, need, events)
+            needed = RecordingNeeds(need, need, found.events)
             compared = CheckedRecording(
                 run, growth, needed, None, _failures(run, growth, request), _changes(one, request)
             )
@@ -280,18 +275,14 @@ def _reject_unlike_base(info: TraceInfo, base: TraceInfo, name: str) -> None:
         )
 
 
-def _measure_common_heap(
-    loaded: Sequence[LoadedTrace], progress: Progress
-) -> tuple[SystemHeap, list[int], int]:
-    """heap_4, or TLSF for larger alignments; the memory of each recording; events replayed."""
-    bases = [one.largest_alignment for one in loaded]
-    name = "heap_4" if max(bases) <= STANDARD_ALIGNMENT else TLSF
-    heap = find_heap(name, STANDARD_ALIGNMENT)
-    heap, memories, events = measure_memories(heap, [*map(requests_of, loaded)], bases, progress)
-    known = [one for one in memories if one is not None]
-    if len(known) < len(loaded):
-        raise HeapfitError(f"{heap.title}: no region below 4 GiB serves these recordings")
-    return heap, known, events
+def _measure_common_heap(loaded: Sequence[LoadedTrace], progress: Progress) -> Needs:
+    """The needs of all in heap_4, or in TLSF for larger alignments."""
+    largest = max(one.largest_alignment for one in loaded)
+    name = "heap_4" if largest <= STANDARD_ALIGNMENT else TLSF
+    needs = measure(find_heap(name, STANDARD_ALIGNMENT), loaded, progress)
+    if needs.most is None:
+        raise HeapfitError(f"{needs.heap.title}: no region below 4 GiB serves these recordings")
+    return needs
 
 
 def _job(source: Source, name: str, request: _CheckRequest) -> Job:
@@ -455,21 +446,13 @@ def _search_needs(
     loaded: LoadedTrace, plan: PlanFile, run: PlanRun, progress: Progress
 ) -> RecordingNeeds:
     """Searches R, and tries the plan's region if it was too small."""
-    heap = heap_of_plan(plan)
-    if heap is not None:
-        bases = [loaded.largest_alignment]
-        heap, (memory,), events = measure_memories(heap, [requests_of(loaded)], bases, progress)
-        needed = None if memory is None else heap.set_to(memory)
-        regions = heap.describe_regions(memory) if heap.typed and memory is not None else ""
-        return RecordingNeeds(needed, needed, events, regions)
-    base_alignment = loaded.trace.base_alignment_for(plan.base_alignment)
-    trial = _engine.Trial(plan.plan.engine(), loaded.events_for(plan.plan), base_alignment)
-    search = trial.scan(
-        progress=lambda done, total: progress("search R", done / max(total, 1)),
-        also=plan.region if run.refusal is not None and plan.region is not None else 0,
+    also = plan.region if run.refusal is not None and not plan.heap else 0
+    needs = measure(
+        heap_of_plan(plan), [loaded], progress, base=plan.base_alignment, also=also or 0
     )
-    progress("search R", 1.0)
-    return RecordingNeeds(search.r_min, search.r_safe, search.events)
+    (found,), heap = needs.found, needs.heap
+    r_min, r_safe = (one and heap.set_to(one) for one in (found.r_min, found.r_safe))
+    return RecordingNeeds(r_safe if plan.heap else r_min, r_safe, needs.events)
 
 
 def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:

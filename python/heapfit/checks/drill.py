@@ -17,9 +17,9 @@ from heapfit import _engine
 from heapfit.checks.host_run import HostRun, prepare_program
 from heapfit.checks.system_run import place_requests
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.errors import HeapfitError
-from heapfit.importers.record import RecordOptions, record
+from heapfit.importers.record import record
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -87,7 +87,7 @@ def drill_program(
     crashes by itself.
     """
     with prepare_program(plan, command, DEPTH) as program, scratch_folder() as folder:
-        recording = record(command, folder / "run.parquet", RecordOptions(depth=DEPTH))
+        recording = record(command, folder / "run.parquet", depth=DEPTH)
         if recording.trace is None:
             raise HeapfitError(f"{program.program}: asked for no memory itself")
         if recording.status < 0:
@@ -114,35 +114,29 @@ def _limit_runs(requests: int) -> int:
 
 def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
     """Replays the recording in regions below its need, each to the first request it refuses."""
-    base = loaded.trace.base_alignment_for(plan.base_alignment)
-    heap, placed = heap_of_plan(plan), place_requests(loaded, plan, base)
-    events = loaded.events_for(plan.plan) if heap is None else placed.served.engine()
-    trial = _engine.Trial(plan.plan.engine(), events, base)
-    need, lowest = _find_need(trial, plan, heap)
+    heap, base = heap_of_plan(plan), loaded.trace.base_alignment_for(plan.base_alignment)
+    placed, needs = place_requests(loaded, plan, base), measure(heap, [loaded], base=base)
+    if needs.most is None:
+        raise HeapfitError(f"{plan.name}: no region below 4 GiB serves the program")
+    events, engine_plan = heap.events(loaded), plan.plan.engine()
+    need, least = (
+        needs.heap.set_to(needs.most),
+        heap.set_to(heap.memory(engine_plan.smallest_region)),
+    )
+    lowest = max(min(round(need * (1 - _BELOW)), plan.region or need), least)
     found: dict[int, FirstRefusal] = {}
     for region in _regions(lowest, need, len(events)):
-        size = max(region_of_plan(plan, region), trial.smallest_region)
-        replay = _engine.Replay(plan.plan.engine(), size, base, metered=False)
+        size = max(region_of_plan(plan, region), engine_plan.smallest_region)
+        replay = _engine.Replay(engine_plan, size, base, metered=False)
         replay.feed(events)
         failed = replay.result().failed_event
         if failed is not None:
-            event = failed if heap is None else placed.event_of(failed)
+            event = placed.event_of(failed)
             site = int(loaded.sites[event]) if len(loaded.sites) else 0
             asked_for = int(placed.requests.size[event])
             found.setdefault(event, FirstRefusal(event, asked_for, site, region))
     asked = int((placed.requests.op != FREE).sum())
     return Refusals(plan, asked, need, lowest, tuple(found.values()))
-
-
-def _find_need(trial: _engine.Trial, plan: PlanFile, heap: SystemHeap | None) -> tuple[int, int]:
-    """What the plan's region, or the heap's setting, has to be, and the least to try. Bytes."""
-    region = trial.scan().r_safe
-    if region is None:
-        raise HeapfitError(f"{plan.name}: no region below 4 GiB serves the program")
-    need, least = region, trial.smallest_region
-    if heap is not None:
-        need, least = heap.set_to(heap.memory(region)), heap.set_to(heap.memory(least))
-    return need, max(min(round(need * (1 - _BELOW)), plan.region or need), least)
 
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.importers import ImportOptions, import_file, open_trace
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.stored import Trace
@@ -45,9 +44,7 @@ def settle_equal_frees(
 
 
 def _measure_needs(*traces: Trace) -> tuple[int | None, ...]:
-    heap = find_heap(_HEAP, STANDARD_ALIGNMENT)
-    bases = [trace.base_alignment_for(STANDARD_ALIGNMENT) for trace in traces]
-    return measure_memories(heap, [requests_of(trace) for trace in traces], bases)[1]
+    return measure(find_heap(_HEAP, STANDARD_ALIGNMENT), traces).memories
 
 
 def _rank(need: int | None) -> int:

@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import Refusal
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
-from heapfit.comparison.incumbents.requests import mark_sizes
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
@@ -207,8 +206,6 @@ def prepare_program(
 
 def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     heap = heap_of_plan(plan)
-    if heap is not None and not heap.frees:
-        raise HeapfitError(f"{plan.name}: {heap.title} never frees a block, as programs here do")
     design = write_heap_sources(replace(plan, region=region_of_plan(plan)), folder, "run")
     sites = ", ".join(f"{{0x{site:08x}, {tag}}}" for site, tag in plan.plan.sites.items())
     compiler = next(filter(shutil.which, ("cc", "gcc", "clang")), None)
@@ -219,7 +216,7 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     defined = [
         *(["-DHFIT_SIZED_FREES"] if design.needs_size else []),
         *([f"-DHFIT_SITE_TAGS={sites}"] if sites else []),
-        *(_define_heap(heap) if heap else ()),
+        *([] if heap.is_ours else _define_heap(heap)),
     ]
     library = folder / "libheapfit_run.so"
     width = [] if bits == _OWN_BITS else [f"-m{bits}"]  # an option that not every compiler has
@@ -232,13 +229,11 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
     return library
 
 
-def _define_heap(heap: SystemHeap) -> Iterator[str]:
+def _define_heap(heap: Heap) -> list[str]:
     """The options of the compiler that make the library ask as a system does."""
     unit = heap.plan.alignment
-    most = 2**24 if heap.aligns else unit
-    asks = (heap.resizes.name, heap.least, heap.least_cut, unit, most)
-    yield f"-DHFIT_SYSTEM_HEAP={', '.join(map(str, asks))}"
-    yield f"-DHFIT_MARKS={', '.join(map(str, [*mark_sizes(heap.regions), 0]))}"
+    asks = (heap.resizes.name, heap.least, heap.least_cut, unit, 2**24 if heap.aligns else unit)
+    return [f"-DHFIT_SYSTEM_HEAP={', '.join(map(str, asks))}", "-DHFIT_MARKS=0"]
 
 
 def run_program(

@@ -16,7 +16,6 @@ from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_pla
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
-    adapt_requests,
     find_placing_events,
     requests_of,
 )
@@ -37,7 +36,6 @@ class PlacedRequests:
     plan: _engine.Plan
     region: int  # of the plan, in bytes
     base: int  # alignment of its start
-    marks: int  # blocks that the heap is asked before
 
     def make_replay(self, **options: bool) -> _engine.Replay | None:
         """A replay in the heap's memory, with options of its own; None if that holds no block."""
@@ -73,17 +71,14 @@ class PlacedRequests:
 
 def place_requests(source: BatchSource, plan: PlanFile, base: int) -> PlacedRequests:
     """The requests of a recording for a plan's heap in its region, which starts at `base`."""
-    heap, requests = heap_of_plan(plan), requests_of(source)
-    served, marks = requests, 0
-    if heap is not None:
-        served, marks = adapt_requests(heap, requests), 2 * len(heap.regions)
+    requests = requests_of(source)
+    served = heap_of_plan(plan).serve(requests)
     return PlacedRequests(
         requests,
         served,
         find_placing_events(requests),
-        find_placing_events(served)[marks:],
+        find_placing_events(served),
         plan.plan.engine(),
         region_of_plan(plan),
         base,
-        marks,
     )

@@ -10,13 +10,12 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.cli.commands.comparisons import AllocatorsCommand
 from heapfit.cli.printing.console import print_result
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heaps import (
     SYSTEM_HEAPS,
-    find_heap,
     find_heap_name,
     list_offered_allocators,
 )
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import Plan, plan_table
@@ -24,7 +23,6 @@ from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.text import WIDTH
 
-_NAMES_WITH_REGIONS = {"heap_5": "heap_5:64K,64K"}  # with regions, which it does not do without
 _LABELS = 17  # columns before a figure's text
 
 
@@ -34,16 +32,12 @@ def run(command: AllocatorsCommand) -> None:
     names = [find_heap_name(name) for name in command.names or ()]
     named = [name for name in names if name not in SYSTEM_HEAPS]
     infos = find_allocators(named) if named else [] if names else list_offered_allocators()
-    heaps = [
-        find_heap(_NAMES_WITH_REGIONS.get(name, name), 8)
-        for name in SYSTEM_HEAPS
-        if not names or name in names
-    ]
+    heaps = [find_heap(name, 8) for name in SYSTEM_HEAPS if not names or name in names]
     print_result(_parts(infos, heaps, is_in_full=bool(command.names)), command.as_json)
 
 
 def _parts(
-    infos: list[_engine.AllocatorInfo], systems: list[SystemHeap], is_in_full: bool
+    infos: list[_engine.AllocatorInfo], systems: list[Heap], is_in_full: bool
 ) -> Iterator[Part]:
     yield Table(_COLUMNS, infos, "allocators")
     yield Table(_SYSTEM, systems, "systems_heaps")
@@ -53,9 +47,7 @@ def _parts(
         yield from map(Line, _describe_systems(systems, is_first=not infos, is_in_full=is_in_full))
 
 
-def _describe_systems(
-    heaps: list[SystemHeap], *, is_first: bool, is_in_full: bool
-) -> Iterator[str]:
+def _describe_systems(heaps: list[Heap], *, is_first: bool, is_in_full: bool) -> Iterator[str]:
     if not is_first:
         yield ""
     yield "systems' heaps: simulated from their algorithms (docs/now.md)"
@@ -71,7 +63,7 @@ def _describe_systems(
             yield from _describe_whole(algorithm)
 
 
-def _format_tolerance(heap: SystemHeap) -> str:
+def _format_tolerance(heap: Heap) -> str:
     return f"within {heap.tolerance:g} %" if heap.tolerance else "equal"
 
 
@@ -163,7 +155,7 @@ def _describe_tunable(tunable: _engine.Tunable) -> str:
 _TUNABLE: tuple[Column[_engine.Tunable], ...] = columns(
     "name", "meaning", "kind", "lowest", "highest", "standard"
 )
-_SYSTEM: tuple[Column[SystemHeap], ...] = (
+_SYSTEM: tuple[Column[Heap], ...] = (
     *columns("name", "title", "version", "tolerance", "setting"),
     Column("plan", value=lambda heap: plan_table(heap.plan)),
 )

@@ -316,8 +316,7 @@ Now: TypeAlias = Annotated[
     make_option(
         "--now",
         "The heap you use now (the incumbent), kept unless a fitted one is better: "
-        f"{', '.join(SYSTEM_HEAPS)} (heap_5:SIZE,SIZE with its regions) or an allocator's name "
-        "(docs/now.md).",
+        f"{', '.join(SYSTEM_HEAPS)} or an allocator's name (docs/now.md).",
         metavar="HEAP",
     ),
 ]

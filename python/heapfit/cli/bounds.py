@@ -3,21 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 
 from heapfit import _engine
+from heapfit.bounds.adversary import Attack, attack_plan
 from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import Bounds, find_bounds
-from heapfit.bounds.worst_cases import Premise, WorstCase
+from heapfit.bounds.worst_cases import Limits, Premise, WorstCase
 from heapfit.cli.commands.comparisons import BoundsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts
+from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.parts import Column, Fields, Line, Part, Table
-from heapfit.trace.loaded import load_trace
+from heapfit.progress import Progress
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns
+from heapfit.trace.loaded import LoadedTrace, load_trace
 
 _MILLION = 1_000_000
 _WORK = {
@@ -25,6 +29,7 @@ _WORK = {
     "read events": 3,
     "profile": 20,
     "offline packing": 73,
+    "attack": 40,
 }  # shares of processor time
 _GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
@@ -37,23 +42,83 @@ _REQUESTS = {
 
 
 def run(command: BoundsCommand) -> None:
+    plans = list(map(load_plan, command.plans or []))
+    for one in plans:
+        if one.heap:
+            raise HeapfitError(f"{one.name}: is a system's heap, which takes requests of its own")
     importing = import_options(command.queue)
     with progress_bar(_WORK) as progress, open_trace(command.source, importing, progress) as trace:
         loaded = load_trace(trace, int(command.alignment), progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
         if command.output is not None:
-            heights = {"": packing.height}
-            Placement(command.source, lifetimes, packing.offsets, heights).save(command.output)
+            places = Placement(command.source, lifetimes, packing.offsets, packing.height)
+            places.save(command.output)
+        attacks = []
+        for one in [] if packing.is_stopped else plans:
+            attacks.append(_attack(one, loaded, command, progress))
+            if attacks[-1].is_stopped:
+                break
     parts = [*_parts(bounds, int(command.alignment))]
+    parts += _attack_parts(attacks, bounds.u_max)
     parts += note_parts(trace.info)
     if command.output is not None:
         parts.append(
             Line(f"{command.output}: {len(lifetimes):,} lifetimes and their places", is_copied=True)
         )
     print_result(parts, command.as_json)
-    if bounds.packing.is_stopped:
+    if packing.is_stopped or any(one.is_stopped for one in attacks):
         raise KeyboardInterrupt  # what was found until then is printed
+
+
+def _attack(
+    plan: PlanFile, loaded: LoadedTrace, command: BoundsCommand, progress: Progress
+) -> Attack:
+    found = attack_plan(
+        plan.plan,
+        Limits.from_profile(loaded.profile),
+        region=plan.region,
+        seed=command.seed,
+        events=command.search * _MILLION,
+        base_alignment=loaded.trace.base_alignment_for(plan.plan.alignment),
+        progress=progress,
+    )
+    return replace(found, name=plan.name)
+
+
+def _attack_parts(attacks: Sequence[Attack], u_max: int) -> Iterator[Part]:
+    """The worst that was found of each plan, between its region and what is proven."""
+    if not attacks:
+        return
+    yield Table(
+        [
+            Column("name", "plan"),
+            Column("region", "attacked in"),
+            Column("broken", "largest broken", shown=_largest_broken),
+            Column("proven", "proven at most", shown=lambda one: one.proven and one.proven.size),
+            Column(
+                heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None
+            ),
+            *columns("breaks_any", "plays", "events", "is_stopped"),
+        ],
+        attacks,
+        "attacks",
+    )
+    yield from (Line(_describe_attack(one)) for one in attacks)
+
+
+def _largest_broken(attack: Attack) -> int | str | None:
+    return "any" if attack.breaks_any else attack.broken
+
+
+def _describe_attack(attack: Attack) -> str:
+    stopped = " (interrupted: the worst so far)" if attack.is_stopped else ""
+    if attack.proven is not None and attack.plays == 0:
+        return f"{attack.name}: nothing within the limits exhausts it: {attack.proven.why}."
+    if attack.broken is None:
+        return f"{attack.name}: none of {attack.plays:,} sequences exhausts it{stopped}."
+    region = "any region" if attack.breaks_any else f"{attack.broken:,} B"
+    return f"{attack.name}: requests within the limits run out of memory in {region}{stopped}."
 
 
 def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:

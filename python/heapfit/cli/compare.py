@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
-from heapfit.cli.arguments import command_line, reject_options
+from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.console import print_result
@@ -20,8 +19,7 @@ from heapfit.cli.printing.matrix import matrix_table
 from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import ranking
-from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
-from heapfit.cli.writing.league import ForeignAllocators, LeagueRequest, make_league
+from heapfit.cli.running import import_options, note_parts, start_sweep
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
     is_heap,
@@ -33,20 +31,16 @@ from heapfit.comparison.matrix import Matrix, compare_traces
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
-from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers import open_trace
 from heapfit.importers.file_kind import is_path, require_kind
-from heapfit.league.board import Board, add_board_figures, read_board, require_same_sources
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
-from heapfit.plugin import Plugin, build, measure
+from heapfit.plugin import Plugin, build, measure, plugins_of
 from heapfit.progress import Progress
 from heapfit.results.parts import Column, Fields, Line, Part, Table
-from heapfit.sweep import Sweep
-from heapfit.trace.content import content_hash
 from heapfit.trace.kinds import Kind
-from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_workload, parse_workload
@@ -55,10 +49,6 @@ _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "make plans": 30, "compare": 60, "try every size": 5, "replay": 2}
 _OF_NAMED = _WORK | {"make plans": 2}
-# Parameters that only one of the two has a use for.
-_RANKING_PARAMETERS = ("seed", "plans", "exact", "sram", "report", "programs")
-_LEAGUE_PARAMETERS = ("events", "has_designs")
-_MAKES_LEAGUE = "--output makes a league table (docs/league.md)"
 _OFFERED = [info.name for info in list_offered_allocators()]
 
 
@@ -67,99 +57,51 @@ def run(command: CompareCommand) -> None:
     specs = [parse_workload(word, command.seed) for word in words if is_workload(word)]
     words = [word for word in words if not is_workload(word)]
     sources, named = _split_words(words, command.allocators or [])
-    foreign = ForeignAllocators(
-        command.plugins or [],
-        command.has_crates,
-        command.cflags or [],
-        int(command.pointer_bits),
-        command.board,
-        command.no_build,
-    )
-    importing = import_options(command.queue)
-    given = [int(alignment) for alignment in command.alignments or []]
-    if command.output is not None:
-        reject_options(command.context, _RANKING_PARAMETERS, _MAKES_LEAGUE)
-        if specs:
-            raise typer.BadParameter(f"{specs[0].label}: a league table is of recordings")
-        league = LeagueRequest(
-            sources, named, given, foreign, command.has_designs, command.events, importing
-        )
-        print_result(
-            make_league(league, command.output, require_local(command.workers)), command.as_json
-        )
-        return
-    reject_options(command.context, _LEAGUE_PARAMETERS, "it needs --output (a league table)")
-    alignment, precision = (
-        _require_one_alignment(given),
+    if not (sources or specs):
+        raise typer.BadParameter("give a trace or a workload")
+    if command.report is not None and command.plugins:
+        raise typer.BadParameter("--report shows no plug-ins: give one of the two")
+    request = ComparisonRequest(
+        tuple(named),
+        tuple(map(load_plan, command.plans or [])),
+        int(command.alignment),
         EXACT if command.exact else STANDARD_PRECISION,
     )
-    request = ComparisonRequest(tuple(named), _load_plans(command.plans), alignment, precision)
-    asked = _RankingRequest(
-        sources, specs, request, foreign, importing, command.report, command.programs or []
-    )
-    _print(
-        asked.rank(start_sweep(command.workers)),
-        load_sram(command.sram),
-        command.seed if specs else None,
-        command.as_json,
-    )
+    plugins = _find_plugins(command)
+    with (
+        progress_bar(_OF_NAMED if named else _WORK) as progress,
+        start_sweep(command.workers) as sweep,
+        ExitStack() as opened,
+    ):
+        importing = import_options(command.queue)
+        traces = [
+            opened.enter_context(open_trace(source, importing, progress)) for source in sources
+        ]
+        compared: list[tuple[str, Trace | WorkloadSpec]] = [
+            *zip(map(source_name, sources), traces, strict=True),
+            *((spec.label, spec) for spec in specs),
+        ]
+        matrix = compare_traces(compared, request, comparison_portfolio, sweep, progress)
+        runs = _runs(request.plan_files, sources, traces, progress)
+        rows = _measure_plugins(compared, plugins, request.alignment, progress)
+        if command.report is not None:
+            _write_page(command.report, command.programs or [], matrix, compared, runs)
+    seed = command.seed if specs else None
+    print_result(_parts(matrix, runs, rows, load_sram(command.sram), seed), command.as_json)
+    if any(row.faults for _, row in rows):
+        raise typer.Exit(_FAULTY)
 
 
-def _load_plans(plans: Sequence[Path] | None) -> tuple[PlanFile, ...]:
-    return tuple(map(load_plan, plans or []))
-
-
-def _require_one_alignment(alignments: Sequence[int]) -> int:
-    """The alignment of a ranking; a usage error if there are several."""
-    if len(alignments) > 1:
-        raise typer.BadParameter("--alignment: give one, or --output for a league table")
-    return alignments[0] if alignments else STANDARD_ALIGNMENT
-
-
-@dataclass(frozen=True, slots=True)
-class _RankingResult:
-    """The result of a ranking: the matrix, runs in the plans' regions, and plug-ins' rows."""
-
-    matrix: Matrix
-    runs: Sequence[tuple[PlanRun, PlanFile]]  # each trace in the region of each plan
-    foreign: Sequence[LabelledRow]
-
-
-@dataclass(frozen=True, slots=True)
-class _RankingRequest:
-    """The traces, allocators and options of a ranking."""
-
-    sources: Sequence[Path]
-    specs: Sequence[WorkloadSpec]
-    contestants: ComparisonRequest
-    foreign: ForeignAllocators
-    importing: ImportOptions
-    report: Path | None
-    programs: Sequence[Path]
-
-    def rank(self, sweep: Sweep) -> _RankingResult:
-        """Measures all allocators on all traces, and writes the page if there is to be one."""
-        if not (self.sources or self.specs):
-            raise typer.BadParameter("give a trace or a workload")
-        if self.report is not None and (self.foreign.paths or self.foreign.has_crates):
-            raise typer.BadParameter("--report shows no plug-ins: give one of the two")
-        foreign, alignment = self.foreign.plugins(), self.contestants.alignment
-        board = None if self.foreign.board is None else _read_board_of(self.foreign.board, foreign)
-        work = _OF_NAMED if self.contestants.allocators else _WORK
-        with progress_bar(work) as progress, sweep, ExitStack() as opened:
-            traces = [
-                opened.enter_context(open_trace(source, self.importing, progress))
-                for source in self.sources
-            ]
-            compared = _label_sources(self.sources, traces, self.specs)
-            matrix = compare_traces(
-                compared, self.contestants, comparison_portfolio, sweep, progress
-            )
-            runs = _runs(self.contestants.plan_files, self.sources, traces, progress)
-            rows = _measure_plugins(compared, foreign, alignment, board, progress)
-            if self.report is not None:
-                _write_page(self.report, matrix, [one for _, one in compared], runs, self.programs)
-        return _RankingResult(matrix, runs, rows)
+def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:
+    """The plug-ins that were named; HeapfitError if one is to be built against --no-build."""
+    bits = int(command.pointer_bits)
+    found = plugins_of(command.plugins or [], bits, command.cflags or [])
+    built = [one.name for one in found if not one.is_ready]
+    if built and command.no_build:
+        raise HeapfitError(
+            f"--no-build: {', '.join(built)} would be built (give an archive or an object)"
+        )
+    return found
 
 
 def _runs(
@@ -174,47 +116,28 @@ def _runs(
     ]
 
 
-def _label_sources(
-    sources: Sequence[Path], traces: Sequence[Trace], specs: Sequence[WorkloadSpec]
-) -> list[tuple[str, Trace | WorkloadSpec]]:
-    return [
-        *zip(map(source_name, sources), traces, strict=True),
-        *((spec.label, spec) for spec in specs),
-    ]
-
-
 def _write_page(
     path: Path,
-    matrix: Matrix,
-    sources: Sequence[Trace | WorkloadSpec],
-    runs: Sequence[tuple[PlanRun, PlanFile]],
     programs: Sequence[Path],
+    matrix: Matrix,
+    compared: Sequence[tuple[str, Trace | WorkloadSpec]],
+    runs: Sequence[tuple[PlanRun, PlanFile]],
 ) -> None:
     # jinja2 takes long to load
     from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
 
-    write_comparison_page(path, ComparisonInput(matrix, sources, runs, programs, command_line()))
-
-
-def _read_board_of(path: Path, plugins: Sequence[Plugin]) -> Board:
-    if not plugins:
-        raise typer.BadParameter("--board needs a --plugin")
-    board = read_board(path)
-    require_same_sources(board, plugins)
-    return board
+    sources = [one for _, one in compared]
+    page = ComparisonInput(matrix, sources, runs, programs, command_line())
+    write_comparison_page(path, page)
 
 
 def _measure_plugins(
     compared: Sequence[tuple[str, Trace | WorkloadSpec]],
     plugins: Sequence[Plugin],
     alignment: int,
-    board: Board | None,
     progress: Progress,
 ) -> list[LabelledRow]:
-    """Measures each plug-in on each trace, built in a temporary folder.
-
-    With what a board counted; HeapfitError if it counted nothing on these traces.
-    """
+    """Measures each plug-in on each trace, built in a temporary folder."""
     if not plugins:
         return []
     with scratch_folder() as folder:
@@ -224,38 +147,32 @@ def _measure_plugins(
             (label, one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}"))
             for i, (label, one) in enumerate(compared)
         ]
-        pairs = [(label, trace, one) for label, trace in traces for one in built]
-        rows = [measure(one, trace, alignment, progress) for _, trace, one in pairs]
-        if board is not None:
-            contents = [(one.plugin, content_hash(trace)) for _, trace, one in pairs]
-            rows = add_board_figures(
-                board, [(*a, row) for a, row in zip(contents, rows, strict=True)]
-            )
-        return [(label, row) for (label, _, _), row in zip(pairs, rows, strict=True)]
+        return [
+            (label, measure(one, trace, alignment, progress))
+            for label, trace in traces
+            for one in built
+        ]
 
 
-def _print(ranked: _RankingResult, sram: Sram | None, seed: int | None, as_json: bool) -> None:
-    """Prints the ranking; exit status 3 if a plug-in has faults."""
-    print_result(_parts(ranked, sram, seed), as_json)
-    if any(row.faults for _, row in ranked.foreign):
-        raise typer.Exit(_FAULTY)
-
-
-def _parts(ranked: _RankingResult, sram: Sram | None, seed: int | None) -> Iterator[Part]:
-    matrix = ranked.matrix
+def _parts(
+    matrix: Matrix,
+    runs: Sequence[tuple[PlanRun, PlanFile]],
+    foreign: Sequence[LabelledRow],
+    sram: Sram | None,
+    seed: int | None,
+) -> Iterator[Part]:
     if seed is not None:
         yield Fields({"seed": seed})
     if len(matrix.columns) > 1:
         yield from matrix_table(matrix, sram)
     else:
-        comparison = matrix.columns[0].comparison
-        yield from ranking(comparison, sram)
+        yield from ranking(matrix.columns[0].comparison, sram)
     if seed is not None:
         yield Line(f"Seed of the synthetic workloads: {seed}.")
-    yield from _run_parts(ranked.runs)
+    yield from _run_parts(runs)
     for column in matrix.columns:
         yield from note_parts(column.comparison.trace, column.label)
-    yield from plugin_parts(ranked.foreign)
+    yield from plugin_parts(foreign)
 
 
 def _run_parts(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:

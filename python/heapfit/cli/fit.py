@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from heapfit.cli.arguments import reject_options
+from heapfit.cli.candidates import CandidateFolders, write_candidates
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
@@ -19,7 +20,6 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.ranking import explain_ranking, ranking_table
 from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.running import import_options, start_sweep
-from heapfit.cli.writing.candidates import CandidateFolders, write_candidates
 from heapfit.comparison.costs.measures import parse_measures
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of

@@ -44,7 +44,6 @@ COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 REPLACED = {
     "design": "fit --plans FOLDER",
     "front": "fit --front FOLDER",
-    "league": "compare RECORDING... --output FOLDER",
     "size traffic": "size FILE",
     "size settings": "settings",
 }
@@ -323,9 +322,10 @@ def _run(written: Sequence[Path]) -> None:
     except SeveralFaultsError as error:
         _fail(error.messages)
     except HeapfitError as error:
-        _fail([str(error)])
+        _fail([str(error)], error.status)
         for line in error.below:
             console.note(line)
+        sys.exit(error.status)
     except MemoryError:
         _fail(["out of memory"])
     except OSError as error:  # of the result's own output: all others come as HeapfitError
@@ -348,9 +348,9 @@ def _end_by_closed_pipe() -> None:
     os.kill(os.getpid(), signal.SIGPIPE)
 
 
-def _fail(messages: Sequence[str]) -> None:
+def _fail(messages: Sequence[str], status: int = _FAILED) -> None:
     """Prints each message in a line, and in the JSON if that was asked for."""
-    _fail_in_json(_FAILED, messages)
+    _fail_in_json(status, messages)
     for message in messages:
         console.fail(message)
 

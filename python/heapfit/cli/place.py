@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import typer
+
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
-from heapfit.cli.place_offline import is_offline, run_offline
+from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
-from heapfit.importers import open_trace
+from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
@@ -36,9 +38,13 @@ _MOST_SITES = 4  # on the first screen
 
 
 def run(command: PlaceCommand) -> None:
-    if is_offline(command):
-        run_offline(command)
+    if len(command.memories) == 1:
+        join(command)
         return
+    for source in filter(has_known_lifetimes, command.sources):
+        raise typer.BadParameter(
+            f"{source}: a network's tensors lie in one arena (bounds {source} -o places.h)"
+        )
     if command.output is not None:
         require_unedited(command.output)
     options = PlacingOptions(
@@ -101,10 +107,10 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
     missing = size.region - first.size
-    counted = "the requests that may be there" if placing.is_partial else "all requests"
+    shared = "the requests that may be there" if placing.is_partial else "all requests"
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.share)} of {counted}; "
+        f"served, and {_percent(chosen.share)} of {shared}; "
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )

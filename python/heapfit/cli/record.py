@@ -20,7 +20,7 @@ from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.processes import describe_ending
-from heapfit.importers.record import ProgramRecording, RecordOptions, record
+from heapfit.importers.record import ProgramRecording, record
 from heapfit.importers.target_log import (
     Emulation,
     TargetRecording,
@@ -81,8 +81,14 @@ def _record(
                 command.qemu, words, command.machine, command.seconds, command.icount
             )
             return record_emulated(emulation, target, progress, listener=listener)
-        options = RecordOptions(command.children, command.site_depth, listener)
-        return record(words, target, options, progress)
+        return record(
+            words,
+            target,
+            progress,
+            keep_children=command.children,
+            depth=command.site_depth,
+            listener=listener,
+        )
 
 
 @contextmanager

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands and options of earlier versions, and what does their work now."""
+"""Commands and options that are gone, and what does their work now."""
 
 from collections.abc import Mapping
 from typing import Final
 
-# By the command and the option, which is empty where the whole command is gone.
+# By command and option; without an option the command itself is gone.
 REMOVED: Final[Mapping[tuple[str, str], str]] = {
+    ("league", ""): "bench/league.py of a checkout makes the tables of docs/league.md",
+    ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
     ("generate", "--amalgamate"): "generate --for one-file",
-    ("place", "--hot"): "place --needs fast=site:HEX puts a call site that is used often inside",
     ("size", "--admission-by"): "size --json has what is admitted, of bytes",
     ("size", "--overall"): "size --admission is of each pool's own requests",
     ("size", "--overhead"): "simulate SCENARIO, whose plans have overhead",
     ("size", "--closed-form"): "simulate SCENARIO --closed-form",
+    ("place", "--hot"): "place --admission counts requests",
+    ("compare", "--output"): "bench/league.py of a checkout makes the tables of docs/league.md",
+    ("compare", "--crates"): "compare --plugin FOLDER takes a crate, such as bench/crates/talc",
+    ("compare", "--board"): "python -m harness plugin, from a checkout, counts on the board",
+    ("compare", "--events"): "bench/league.py --events N, from a checkout",
+    ("compare", "--designs"): "fit --all measures the plans that it learns",
+    ("compare", "--no-designs"): "compare RECORDING ALLOCATOR... measures these alone",
 }

@@ -17,8 +17,6 @@ from heapfit.trace.exports.samples import Holdings
 from heapfit.trace.kinds import Export
 from heapfit.trace.stored import TraceInfo
 
-_TEXTS = (Export.FOLDED, Export.PROMETHEUS)
-
 
 def import_options(queue: str | None) -> ImportOptions:
     """The options of an import by --queue, checked even if the source has no packets."""
@@ -52,7 +50,7 @@ def require_export(export: Export | None, as_json: bool) -> None:
     """A usage error if an export cannot be printed: beside JSON, or bytes on a terminal."""
     if export is not None and as_json:
         raise typer.BadParameter("give --export or --json, one of the two")
-    if export is not None and export not in _TEXTS and sys.stdout.isatty():
+    if export is not None and export is not Export.FOLDED and sys.stdout.isatty():
         raise typer.BadParameter(f"--export {export} is binary (send it to a file by > FILE)")
 
 

@@ -6,24 +6,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.work import Work
 from heapfit.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A plan to measure."""
+    """A heap to measure."""
 
     name: str
-    plan: Plan
+    heap: Heap
     reason: str  # why it is tried, one line
     trained_on_this_trace: bool  # made from the very trace it is measured on
     replayed: int = 0  # events, to find it
     is_shown: bool = False  # with every answer, whatever it needs
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
-    heap: SystemHeap | None = None  # whose algorithm the plan places alike
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that places the heap's blocks."""
+        return self.heap.plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
-from heapfit.comparison.incumbents.requests import Requests, adapt_requests
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import tags_of
@@ -53,46 +53,38 @@ class ChangedPrograms:
         most = max(recordings, key=lambda one: one.profile.u_max)
         return cls(tuple(recordings), list_changes(most), most.profile.u_max, progress)
 
-    def test(self, plan: Plan, r_safe: int, known: MarginBasis) -> ChangeTest:
-        """Replays a plan on every change; `r_safe`: what the recordings need of it.
+    def test(self, heap: Heap, memory: int, known: MarginBasis) -> ChangeTest:
+        """Replays a heap on every change; `memory`: what the recordings need of it.
 
         Where the margin has to grow, what counts is tried again, since a larger region may fail.
         """
-        *_, tested = self.test_in_steps(plan, r_safe, known)
+        *_, tested = self.test_in_steps(heap, memory, known)
         return tested
 
-    def test_in_steps(self, plan: Plan, r_safe: int, known: MarginBasis) -> Iterator[ChangeTest]:
+    def test_in_steps(self, heap: Heap, memory: int, known: MarginBasis) -> Iterator[ChangeTest]:
         """The results of `test` after each replayed change; the last is complete."""
-        return self._test(_TriedHeap(plan), r_safe, known)
-
-    def test_system(self, heap: SystemHeap, memory: int, known: MarginBasis) -> ChangeTest:
-        """Replays a system's heap likewise; `memory`: what the recordings need of it."""
-        *_, tested = self._test(_TriedHeap(heap.plan, heap), memory, known)
-        return tested
-
-    def serve_in(self, plan: Plan, region: int, names: Collection[str]) -> tuple[bool, int]:
-        """True if the named changes run in a region, scaled to their peaks; and events replayed."""
-        size, events = HeapSize(region, self.u_max, self.u_max, 0), 0
-        for change in self.changes:
-            runs = self._make_runs(change, _TriedHeap(plan), size) if change.name in names else None
-            is_served = runs is None or runs.serve_in(size, 0)
-            events += 0 if runs is None else runs.events
-            if not is_served:
-                return False, events
-        return True, events
-
-    def _test(self, heap: _TriedHeap, r_safe: int, known: MarginBasis) -> Iterator[ChangeTest]:
-        size = heap_size(r_safe, replace(known, changes=0.0))
+        size = heap_size(memory, replace(known, changes=0.0))
 
         def make_runs(change: Change) -> ChangedRuns | None:
             return self._make_runs(change, heap, size)
 
         return try_changes(self.changes, make_runs, size, self.u_max, known.limit)
 
-    def _make_runs(self, change: Change, heap: _TriedHeap, size: HeapSize) -> ChangedRuns | None:
+    def serve_in(self, heap: Heap, region: int, names: Collection[str]) -> tuple[bool, int]:
+        """True if the named changes run in a region, scaled to their peaks; and events replayed."""
+        size, events = HeapSize(region, self.u_max, self.u_max, 0), 0
+        for change in self.changes:
+            runs = self._make_runs(change, heap, size) if change.name in names else None
+            is_served = runs is None or runs.serve_in(size, 0)
+            events += 0 if runs is None else runs.events
+            if not is_served:
+                return False, events
+        return True, events
+
+    def _make_runs(self, change: Change, heap: Heap, size: HeapSize) -> ChangedRuns | None:
         """The changed recordings in a heap; None if the change leaves them as they are."""
         self.progress(f"try {heap.plan.allocator} with {change.name}", 1.0)
-        made = [heap.make_events(change, one) for one in self.recordings]
+        made = [_change_events(heap, change, one) for one in self.recordings]
         if not any(is_changed for _, _, is_changed in made):
             return None
         base = max(one.largest_alignment for one in self.recordings)
@@ -147,37 +139,21 @@ def _try_change(
     return ChangeResult(change.name, growth, is_counted, holds, needed)
 
 
-@dataclass(frozen=True, slots=True)
-class _TriedHeap:
-    """The heap that changed recordings are replayed in: a plan's, or a system's with its plan."""
-
-    plan: Plan
-    system: SystemHeap | None = None
-
-    def make_events(
-        self, change: Change, loaded: LoadedTrace
-    ) -> tuple[_engine.EventArray, int, bool]:
-        """A changed recording as the heap gets it, its peak, and True if it differs."""
-        sites = self.plan.sites
-        (before,) = loaded.batches((*REPLAYED, "site") if sites else REPLAYED)
-        after = change.apply(before)
-        is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
-        requests = Requests(*(after[name] for name in REPLAYED))
-        events = requests.engine()
-        peak = _find_peak(events)
-        if self.system is not None:
-            events = adapt_requests(self.system, requests).engine()
-        elif sites:
-            events = events.tagged(tags_of(after["site"], sites, loaded.trace.chains))
-        return events, peak, is_changed
-
-    def region(self, memory: int) -> int:
-        """The plan's region of a heap that is set to so much memory."""
-        return memory if self.system is None else self.system.region(memory)
-
-    def memory(self, region: int) -> int:
-        """The memory of a heap with so large a region of the plan."""
-        return region if self.system is None else self.system.memory(region)
+def _change_events(
+    heap: Heap, change: Change, loaded: LoadedTrace
+) -> tuple[_engine.EventArray, int, bool]:
+    """A changed recording as the heap gets it, its peak, and True if it differs."""
+    sites = heap.plan.sites
+    (before,) = loaded.batches((*REPLAYED, "site") if sites else REPLAYED)
+    after = change.apply(before)
+    is_changed = not all(np.array_equal(before[name], after[name]) for name in REPLAYED)
+    requests = Requests(*(after[name] for name in REPLAYED))
+    events = heap.serve(requests).engine()
+    if sites:
+        events = events.tagged(tags_of(after["site"], sites, loaded.trace.chains))
+    profile = _engine.Profile(1)
+    profile.feed(requests.engine())
+    return events, int(profile.result().u_max), is_changed
 
 
 class ChangedRun(Protocol):
@@ -194,7 +170,7 @@ class ChangedRun(Protocol):
 class _ChangedRun:
     """A changed recording in one heap."""
 
-    heap: _TriedHeap
+    heap: Heap
     trial: _engine.Trial
     events: int = 0  # replayed so far
     need: float | None = None  # in bytes, where one replay tells it
@@ -270,9 +246,3 @@ def _join(before: ChangeResult | None, result: ChangeResult) -> ChangeResult:
         return result
     is_held, needed = before.holds and result.holds, max(before.needed, result.needed)
     return replace(before, holds=is_held, needed=needed)
-
-
-def _find_peak(events: _engine.EventArray) -> int:
-    profile = _engine.Profile(1)
-    profile.feed(events)
-    return int(profile.result().u_max)

@@ -135,7 +135,7 @@ def comparison_of(
 ) -> Comparison:
     """Joins ranked rows with their bounds; each replay's placement counts as a packing, too."""
     placed = [row.placed for row in rows if row.placed is not None]
-    best = rows[0].plan if rows and rows[0].heap is None else None  # bounds are of plans
+    best = rows[0].plan if rows and rows[0].heap.is_ours else None  # bounds are of plans
     return Comparison(
         trace=info,
         u_max=ground.u_max,
@@ -231,7 +231,8 @@ def rows_to_refine(
     return [
         i
         for i, row in found.items()
-        if 0 < row.events_left <= most and (row.heap or any(row is one for one in first))
+        if 0 < row.events_left <= most
+        and (not row.heap.is_ours or any(row is one for one in first))
     ]
 
 

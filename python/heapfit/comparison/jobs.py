@@ -16,7 +16,6 @@ from heapfit import _engine
 from heapfit.bounds.trace_bounds import QuickBounds, quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, common_ground, comparison_of, rows_to_refine
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.measuring import (
     EXACT,
     STANDARD_PRECISION,
@@ -149,12 +148,12 @@ def _read_events(
     one: Candidate, spec: WorkloadSpec | None, paths: Sequence[Path]
 ) -> _engine.EventArray:
     """The events of a stored trace or a workload, as a system's heap gets them where it is one."""
-    if one.heap is None:  # drawn traces have no call sites
+    if one.heap.is_ours:  # drawn traces have no call sites
         return generate_events(spec) if spec else Trace.open(paths[0]).events(one.plan.sites)
     with scratch_folder() as folder:
         drawn = Path(folder) / "drawn.parquet"
         trace = generate_workload(spec, drawn) if spec else Trace.open(paths[0])
-        return adapt_requests(one.heap, requests_of(trace)).engine()
+        return one.heap.events(trace)
 
 
 def _add_work(row: Row, before: Row | None) -> Row:

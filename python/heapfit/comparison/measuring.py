@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.incumbents.needs import grow_headers
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
@@ -43,9 +42,7 @@ WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 def find_events(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray:
     """What is replayed: the trace, with tags of call sites, or as a system's heap gets it."""
-    if one.heap is None:
-        return loaded.events_for(one.plan)
-    return adapt_requests(one.heap, requests_of(loaded)).engine()
+    return one.heap.events(loaded)
 
 
 def measure_candidate(
@@ -57,18 +54,13 @@ def measure_candidate(
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
     row = _measure_plan(candidate, events, ground, precision, progress)
-    if candidate.heap is None:
-        return row
     heap = candidate.heap
     r_min, r_safe = (one and heap.memory(one) for one in (row.r_min, row.r_safe))
     grown = grow_headers(heap, [r_safe])
     if grown != heap:
-        longer = replace(candidate, heap=grown, plan=grown.plan)
+        longer = replace(candidate, heap=grown)
         return measure_candidate(longer, events, ground, precision, progress)
-    notes = candidate.notes
-    if heap.typed and r_safe is not None:
-        notes = (*notes, heap.describe_regions(r_safe))
-    return replace(row, r_min=r_min, r_safe=r_safe, placed=None, heap=heap, notes=notes)
+    return replace(row, r_min=r_min, r_safe=r_safe)
 
 
 def _measure_plan(
@@ -107,7 +99,7 @@ def _make_row(candidate: Candidate, ground: Ground) -> Row:
     return Row(
         name=candidate.name,
         reason=candidate.reason,
-        plan=candidate.plan,
+        heap=candidate.heap,
         alignment=candidate.plan.engine().alignment,
         r_min=None,
         r_safe=None,
@@ -116,6 +108,7 @@ def _make_row(candidate: Candidate, ground: Ground) -> Row:
         trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None,
         is_searched_further=candidate.is_searched_further,
+        notes=candidate.notes,
     )
 
 
@@ -153,7 +146,7 @@ def _lower_placement(
     Only of heaps whose blocks lie in one piece each.
     """
     is_lower = search.height_region and search.height < packing
-    if not is_lower or splits_blocks(candidate.plan):
+    if not (is_lower and candidate.heap.is_ours) or splits_blocks(candidate.plan):
         return None
     offsets = trial.placement(search.height_region)
     return _engine.check_placement(_engine.Lifetimes(events), offsets)

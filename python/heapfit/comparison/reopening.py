@@ -50,7 +50,7 @@ class ChangeTrials:
         """
         assert row.r_safe is not None, "only a row with a region can win"
         if row.name not in self.started:
-            self.started[row.name] = self.programs.test_in_steps(row.plan, row.r_safe, row.known)
+            self.started[row.name] = self.programs.test_in_steps(row.heap, row.r_safe, row.known)
         rival, before = self._find_rival(comparison, row), row.changes or ChangeTest()
         for tested in self.started[row.name]:
             size = heap_size(row.r_safe, replace(row.known, changes=tested.needed))
@@ -90,7 +90,7 @@ class ChangeTrials:
         limit = None if size is None else largest_r_safe(size.region - UNIT, row.known)
         if limit is not None and limit < (row.r_safe_at_least or 0):
             return row, Work()
-        one = Candidate(row.name, row.plan, row.reason, row.trained_on_this_trace, heap=row.heap)
+        one = Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
         ground = Ground(comparison.u_max, comparison.base_alignment, threads=self.loaded.threads)
         events, work = find_events(one, self.loaded), Work()
         if size is not None and limit is not None:
@@ -98,7 +98,7 @@ class ChangeTrials:
             if tried.r_safe_at_least is not None:
                 return with_work_of(tried, row), tried.work
             broken = _list_broken(comparison)
-            is_served, changed = self.programs.serve_in(row.plan, size.region - UNIT, broken)
+            is_served, changed = self.programs.serve_in(row.heap, size.region - UNIT, broken)
             work = tried.work + Work(changed=changed)
             if not is_served:
                 return replace(row, work=row.work + work), work

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
@@ -25,7 +25,7 @@ class Row:
 
     name: str
     reason: str  # why it was tried, one line
-    plan: Plan
+    heap: Heap  # whose memory R_min and R_safe are, its control included
     alignment: int  # of its blocks
     r_min: int | None  # smallest region that succeeds
     r_safe: int | None  # smallest that succeeds above all that failed
@@ -40,15 +40,19 @@ class Row:
     beaten_by: str | None = None  # the row that beats it (front/left.py)
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
-    heap: SystemHeap | None = None  # whose memory R_min and R_safe are, its control included
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that places the heap's blocks."""
+        return self.heap.plan
 
     @property
     def replay_region(self) -> int | None:
         """Where the metered replay ran: R_safe, else R_min, as a region of the plan."""
         memory = self.r_safe if self.r_safe is not None else self.r_min
-        return memory if self.heap is None or memory is None else self.heap.region(memory)
+        return None if memory is None else self.heap.region(memory)
 
     @property
     def over_u_max(self) -> float | None:

@@ -12,12 +12,10 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
-from heapfit.comparison.incumbents.heaps import RUNGS, SIMULATED, find_heap, is_simulated
-from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.heaps import RUNGS, SIMULATED, is_simulated
 from heapfit.comparison.incumbents.requests import (
-    adapt_requests,
-    describe_zero_requests,
     requests_of,
 )
 from heapfit.comparison.jobs import ComparisonRequest
@@ -186,7 +184,7 @@ def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
         return [NotApplicable(name, "no plan that it tried serves the trace")]
     candidate = Candidate(
         name,
-        searched.plan,
+        Heap(name, searched.plan),
         searched.account,
         trained_on_this_trace=True,
         replayed=searched.replayed,
@@ -240,10 +238,9 @@ def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     is_learned = not plan_file.heap and plan != Plan(plan.allocator, _list_given(plan.scalars))
     return Candidate(
         plan_file.name,
-        plan,
+        heap_of_plan(plan_file),
         f"plan made from {trained_on.trace}",
         trained_on_this_trace=is_learned and trained_on.has_seen(loaded.content),
-        heap=heap_of_plan(plan_file),
     )
 
 
@@ -275,14 +272,12 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
     """The candidate of a system's heap; NotApplicable if it lacks what the trace asks for."""
     heap, requests = find_heap(named, loaded.alignment), requests_of(loaded)
     try:
-        if heap.typed:
-            heap, _, _ = measure_memories(heap, [requests], [loaded.largest_alignment])
-        adapt_requests(heap, requests)
+        heap.serve(requests)
     except HeapfitError as error:
         return NotApplicable(named, str(error))
-    notes = tuple(describe_zero_requests(heap, requests))
+    notes = tuple(heap.describe_zero_requests(requests))
     reason = f"{heap.title}, {SIMULATED}"
-    return Candidate(named, heap.plan, reason, trained_on_this_trace=False, heap=heap, notes=notes)
+    return Candidate(named, heap, reason, trained_on_this_trace=False, notes=notes)
 
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
@@ -298,9 +293,8 @@ def _set_tunables(entry: PortfolioEntry, scalars: dict[str, int]) -> PortfolioEn
     name = _label(entry.name, scalars)
     if isinstance(entry, NotApplicable):
         return replace(entry, name=name)
-    return replace(
-        entry, name=name, plan=replace(entry.plan, scalars={**entry.plan.scalars, **scalars})
-    )
+    plan = replace(entry.plan, scalars={**entry.plan.scalars, **scalars})
+    return replace(entry, name=name, heap=Heap(name, plan))
 
 
 def _label(name: str, scalars: dict[str, int]) -> str:
@@ -315,4 +309,6 @@ def _make_plain_candidate(
         return equal_buffers_candidate(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
     is_shown = name in _SHOWN
-    return Candidate(name, plan, info.title, trained_on_this_trace=False, is_shown=is_shown)
+    return Candidate(
+        name, Heap(name, plan), info.title, trained_on_this_trace=False, is_shown=is_shown
+    )

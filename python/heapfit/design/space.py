@@ -169,9 +169,9 @@ def _vary_shared_heap(candidate: Candidate) -> Iterator[Candidate]:
         if name != candidate.plan.shared.allocator:
             shared = Plan(name, {"alignment": candidate.plan.alignment})
             reason = f"{candidate.reason}; over {name}"
-            plan = replace(candidate.plan, shared=shared)
+            heap = replace(candidate.heap, plan=replace(candidate.plan, shared=shared))
             yield replace(
-                candidate, name=f"{candidate.name}:shared={name}", plan=plan, reason=reason
+                candidate, name=f"{candidate.name}:shared={name}", heap=heap, reason=reason
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
 
 
@@ -16,7 +16,7 @@ class Answer:
     size: HeapSize
     known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
-    kept: SystemHeap | None = None  # what is set; None: the fitted heap
+    kept: Heap | None = None  # what is set; None: the fitted heap
     is_known: bool = True  # the program has the heap that is kept; else it is one many have
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.trial import plain_replay
 from heapfit.comparison.work import Work
 from heapfit.design.effort import Effort
@@ -109,21 +109,17 @@ def _measure_finer_alignment(
     winner, plan = choice.winner, choice.winner.plan
     if options.alignment == _FINER or winner.is_cut_to_trace or winner.r_safe is None:
         return 0.0, 0
-    finer = replace(plan, scalars={**plan.scalars, "alignment": _FINER})
+    finer = replace(winner.heap, plan=replace(plan, scalars={**plan.scalars, "alignment": _FINER}))
     try:
-        engine_plan = finer.engine()
+        tried = finer.trial(choice.shown).run(int(winner.r_safe * (1 - _LEAST_SAVED)))
     except HeapfitError:
         return 0.0, 0
-    events = choice.shown.events_for(finer)
-    trial = _engine.Trial(engine_plan, events, choice.shown.largest_alignment)
-    tried = trial.run(int(winner.r_safe * (1 - _LEAST_SAVED)))
     if not tried.runs:  # R_safe lies above all that fails
         return 0.0, tried.events
-    step = f"compare {winner.name}, aligned to {_FINER}"
-    search = trial.scan(progress=lambda done, total: progress(step, done / max(total, 1)))
-    progress(step, 1.0)
-    saved = 0.0 if search.r_safe is None else 1 - search.r_safe / winner.r_safe
-    return saved, tried.events + search.events
+    finer = replace(finer, name=f"{winner.name}, aligned to {_FINER}")
+    needs = measure(finer, [choice.shown], progress)
+    saved = 0.0 if needs.most is None else 1 - needs.most / winner.r_safe
+    return saved, tried.events + needs.events
 
 
 def check_holdout(
@@ -157,10 +153,5 @@ def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> boo
     if not isinstance(run, LoadedTrace):
         replaying = weigh_steps(progress, {"replay": 1.0})
         return plain_replay(run, plan, region, replaying).result().refusals == 0
-    if kept is None:
-        trial = _engine.Trial(plan.engine(), run.events_for(plan), run.largest_alignment)
-    else:
-        served = adapt_requests(kept, requests_of(run)).engine()
-        region = kept.region(region)
-        trial = _engine.Trial(kept.plan.engine(), served, run.largest_alignment)
-    return _engine.ForkedTrial(trial).run(region).runs
+    heap = kept or choice.winner.heap
+    return _engine.ForkedTrial(heap.trial(run)).run(heap.region(region)).runs

@@ -199,12 +199,12 @@ def list_rivals(choice: Choice) -> list[Row]:
 def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
     """The choice of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
-    alone = Portfolio((Candidate(rival.name, rival.plan, rival.reason, trained),), ())
+    alone = Portfolio((Candidate(rival.name, rival.heap, rival.reason, trained),), ())
     compared = compare(choice.shown, alone, progress, options.plans.precision)
     (found,) = compared.rows
     if found.r_safe is not None:
         programs = ChangedPrograms.from_recordings([choice.shown])
-        tested = programs.test(found.plan, found.r_safe, found.known)
+        tested = programs.test(found.heap, found.r_safe, found.known)
         found = replace(found, changes=tested, work=found.work + Work(changed=tested.events))
     others = [row for row in choice.comparison.rows if row is not rival]
     rows, work = rank_rows([found, *others]), choice.comparison.work + found.work

@@ -15,9 +15,8 @@ import pyarrow as pa
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.costs.measures import Measure
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
@@ -107,16 +106,12 @@ class FittedHeap(Tabular):
         """
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
-        bases = [trace.largest_alignment for trace in traces]
-        now, memories, _ = measure_memories(
-            now, [requests_of(one) for one in traces], bases, progress
-        )
-        needs = [memory for memory in memories if memory is not None]
-        if len(needs) < len(memories):
+        needs = measure(now, traces, progress)
+        if needs.most is None:
             raise HeapfitError(f"{heap}: serves these recordings in no region")
-        known = adapt_basis(self.found.answer.known, now.plan)
-        size = compute_size(max(needs), known, self.found.options)
-        return now.set_to(size.region) - self.region
+        known = adapt_basis(self.found.answer.known, needs.heap.plan)
+        size = compute_size(needs.most, known, self.found.options)
+        return needs.heap.set_to(size.region) - self.region
 
     def check(
         self,

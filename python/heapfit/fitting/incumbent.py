@@ -11,16 +11,10 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heaps import (
-    COMMON_HEAPS,
-    find_common_heap,
-    find_heap,
-    name_system_heap,
-)
-from heapfit.comparison.incumbents.needs import Needs, measure_memory_needs
+from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
+from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
+from heapfit.comparison.incumbents.needs import Needs, measure_with_notes
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
-from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
@@ -54,7 +48,7 @@ class Baselines:
 
 
 def measure_baselines(
-    own: SystemHeap | None, searched: Sequence[LoadedTrace], request: Request
+    own: Heap | None, searched: Sequence[LoadedTrace], request: Request
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
@@ -73,7 +67,7 @@ def measure_baselines(
     return Baselines(tuple(one for one in found if one is not None and one.most is not None))
 
 
-def find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None:
+def find_own_heap(workload: Workload, options: FitOptions) -> Heap | None:
     """The heap of the one system that all recordings come from."""
     names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
     name = names.pop() if len(names) == 1 else None
@@ -81,23 +75,21 @@ def find_own_heap(workload: Workload, options: FitOptions) -> SystemHeap | None:
 
 
 def measure_incumbent(
-    heap: SystemHeap,
+    heap: Heap,
     searched: Sequence[LoadedTrace],
     progress: Progress,
     *,
     has_permanent: bool = True,
 ) -> Needs:
     """Measures what each recording needs in a heap, and what of it no run ever frees."""
-    requests = [requests_of(loaded) for loaded in searched]
-    bases = [loaded.largest_alignment for loaded in searched]
     try:
-        return measure_memory_needs(heap, requests, bases, progress, has_permanent=has_permanent)
+        return measure_with_notes(heap, searched, progress, has_permanent=has_permanent)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
 
 
 def _try_needs(
-    heap: SystemHeap,
+    heap: Heap,
     searched: Sequence[LoadedTrace],
     progress: Progress,
     *,
@@ -128,7 +120,7 @@ def size_incumbent(
     known = adapt_basis(known, needs.heap.plan)
     if searched:
         programs = ChangedPrograms.from_recordings(searched, progress)
-        changes = programs.test_system(needs.heap, needs.most, known)
+        changes = programs.test(needs.heap, needs.most, known)
         known = replace(known, changes=changes.needed)
     size = compute_size(needs.most, known, options)
     return Answer(size, known, options.peak, needs.heap), changes
@@ -170,7 +162,7 @@ class Judge:
 
     def _measure_fitted_cost(self) -> HeapCost:
         row, choice = self.choice.winner, self.choice
-        costs = estimate_costs(row.heap or row.plan, choice.shown, choice.needs.get(row.name))
+        costs = estimate_costs(row.heap, choice.shown, choice.needs.get(row.name))
         return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:

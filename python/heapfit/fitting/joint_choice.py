@@ -10,6 +10,7 @@ from dataclasses import replace
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
@@ -145,7 +146,7 @@ def _take_rung_of_several(
         return designs, row
     if found.changes is None and found.region is not None:
         programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(found.plan, found.region, designs.basis(found))
+        tested = programs.test(Heap(found.name, found.plan), found.region, designs.basis(found))
         tried = replace(found, changes=tested)
         designs = replace(
             designs, rows=tuple(tried if one is found else one for one in designs.rows)
@@ -190,7 +191,9 @@ def _prefer_of_several(
         row = rows[picked.name]
         if row.changes is not None or row.region is None or options.objective != LARGEST:
             return designs, row
-        tried = replace(row, changes=programs.test(row.plan, row.region, designs.basis(row)))
+        tried = replace(
+            row, changes=programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
+        )
         designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
 
 
@@ -238,7 +241,7 @@ def _retry_changes(
     work = Work()
     if row.changes is not None and row.region is not None and row.region != searched:
         programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(row.plan, row.region, designs.basis(row))
+        tested = programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
         row, work = replace(row, changes=tested), Work(changed=tested.events)
     tried = replace(winner, changes=row.changes)
     rows = tuple(tried if one is winner else one for one in comparison.rows)
@@ -248,7 +251,13 @@ def _retry_changes(
 def _make_portfolio(designs: RobustDesigns) -> Portfolio:
     """Every plan that was made from all recordings, to be measured on one of them."""
     candidates = [
-        Candidate(row.name, row.plan, row.reason, row.is_trained, is_shown=row.name in RUNGS)
+        Candidate(
+            row.name,
+            Heap(row.name, row.plan),
+            row.reason,
+            row.is_trained,
+            is_shown=row.name in RUNGS,
+        )
         for row in designs.rows
     ]
     return Portfolio(tuple(candidates), designs.not_applicable)

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
@@ -136,6 +135,6 @@ def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
     kept = choice.answer.kept
     if kept is None:
         return make_run(loaded, choice.winner.plan)
-    served = adapt_requests(kept, requests_of(loaded)).engine()
+    served = kept.events(loaded)
     base = loaded.trace.base_alignment_for(kept.plan.alignment)
     return ReplayedRun(served, served, kept.plan, base)

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heaps import RUNGS, TLSF
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import is_near
-from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.selection import Selection
@@ -68,7 +67,7 @@ class _Reference:
     title: str
     needed: int | None
     known: MarginBasis
-    heap: Plan | SystemHeap
+    heap: Heap
     standing: ReferenceKind = ReferenceKind.OTHER
     is_in_saving: bool = False  # many have it
 
@@ -84,7 +83,7 @@ def measure_reference_heaps(
     others, events = _measure_others(selection, progress)
     references, today = list[_Reference](), selection.baselines.incumbent
     if today is not None:
-        incumbent = _refer_to_system(choice, today.heap, today.most, ReferenceKind.TODAY)
+        incumbent = _refer_to_needs(choice, today, today.heap.title, ReferenceKind.TODAY)
         changes = None if selection.today is None else selection.today.changes
         needed = 0.0 if changes is None else changes.needed
         references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
@@ -121,7 +120,7 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Ref
     for needs in () if baselines.is_known else baselines.needs:
         if needs.heap.name == TLSF:
             continue
-        one = _refer_to_system(choice, needs.heap, needs.most, ReferenceKind.RULE)
+        one = _refer_to_needs(choice, needs, needs.heap.title, ReferenceKind.RULE)
         found.append(replace(one, is_in_saving=True))
     if TLSF not in (known, choice.winner.name):
         tlsf, more = _measure_own(TLSF, "TLSF", choice, searched, progress)
@@ -164,15 +163,14 @@ def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
 
 
 def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    heap = row.heap or row.plan
-    return _Reference(title, choice.needs.get(row.name), basis_of(choice, row), heap, standing)
+    return _Reference(title, choice.needs.get(row.name), basis_of(choice, row), row.heap, standing)
 
 
-def _refer_to_system(
-    choice: Choice, heap: SystemHeap, needed: int | None, standing: ReferenceKind
+def _refer_to_needs(
+    choice: Choice, needs: Needs, title: str, standing: ReferenceKind = ReferenceKind.OTHER
 ) -> _Reference:
-    known = adapt_basis(choice.answer.known, heap.plan)
-    return _Reference(heap.title, needed, known, heap, standing)
+    known = adapt_basis(choice.answer.known, needs.heap.plan)
+    return _Reference(title, needs.most, known, needs.heap, standing)
 
 
 def _measure_own(
@@ -182,7 +180,9 @@ def _measure_own(
     row = next((one for one in choice.comparison.rows if one.name == name), None)
     if row is not None and choice.needs.get(name) is not None:
         return _refer_to_row(choice, row, title, ReferenceKind.OTHER), 0
-    return _measure_allocator(name, title, choice, searched, progress)
+    heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
+    needs = measure(heap, searched, progress)
+    return _refer_to_needs(choice, needs, title), needs.events
 
 
 def _find_counted(choice: Choice) -> Iterator[_Reference]:
@@ -224,32 +224,3 @@ def _size_reference(reference: _Reference, options: FitOptions) -> HeapSize | No
     size = compute_size(reference.needed, reference.known, options)
     # just these runs again need no margin
     return replace(size, margin=0) if reference.standing is ReferenceKind.COUNTED else size
-
-
-def _measure_allocator(
-    allocator: str, title: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
-) -> tuple[_Reference, int]:
-    """An allocator with R_safe for all recordings, None if one is not served; events."""
-    alignment = choice.shown.alignment
-    plan = Plan(allocator, {"alignment": alignment})
-    found = _Reference(title, None, adapt_basis(choice.answer.known, plan), plan)
-    try:
-        engine_plan = plan.engine()
-    except HeapfitError:
-        return found, 0
-    needs, events = [], 0
-    for loaded in searched:
-        base = loaded.trace.base_alignment_for(alignment)
-        trial = _engine.Trial(engine_plan, loaded.events, base)
-        search = trial.scan(
-            progress=lambda done, total: progress(f"compare {allocator}", done / max(total, 1))
-        )
-        progress(f"compare {allocator}", 1.0)
-        needs.append(search.r_safe)
-        events += search.events
-    return replace(found, needed=_find_most(needs)), events
-
-
-def _find_most(needs: Sequence[int | None]) -> int | None:
-    known = [need for need in needs if need is not None]
-    return max(known) if known and len(known) == len(needs) else None

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, make_answer
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
@@ -57,7 +57,7 @@ class Selection:
         return self.choice.answer.kept is None or self.options.code
 
 
-def select_plan(workload: Workload, request: Request, own: SystemHeap | None) -> Selection:
+def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selection:
     """Selects the plan that serves all recordings in the least memory, or a heap there is.
 
     `own`: the program's heap, if it is known. Of excerpts no other heap is kept, since it would not

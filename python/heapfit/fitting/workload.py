@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heaps import find_heap
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import open_all
@@ -54,7 +53,7 @@ class Request:
         """How many threads a fit itself may use."""
         return usable_cores() if self.sweep is None else self.sweep.threads
 
-    def incumbent(self) -> SystemHeap | None:
+    def incumbent(self) -> Heap | None:
         """The heap that the options name; HeapfitError if there is no such."""
         options = self.options
         return None if options.now is None else find_heap(options.now, options.alignment)

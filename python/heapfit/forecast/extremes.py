@@ -35,33 +35,6 @@ _NOTHING = 1e-300  # is left above a bound
 
 
 @dataclass(frozen=True, slots=True)
-class Gumbel:
-    """The law of a window's maximum; in the unit of the maxima."""
-
-    location: float
-    scale: float  # 0: all maxima are equal
-
-    def level(self, windows: float, chance: float) -> float:
-        """What the maximum of so many windows exceeds with this chance.
-
-        >>> round(Gumbel(100.0, 10.0).level(480, 0.1), 1)
-        184.2
-        """
-        return self.location - self.scale * log(-log1p(-chance) / windows)
-
-    def chance(self, level: float, windows: float) -> float:
-        """The chance that the maximum of so many windows exceeds a level.
-
-        >>> round(Gumbel(100.0, 10.0).chance(184.2, 480), 2)
-        0.1
-        """
-        if self.scale == 0:
-            return float(level < self.location)
-        above = (self.location - level) / self.scale + log(windows)
-        return -expm1(-exp(min(above, _CERTAIN)))
-
-
-@dataclass(frozen=True, slots=True)
 class MaximaSample:
     """Maxima of windows, and what they let one expect of further windows.
 
@@ -168,36 +141,34 @@ def find_chance_interval(values: Maxima, level: float) -> tuple[float, float]:
     if spread == 0:
         rare = 1 - _TAILS[0] ** (1 / len(sample))
         return (1 - rare, 1.0) if level < mean else (0.0, rare)
-    ends = []
-    for place, law in enumerate(_LAWS):
-        means, spreads = _draw_moments(place, len(sample))
-        ends += [*map(law.above, np.quantile(means + (level - mean) / spread * spreads, _TAILS))]
+    ends = [
+        above(end)
+        for law, (_, above) in enumerate(_LAWS)
+        for end in _find_ends(law, len(sample), (level - mean) / spread)
+    ]
     return min(ends), max(ends)
 
 
-@dataclass(frozen=True, slots=True)
-class _Law:
-    """A law of location 0 and scale 1."""
-
-    draw: Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
-    above: Callable[[float], float]  # the chance of a value above
-
-
-_LAWS = (
-    _Law(lambda random, shape: random.normal(size=shape), lambda z: erfc(z / sqrt(2)) / 2),
-    _Law(
-        lambda random, shape: random.gumbel(size=shape), lambda z: Gumbel(0.0, 1.0).chance(z, 1.0)
-    ),
-    _Law(lambda random, shape: random.exponential(size=shape), lambda z: exp(-max(z, 0.0))),
+# Laws of location 0 and scale 1: how values are drawn, and the chance of one above a level.
+_LAWS: tuple[tuple[Callable[..., NDArray[np.float64]], Callable[[float], float]], ...] = (
+    (np.random.Generator.normal, lambda z: erfc(z / sqrt(2)) / 2),
+    (np.random.Generator.gumbel, lambda z: -expm1(-exp(min(-z, _CERTAIN)))),
+    (np.random.Generator.exponential, lambda z: exp(-max(z, 0.0))),
 )
 _TAILS = ((1 - INTERVAL) / 2, (1 + INTERVAL) / 2)
+
+
+def _find_ends(law: int, count: int, spreads_above: float) -> list[float]:
+    """What a level so far above a sample's mean is in a law, at both ends of the interval."""
+    means, spreads = _draw_moments(law, count)
+    return [*map(float, np.quantile(means + spreads_above * spreads, _TAILS))]
 
 
 @lru_cache(maxsize=32)
 def _draw_moments(law: int, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and spread of many samples of so many values of a law."""
-    samples = max(1000, _DRAWN // count)
-    return _find_moments(_LAWS[law].draw(np.random.default_rng(1), (samples, count)))
+    shape = max(1000, _DRAWN // count), count
+    return _find_moments(_LAWS[law][0](np.random.default_rng(1), size=shape))
 
 
 def _find_moments(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

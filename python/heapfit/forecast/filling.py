@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.forecast.growth import Family, GrowingPart, own_frames
+from heapfit.forecast.growth import BlockGroup, Family, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import find_unit
 from heapfit.importers.site_names import is_of_library
-from heapfit.importers.source_lines import SourcePlace, frames_of
+from heapfit.importers.source_lines import SourcePlace, frames_in
 from heapfit.trace.chains import Chains
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
@@ -64,9 +64,7 @@ def name_growing_sites(
         return {}
     callers = {site: chains.get(site, (site,)) for site in kind.sites}
     wanted = {one for chain in callers.values() for one in chain}
-    known: dict[int, tuple[SourcePlace, ...]] = {}
-    for program in programs:
-        known = {**frames_of(program, wanted), **known}
+    known = frames_in(programs, wanted)
     texts = {caller: _describe_callers(places) for caller, places in known.items()}
     frames = {
         site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))
@@ -104,7 +102,7 @@ def _describe_rate(kind: RecordingKind) -> str:
     return f"{rate} ({_format_bytes(of_time)} {unit.each})"
 
 
-def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) -> str:
+def _describe_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> str:
     """The call site, size or thread that holds most; a site and a size that hold the same."""
     site, size, thread = (_largest(growth, family) for family in ("site", "size", "thread"))
     if site is None:
@@ -124,7 +122,7 @@ def _describe_holder(growth: tuple[GrowingPart, ...], names: Mapping[int, str]) 
     return f", held by {of_size}blocks of {name}{more}"
 
 
-def _largest(growth: tuple[GrowingPart, ...], family: Family) -> GrowingPart | None:
+def _largest(growth: tuple[BlockGroup, ...], family: Family) -> BlockGroup | None:
     return next((part for part in growth if part.family == family), None)
 
 

@@ -9,7 +9,7 @@ Either counts if the second half of the series rises, too: what fills and then s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import erfc, inf, sqrt
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -39,49 +39,41 @@ _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
 @dataclass(frozen=True, slots=True)
-class GrowingPart:
-    """A group of blocks whose live bytes grew while they were recorded."""
+class BlockGroup:
+    """A group of blocks, and what it holds."""
 
     family: Family
     name: int  # the size in bytes, the call site or the thread
-    trend: Trend  # bytes from one window to the next
+    troughs: Troughs = field(repr=False, compare=False)  # live bytes, of each window
     held: int  # bytes born after the start-up and live at the end
     blocks: int  # likewise
     frame: int = 0  # of a call site: its innermost caller that no site beside the growing ones has
 
-
-@dataclass(frozen=True, slots=True)
-class GroupSeries:
-    """The troughs of one group of blocks, and what it holds at the end."""
-
-    family: Family
-    name: int
-    troughs: Troughs
-    held: int
-    blocks: int
+    @property
+    def trend(self) -> Trend:
+        """The trend of its growth, in bytes from one window to the next."""
+        return trend_of_growth(self.troughs)
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
     """All series that change, and the clock of the recording."""
 
-    series: tuple[GroupSeries, ...]
+    series: tuple[BlockGroup, ...]
     sites: tuple[int, ...]  # all, with those that never change
     microseconds: float  # from an event to the next; 0 where the recording has no clock
 
-    def trend_of(self, growth: Sequence[GrowingPart]) -> Trend:
+    def trend_of(self, growth: Sequence[BlockGroup]) -> Trend:
         """The trend of the parts of one family together: of the one whose parts hold most."""
-        held = {
-            family: sum(part.held for part in growth if part.family == family)
-            for family in FAMILIES
-        }
-        most = max(FAMILIES, key=lambda family: held[family])
+        most = max(
+            FAMILIES, key=lambda family: sum(one.held for one in growth if one.family == family)
+        )
         names = {part.name for part in growth if part.family == most}
         chosen = (one.troughs for one in self.series if one.family == most and one.name in names)
         return trend_of_growth(np.sum(list(chosen), axis=0))
 
 
-def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[GrowingPart, ...]:
+def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[BlockGroup, ...]:
     """The groups that grow, of each family those that hold most first.
 
     `total` is the trend of all live bytes where these grow. If no group is then found by itself,
@@ -92,16 +84,11 @@ def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[Gr
         one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
     if total is not None and not found:
-        found = [one for one in series if _is_held(one) and _makes_up(one, total)]
+        part = _MAKES_UP * total.slope
+        found = [one for one in series if _is_held(one) and find_trend(one.troughs).slope >= part]
     growing = {one.name for one in found if one.family == "site"}
     frames = own_frames(growing, {site: chains.get(site, (site,)) for site in groups.sites})
-    parts = [
-        GrowingPart(
-            *(one.family, one.name, trend_of_growth(one.troughs), one.held, one.blocks),
-            frame=frames[one.name] if one.family == "site" else 0,
-        )
-        for one in found
-    ]
+    parts = [replace(one, frame=frames[one.name] if one.family == "site" else 0) for one in found]
     return tuple(sorted(parts, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
 
 
@@ -125,14 +112,10 @@ def own_frames(
     return frames
 
 
-def _is_held(series: GroupSeries) -> bool:
+def _is_held(series: BlockGroup) -> bool:
     """True if half of what a series rose by is live at the end, born after the start-up."""
     rise = int(series.troughs[-1]) - int(series.troughs[0])
     return series.held > 0 and series.held >= rise / 2
-
-
-def _makes_up(series: GroupSeries, total: Trend) -> bool:
-    return find_trend(series.troughs).slope >= _MAKES_UP * total.slope
 
 
 def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
@@ -205,14 +188,14 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
 
 def _series_of(
     family: Family, names: list[int], found: _engine.GroupTroughsResult
-) -> Iterator[GroupSeries]:
+) -> Iterator[BlockGroup]:
     """The series of groups that have a name and change."""
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
     changing = np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist()
     for group in changing:
         if group < len(names) and names[group]:
             held, blocks = int(found.held[group]), int(found.held_blocks[group])
-            yield GroupSeries(family, names[group], rows[group], held, blocks)
+            yield BlockGroup(family, names[group], rows[group], held, blocks)
 
 
 class _Numbering:

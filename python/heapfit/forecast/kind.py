@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.growth import GrowingPart, find_growth, follow_groups, grows, trend_of_growth
+from heapfit.forecast.growth import BlockGroup, find_growth, follow_groups, grows, trend_of_growth
 from heapfit.forecast.period import find_period
 from heapfit.forecast.trend import Trend, find_trend, rank_correlation
 from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
@@ -54,7 +54,7 @@ class RecordingKind:
     reason: str  # what shows it, in words
     windows: Windows
     trend: Trend  # bytes a window: of all that is live, or of what grows where the total hides it
-    growth: tuple[GrowingPart, ...]  # by call site, size and thread; the largest of each first
+    growth: tuple[BlockGroup, ...]  # by call site, size and thread; the largest of each first
     period: int | None  # events of a cycle
     microseconds: float  # from an event to the next; 0 where the recording has no clock
     sites: tuple[int, ...] = field(repr=False)  # all call sites of the recording
@@ -71,27 +71,6 @@ class RecordingKind:
         return self.kind is Kind.GROWING
 
 
-@dataclass(frozen=True, slots=True)
-class _Observed:
-    """What the kind is judged by."""
-
-    profile: Profile
-    windows: Windows
-    is_growing: bool  # the total of live bytes is
-    growth: tuple[GrowingPart, ...]
-    period: int | None
-
-    @property
-    def ending(self) -> float:
-        """Share of the recording in which the program frees what it held; 0: it holds it."""
-        return 1 - find_shutdown(self.profile) / self.profile.events
-
-    @property
-    def is_cycle(self) -> bool:
-        """True for a period that a window does not cover."""
-        return self.period is not None and self.period > self.windows.events
-
-
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
     windows = cut_windows(profile, WINDOWS)
@@ -103,36 +82,44 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     groups = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
     growth = find_growth(groups, trace.chains, total if is_growing else None)
-    observed = _Observed(profile, windows, is_growing, growth, find_period(profile))
-    kind, reason = _judge(observed)
-    hidden = growth and not is_growing
-    trend = groups.trend_of(growth) if hidden else total
-    period = observed.period if kind is Kind.CYCLE else None
+    period = find_period(profile)
+    kind, reason = _judge(profile, windows, growth, is_growing=is_growing, period=period)
     return RecordingKind(
-        *(kind, reason, windows, trend, growth, period, groups.microseconds),
-        *(groups.sites, profile),
+        kind,
+        reason,
+        windows,
+        groups.trend_of(growth) if growth and not is_growing else total,
+        growth,
+        period if kind is Kind.CYCLE else None,
+        groups.microseconds,
+        groups.sites,
+        profile,
     )
 
 
-def _judge(seen: _Observed) -> tuple[Kind, str]:
-    if seen.is_growing or (seen.growth and seen.ending <= _LONGEST_END):
-        return _judge_growth(seen)
-    if seen.is_cycle:
-        return Kind.CYCLE, f"live bytes come again every {seen.period:,} events"
-    if seen.ending > _LONGEST_END:
-        return Kind.JOB, f"its end takes {seen.ending:.0%} of the recording"
-    if _needs_most_at_start(seen.profile, seen.windows):
-        return Kind.JOB, "its start needs the most"
-    return _judge_level(seen.windows)
-
-
-def _judge_growth(seen: _Observed) -> tuple[Kind, str]:
-    """The kind where live bytes rise, by what is held at the end."""
-    if seen.growth and seen.ending <= _LONGEST_END:
+def _judge(
+    profile: Profile,
+    windows: Windows,
+    growth: tuple[BlockGroup, ...],
+    *,
+    is_growing: bool,
+    period: int | None,
+) -> tuple[Kind, str]:
+    """The kind and what shows it; `is_growing`: the total of live bytes is."""
+    # The share in which the program frees what it held; 0: it holds it.
+    ending = 1 - find_shutdown(profile) / profile.events
+    if growth and ending <= _LONGEST_END:
         return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
-    if seen.ending:
-        return Kind.JOB, "what it gathers is freed at its end"
-    return Kind.GROWING, "the least live bytes of its windows rise to the end"
+    if is_growing:
+        rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
+        return (Kind.JOB, "what it gathers is freed at its end") if ending else rises
+    if period is not None and period > windows.events:
+        return Kind.CYCLE, f"live bytes come again every {period:,} events"
+    if ending > _LONGEST_END:
+        return Kind.JOB, f"its end takes {ending:.0%} of the recording"
+    if _needs_most_at_start(profile, windows):
+        return Kind.JOB, "its start needs the most"
+    return _judge_level(windows)
 
 
 def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
@@ -160,11 +147,10 @@ def _judge_level(windows: Windows) -> tuple[Kind, str]:
 
 def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
     """True if the peaks of neighbouring windows depend on each other in a few large swings."""
-    joined = peaks.reshape(-1, 2).max(axis=1)
     low, high = np.quantile(peaks, (0.1, 0.9))
     is_large = high - low > _SWING * float(peaks.max())
-    is_slow = rank_correlation(joined) > _DEPENDENT and _crossings(peaks) < _FEWEST_SWINGS
-    return bool(is_large and is_slow)
+    is_slow = rank_correlation(peaks.reshape(-1, 2).max(axis=1)) > _DEPENDENT
+    return bool(is_large and is_slow and _crossings(peaks) < _FEWEST_SWINGS)
 
 
 def _step(series: NDArray[np.int64], third: int) -> float:
@@ -175,5 +161,4 @@ def _step(series: NDArray[np.int64], third: int) -> float:
 def _crossings(series: NDArray[Any]) -> int:
     """How often a series passes its median."""
     side = np.sign(series - np.median(series))
-    side = side[side != 0]
-    return int(np.count_nonzero(np.diff(side)))
+    return int(np.count_nonzero(np.diff(side[side != 0])))

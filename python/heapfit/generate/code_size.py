@@ -9,6 +9,7 @@ from pathlib import Path
 
 from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_in_folder
 from heapfit.generate.names import Text
@@ -38,7 +39,7 @@ def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
 
 def read_code_size(plan: Plan) -> list[CodeSize]:
     """The size that `fit` prints: heapfit's own measurement, with counts, for plans of a kind."""
-    code = find_code(plan)
+    code = find_code(Heap(plan.allocator, plan))
     if code is None or code.size is None:
         return []
     about = Text(f"{COMPILER}, measured for plans of this kind")

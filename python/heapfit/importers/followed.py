@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -29,10 +29,6 @@ def ignore_recording(_: FollowedRecording) -> Iterator[None]:
     yield
 
 
-def _describe_live(reader: _engine.WireTrace | _engine.FrameTrace) -> LiveTotals:
-    return LiveTotals(reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak)
-
-
 def read_layout(file: int) -> tuple[int, int] | None:
     """The bytes before a recording's chunks, and of one; None before its first record."""
     magic, size, unit = struct.unpack("<8s4xII", os.pread(file, 20, 0).ljust(20, b"\0"))
@@ -40,12 +36,46 @@ def read_layout(file: int) -> tuple[int, int] | None:
     return (size, unit) if has_record else None
 
 
-class FollowedWire:
+class _Followed:
+    """What a reader makes of a recording that grows."""
+
+    _reader: _engine.WireTrace | _engine.FrameTrace
+
+    def look(self) -> Iterator[_engine.EventArray]:
+        """Yields the events that are new since the last look, in batches."""
+        return (self._reader.take_events() for _ in self._advance())
+
+    def columns(self) -> Iterator[Columns]:
+        """Yields all events until now, in batches."""
+        with closing(self._anew()) as anew:
+            yield from (anew._reader.take() for _ in anew._advance())
+
+    @property
+    def live(self) -> LiveTotals:
+        """What is live after the events that were yielded."""
+        found = self._reader
+        return LiveTotals(found.events, found.live_bytes, found.live_blocks, found.live_peak)
+
+    def close(self) -> None:
+        """Closes what is open."""
+
+    def _anew(self) -> _Followed:
+        """The same, read from its beginning."""
+        raise NotImplementedError
+
+    def _advance(self) -> Iterator[None]:
+        """Reads on; yields wherever there are events to be taken."""
+        raise NotImplementedError
+
+
+class FollowedWire(_Followed):
     """The recording of a Linux process, which its threads write to (recorder/WIRE.md).
 
     What it becomes by exec is followed from then on. A thread's last record may be half written:
     what two reads find alike was written before the first.
     """
+
+    _reader: _engine.WireTrace
 
     def __init__(self, folder: Path, process: int) -> None:
         self._folder = folder
@@ -58,27 +88,13 @@ class FollowedWire:
         self._unit = 0  # bytes of a chunk
         self.lost = 0
 
-    def look(self) -> Iterator[_engine.EventArray]:
-        """Yields the events that are new since the last look, a chunk's at a time."""
-        return (self._reader.take_events() for _ in self._advance())
-
-    def columns(self) -> Iterator[Columns]:
-        """Yields all events until now, a chunk's at a time."""
-        anew = FollowedWire(self._folder, self._process)
-        try:
-            yield from (anew._reader.take() for _ in anew._advance())
-        finally:
-            anew.close()
-
-    @property
-    def live(self) -> LiveTotals:
-        """What is live after the events that were yielded."""
-        return _describe_live(self._reader)
-
     def close(self) -> None:
         """Closes the file."""
         if self._file is not None:
             os.close(self._file)
+
+    def _anew(self) -> FollowedWire:
+        return FollowedWire(self._folder, self._process)
 
     def _advance(self) -> Iterator[None]:
         """Reads on; yields wherever there are events to be taken."""
@@ -128,35 +144,23 @@ class FollowedWire:
         return self._reader.follow(after, place, self._number(file, _RUNTIME))
 
 
-class FollowedFrames:
+class FollowedFrames(_Followed):
     """The frames of a target, in a log that grows."""
+
+    _reader: _engine.FrameTrace
 
     def __init__(self, *logs: Path) -> None:
         self._logs = logs  # the first that is there counts
         self._reader = _engine.FrameTrace(True)
         self._read = 0
 
-    def look(self) -> Iterator[_engine.EventArray]:
-        """Yields the events that are new since the last look, in batches."""
-        return (self._reader.take_events() for _ in self._advance())
-
-    def columns(self) -> Iterator[Columns]:
-        """Yields all events until now, in batches."""
-        anew = FollowedFrames(*self._logs)
-        return (anew._reader.take() for _ in anew._advance())
-
-    @property
-    def live(self) -> LiveTotals:
-        """What is live after the events that were yielded."""
-        return _describe_live(self._reader)
+    def _anew(self) -> FollowedFrames:
+        return FollowedFrames(*self._logs)
 
     @property
     def lost(self) -> int:
         """Events that are known to be missing."""
         return self._reader.missing
-
-    def close(self) -> None:
-        """Does nothing: no file is kept open."""
 
     def _advance(self) -> Iterator[None]:
         """Reads on; yields wherever there are events to be taken."""

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
@@ -66,8 +67,7 @@ class ProgramRecording:
     unseen: str | None  # a sentence on memory that malloc did not give
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Image:
+class _Image(NamedTuple):
     """The file of one program that one process ran."""
 
     process: int
@@ -75,47 +75,46 @@ class _Image:
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class RecordOptions:
-    """How a program is recorded."""
-
-    keep_children: bool = False  # beside the output, as <output>.<process>.parquet
-    depth: int = 1  # callers of each request, 1 or 4 (docs/recording.md has the cost)
-    listener: Listener = ignore_recording
-
-
-STANDARD = RecordOptions()
-
-
 def record(
     command: Sequence[str],
     output: Path | str,
-    options: RecordOptions = STANDARD,
     progress: Progress = ignore_progress,
+    *,
+    keep_children: bool = False,
+    depth: int = 1,
+    listener: Listener = ignore_recording,
 ) -> ProgramRecording:
     """Runs a program, with its input and output untouched, and stores its trace at `output`.
 
     A program that dies by a signal leaves the trace of its life, and so does one whose recorder is
     sent a SIGTERM, which is passed on. Processes that outlive the program record on into a folder
-    that is kept; so is what was recorded where a trace cannot be written.
+    that is kept; so is what was recorded where a trace cannot be written. Of children the traces
+    are kept beside the output, as <output>.<process>.parquet. `depth`: callers of each request, 1
+    or 4 (docs/recording.md has the cost).
     """
-    program, output = find_program(command), Path(output)
+    program, output, ending = find_program(command), Path(output), _Termination()
     _require_place(output)
-    with _raw_recordings(output) as raw, _pass_terminations_on() as ending:
-        environment = recorder_settings(pad_path(raw.folder.resolve()), options.depth)
+    passed_on = _handle_signal(signal.SIGTERM, signal.SIG_DFL, ending.ask)
+    with _raw_recordings(output) as raw, passed_on:
+        environment = recorder_settings(pad_path(raw.folder.resolve()), depth)
         library = _copy_library(library_for(program), raw.folder)
-        watch, status = _run(command, library, environment, _Running(raw.folder, ending, options))
+        followed = raw.folder.resolve() if keep_children else None
+        with _run(command, library, environment, ending) as process:
+            beside = listener(FollowedWire(raw.folder, process.pid))
+            with watch_process(process.pid, followed) as watch, beside:
+                watch.wait()
+                status = process.wait()
         raw.survivors = _find_survivors(raw.folder)
-        living = {one.process for one in raw.survivors}
-        images = [one for one in _images(raw.folder) if one.process not in living]
+        images = _find_images(raw.folder, raw.living)
         own = [image for image in images if image.process == watch.process]
-        if not own and not (options.keep_children and images):
+        if not own and not (keep_children and images):
             if status == -signal.SIGINT:
                 raise KeyboardInterrupt
-            raise HeapfitError(_explain_missing_recording(program, watch, status, images, living))
+            count = len({image.process for image in images} | raw.living)
+            raise HeapfitError(_explain_missing_recording(program, watch, status, count))
         others = [image for image in images if image not in own[-1:]]
         trace = import_file(own[-1].path, output, None, progress) if own else None
-        kept = [_keep(image, output, progress) for image in others] if options.keep_children else []
+        kept = [_keep(image, output, progress) for image in others] if keep_children else []
         return ProgramRecording(
             trace,
             status,
@@ -158,6 +157,21 @@ class _Raw:
     folder: Path
     survivors: list[Survivor] = field(default_factory=list)
 
+    @property
+    def living(self) -> set[int]:
+        """The processes that still write there."""
+        return {one.process for one in self.survivors}
+
+    def is_left(self) -> bool:
+        """True if there is something to keep, which no empty file then hides; else it goes."""
+        if not self.survivors and not _find_images(self.folder):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return False
+        for image in _find_files(self.folder):
+            if image.process not in self.living and not _has_records(image.path):
+                image.path.unlink()
+        return True
+
 
 @contextmanager
 def _raw_recordings(output: Path) -> Iterator[_Raw]:
@@ -172,33 +186,20 @@ def _raw_recordings(output: Path) -> Iterator[_Raw]:
     try:
         yield raw
     except HeapfitError as error:
-        if _is_left(raw):
+        if raw.is_left():
             raise HeapfitError(f"{error}; kept: {_import_command(raw.folder, output)}") from error
         raise
     except BaseException:
-        if _is_left(raw):
+        if raw.is_left():
             add_output(raw.folder)
         raise
     if not raw.survivors:
         shutil.rmtree(raw.folder, ignore_errors=True)
 
 
-def _is_left(raw: _Raw) -> bool:
-    """True if there is something to keep, which no empty file then hides; else nothing is left."""
-    if not raw.survivors and not _images(raw.folder):
-        shutil.rmtree(raw.folder, ignore_errors=True)
-        return False
-    living = {one.process for one in raw.survivors}
-    for path, name in _wire_files(raw.folder):
-        if int(name[1]) not in living and not _has_records(path):
-            path.unlink()
-    return True
-
-
 def _import_command(folder: Path, output: Path) -> str:
     """What makes traces of a folder of raw recordings."""
-    images = _images(folder)
-    many = "-o FOLDER" if len(images) > 1 else f"-o {shlex.quote(str(output))}"
+    many = "-o FOLDER" if len(_find_images(folder)) > 1 else f"-o {shlex.quote(str(output))}"
     return f"heapfit import {shlex.quote(str(folder))}/*.wire {many}"
 
 
@@ -219,10 +220,7 @@ def _copy_library(library: Path, folder: Path) -> Path:
 def _find_survivors(folder: Path) -> list[Survivor]:
     """The processes that record on, after a moment for those that are about to end."""
     until = time.monotonic() + _LAST_MOMENT
-    while True:
-        living = living_recorders(folder.resolve())
-        if not living or time.monotonic() > until:
-            break
+    while (living := living_recorders(folder.resolve())) and time.monotonic() <= until:
         time.sleep(_LAST_MOMENT / 10)
     return [
         Survivor(process, name, folder / f"{process}-*.wire")
@@ -248,9 +246,9 @@ def _explain_exec(watch: Watch, recorded: str) -> str | None:
 
 def _describe_later_program(folder: Path, own: Sequence[_Image]) -> str | None:
     """A sentence on the program that the process became last, if it recorded nothing."""
-    for path, name in _wire_files(folder):
-        if own and int(name[1]) == own[-1].process and int(name[2]) > own[-1].number:
-            later = path.read_bytes()[56:248].split(b"\0")[0].decode(errors="replace")
+    for image in _find_files(folder):
+        if own and image.process == own[-1].process and image.number > own[-1].number:
+            later = image.path.read_bytes()[56:248].split(b"\0")[0].decode(errors="replace")
             return (
                 f"Not recorded: {later}, which it became by exec, asked malloc for nothing (it may "
                 "bring its own)."
@@ -275,41 +273,29 @@ def _describe_unseen(watch: Watch, trace: Trace | None) -> str | None:
     return describe_unseen(watch, _engine.u_max(trace.events()) if trace else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """What goes on beside the program."""
-
-    folder: Path  # that it records into
-    ending: _Termination
-    options: RecordOptions
-
-
+@contextmanager
 def _run(
-    command: Sequence[str], library: Path, environment: Mapping[str, str], beside: _Running
-) -> tuple[Watch, int]:
-    """Runs the program; the result is what was seen of it, and its exit status."""
+    command: Sequence[str], library: Path, environment: Mapping[str, str], ending: _Termination
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program, running. Ctrl-C is left to it, which it reaches, too; what it did is kept."""
     with ExitStack() as stack:
-        stack.enter_context(_leave_interrupts())
+        stack.enter_context(
+            _handle_signal(signal.SIGINT, signal.default_int_handler, lambda *_: None)
+        )
         recorded = {**os.environ, **preload_first(library, stack), **environment}
         try:
             process = subprocess.Popen(command, env=recorded)
         except OSError as error:
             raise HeapfitError(f"{command[0]}: cannot be run: {error.strerror}") from error
-        beside.ending.begin(process)
-        followed = FollowedWire(beside.folder, process.pid)
-        below = beside.folder.resolve() if beside.options.keep_children else None
-        with watch_process(process.pid, below) as watch, beside.options.listener(followed):
-            watch.wait()
-            status = process.wait()
-        return watch, status
+        ending.begin(process)
+        yield process
 
 
 class _Termination:
     """Passes a SIGTERM on to the program, which is killed if it lives on; its recording is kept."""
 
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._is_asked = False
+    _process: subprocess.Popen[bytes] | None = None
+    _is_asked = False
 
     def begin(self, process: subprocess.Popen[bytes]) -> None:
         """Sets the program that a SIGTERM is passed on to."""
@@ -328,51 +314,35 @@ class _Termination:
 
 
 @contextmanager
-def _leave_interrupts() -> Iterator[None]:
-    """Leaves Ctrl-C to the program, which it reaches, too; what it did is kept."""
-    with _handle_signal(signal.SIGINT, signal.default_int_handler, lambda *_: None):
-        yield
-
-
-@contextmanager
-def _pass_terminations_on() -> Iterator[_Termination]:
-    """Passes a SIGTERM on to the program; what it did until then is kept."""
-    ending = _Termination()
-    with _handle_signal(signal.SIGTERM, signal.SIG_DFL, ending.ask):
-        yield ending
-
-
-@contextmanager
 def _handle_signal(number: int, ours: object, handler: Callable[..., None]) -> Iterator[None]:
     """Handles a signal within the context, unless it has a handler already.
 
     A handler, unlike one that ignores the signal, is not inherited by the program.
     """
-    is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(number)
-    if not is_main or before is not ours:
-        yield
-        return
-    signal.signal(number, handler)
+    is_ours = threading.current_thread() is threading.main_thread() and before is ours
+    if is_ours:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(number, before)
+        if is_ours:
+            signal.signal(number, before)
 
 
-def _wire_files(folder: Path) -> Iterator[tuple[Path, re.Match[str]]]:
-    for path in folder.iterdir():
-        name = _FILE_NAME.fullmatch(path.name)
-        if name is not None:
-            yield path, name
+def _find_files(folder: Path) -> Iterator[_Image]:
+    """The files of all programs, also those without records."""
+    names = ((_FILE_NAME.fullmatch(path.name), path) for path in folder.iterdir())
+    return (_Image(int(name[1]), int(name[2]), path) for name, path in names if name)
 
 
-def _images(folder: Path) -> list[_Image]:
-    """The files that hold records, in the order of processes and their programs."""
+def _find_images(folder: Path, living: Collection[int] = ()) -> list[_Image]:
+    """The files that hold records, in the order of processes and their programs.
+
+    Those of living processes are left out.
+    """
     return sorted(
-        _Image(int(name[1]), int(name[2]), path)
-        for path, name in _wire_files(folder)
-        if _has_records(path)
+        one for one in _find_files(folder) if one.process not in living and _has_records(one.path)
     )
 
 
@@ -384,8 +354,7 @@ def _has_records(path: Path) -> bool:
 def _is_confined(path: Path) -> bool:
     """True if the program gave up system calls or rights: a flag of the header."""
     with path.open("rb") as file:
-        (flags,) = struct.unpack_from("<I", file.read(28), 24)
-    return bool(flags & _CONFINED)
+        return bool(struct.unpack_from("<I", file.read(28), 24)[0] & _CONFINED)
 
 
 def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
@@ -394,16 +363,13 @@ def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
     return import_file(image.path, path, None, progress)
 
 
-def _explain_missing_recording(
-    program: Path, watch: Watch, status: int, others: Sequence[_Image], living: Collection[int]
-) -> str:
-    """The reason why the program itself left no recording."""
+def _explain_missing_recording(program: Path, watch: Watch, status: int, others: int) -> str:
+    """The reason why the program itself left no recording; `others` are processes that did."""
     ending = f"ended with status {status}" if status >= 0 else f"ended with signal {-status}"
-    count = len({image.process for image in others} | set(living))
-    if count:
+    if others:
         return (
-            f"{program}: {ending} and asked for no memory itself, but {count} other "
-            f"{'process' if count == 1 else 'processes'} did (record with --children)"
+            f"{program}: {ending} and asked for no memory itself, but {others} other "
+            f"{'process' if others == 1 else 'processes'} did (record with --children)"
         )
     last = read_executable(watch.executable or program)
     if last is not None and "malloc" in last.symbols:

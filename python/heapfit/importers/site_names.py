@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heapfit.importers.source_lines import SourcePlace, frames_of
+from heapfit.importers.source_lines import SourcePlace, frames_in
 from heapfit.trace.loaded import LoadedTrace
 
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
@@ -71,9 +71,7 @@ def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Pla
     recorded = loaded.trace.chains
     chains = {site: recorded.get(site, (site,)) for site in np.unique(loaded.sites).tolist()}
     wanted = {caller for chain in chains.values() for caller in chain}
-    known: dict[int, tuple[SourcePlace, ...]] = {}
-    for program in programs:
-        known = {**frames_of(program, wanted), **known}
+    known = frames_in(programs, wanted)
     unknown: PlaceChain = (None,)
     return {
         site: tuple(place for one in chain for place in known.get(one, unknown))

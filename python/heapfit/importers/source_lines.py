@@ -64,12 +64,12 @@ class _Mapping:
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
 
-def places_of(program: Path, sites: Collection[int]) -> dict[int, SourcePlace]:
-    """The place of each site that is in this program or library; others are skipped.
+def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, SourcePlace]:
+    """The place of each site that is in one of these programs and libraries.
 
-    HeapfitError if the file cannot be read or is no ELF file.
+    HeapfitError if a file cannot be read or is no ELF file.
     """
-    return {site: frames[0] for site, frames in frames_of(program, sites).items()}
+    return {site: frames[0] for site, frames in frames_in(programs, sites).items()}
 
 
 def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePlace, ...]]:
@@ -88,12 +88,14 @@ def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePl
     }
 
 
-def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, SourcePlace]:
-    """The places in a program and its libraries; the first file that has a site gives its place."""
-    places: dict[int, SourcePlace] = {}
+def frames_in(
+    programs: Sequence[Path], sites: Collection[int]
+) -> dict[int, tuple[SourcePlace, ...]]:
+    """The places in a program and its libraries; the first file that has a site gives its own."""
+    known: dict[int, tuple[SourcePlace, ...]] = {}
     for program in programs:
-        places = {**places_of(program, sites), **places}
-    return places
+        known = {**frames_of(program, sites), **known}
+    return known
 
 
 def _is_within(address: int, mapping: _Mapping) -> bool:

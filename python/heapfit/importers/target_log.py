@@ -42,15 +42,6 @@ class TargetRecording:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
-    """How a run in the emulator ended."""
-
-    words: str
-    status: int | None = None  # the image's, if it ended by itself
-    is_interrupted: bool = False  # by Ctrl-C
-
-
-@dataclass(frozen=True, slots=True)
 class Emulation:
     """How an image is run."""
 
@@ -103,26 +94,24 @@ def record_emulated(
         folder = Path(name)
         logs = (folder / _FRAMES, folder / _UART)
         with listener(FollowedFrames(*logs)):
-            ending = _run(command, folder, emulation)
-        written = [file for file in logs if _has_bytes(file)]
+            words, status, is_interrupted = _run(command, folder, emulation)
+        written = [file for file in logs if file.is_file() and file.stat().st_size > 0]
         if not written:
-            raise HeapfitError(
-                f"{emulation.image}: {ending.words} and wrote no frames (does it drain?)"
-            )
+            raise HeapfitError(f"{emulation.image}: {words} and wrote no frames (does it drain?)")
         trace = import_frames(written[0], output, progress)
         if log is not None:
             shutil.copyfile(written[0], log)
-        return TargetRecording(trace, ending.words, log, ending.status, ending.is_interrupted)
+        return TargetRecording(trace, words, log, status, is_interrupted)
 
 
 def run_emulated(emulation: Emulation) -> int | None:
     """The status with which an image ends that records nothing; None if its time was over."""
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        ending = _run(command, Path(folder), emulation)
-    if ending.is_interrupted:
+        _, status, is_interrupted = _run(command, Path(folder), emulation)
+    if is_interrupted:
         raise KeyboardInterrupt
-    return ending.status
+    return status
 
 
 def _require_folder(output: Path) -> None:
@@ -162,8 +151,11 @@ def _machine_of(image: Path) -> int:
     return int(machine)
 
 
-def _run(command: Sequence[str], folder: Path, how: Emulation) -> _Ending:
-    """Runs the emulator to its end; Ctrl-C reaches it, too, and ends it."""
+def _run(command: Sequence[str], folder: Path, how: Emulation) -> tuple[str, int | None, bool]:
+    """Runs the emulator to its end; Ctrl-C reaches it, too, and ends it.
+
+    How it ended, the image's status if it ended by itself, and whether it was interrupted.
+    """
     console = None if how.is_heard else subprocess.DEVNULL
     with subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=console
@@ -172,12 +164,8 @@ def _run(command: Sequence[str], folder: Path, how: Emulation) -> _Ending:
             status = emulator.wait(how.seconds)
         except subprocess.TimeoutExpired:
             emulator.terminate()
-            return _Ending(f"was ended after {how.seconds:g} s")
+            return f"was ended after {how.seconds:g} s", None, False
         except KeyboardInterrupt:
             emulator.terminate()
-            return _Ending("was interrupted", is_interrupted=True)
-    return _Ending(f"ended with status {status}", status)
-
-
-def _has_bytes(file: Path) -> bool:
-    return file.is_file() and file.stat().st_size > 0
+            return "was interrupted", None, True
+    return f"ended with status {status}", status, False

@@ -71,7 +71,7 @@ class Demand:
     needs: NDArray[np.uint8]  # bits
     served: NDArray[np.uint8]  # bits of the memory that it was served in; 0: unknown
     byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
-    weights: NDArray[np.float64]  # 1 for each request that is counted, else 0
+    weights: NDArray[np.float64]  # of each request 1, or 0 if it cannot be in the first memory
 
     def needs_inside(self, bits: int) -> NDArray[np.bool_]:
         """True for requests that need something, all of which a memory with these bits offers."""
@@ -85,7 +85,7 @@ class Demand:
 
 
 def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Demand:
-    """The requests of a recording, and what `rules` say that they need beside it."""
+    """The requests of a recording."""
     ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
     asks = is_allocation(ops) | ((ops == RESIZE) & (sizes > 0))
     sites = loaded.sites if len(loaded.sites) else np.zeros(len(ops), np.uint32)

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors

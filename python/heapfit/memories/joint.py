@@ -36,10 +36,10 @@ class Joint:
 
     uses: tuple[MemoryUse, ...]
     refusal: str | None  # the first one, with memory and rule; None: all was served
-    weights: tuple[float, ...]  # of the requests that each memory served
+    weights: tuple[float, ...]  # of the counted requests that each memory served
 
     def share(self, names: Sequence[str]) -> float:
-        """The share of all weights, those of the requests that are counted, in these memories."""
+        """The share of the counted requests in these memories."""
         return self._share(names, self.weights)
 
     def requests_share(self, names: Sequence[str]) -> float:
@@ -69,16 +69,16 @@ def replay_jointly(
     refusal = None
     for demand, column in zip(demands, columns, strict=True):
         base = demand.loaded.largest_alignment
-        is_partial = bool((demand.weights[demand.asks] != 1).any())
-        replay = plan.replay(base, keeps_places=is_partial)
+        is_told = bool((demand.weights[demand.asks] != 1).any())
+        replay = plan.replay(base, keeps_places=is_told)
         is_done = replay.feed(demand.loaded.events, column)
         for i, share in enumerate(replay.shares()):
             requests[i] += share.requests
             lasting[i] += share.byte_events
             lives[i] = max(lives[i], share.live_peak)
             prints[i] = max(prints[i], share.footprint)
-            weights[i] += 0 if is_partial else share.requests
-        if is_partial:
+            weights[i] += 0 if is_told else share.requests
+        if is_told:
             served = demand.weights[demand.asks][: len(replay.numbers)]
             weights += np.bincount(replay.numbers, served, 256)[:count]
         if not is_done:

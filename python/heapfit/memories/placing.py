@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, find_heap
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import Horizon, LongerRunTable
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
-from heapfit.memories.demand import Demand, NeedRule, demand_of, parse_need, require_known_sites
+from heapfit.memories.demand import Demand, demand_of, parse_need, require_known_sites
 from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
@@ -204,18 +205,14 @@ def place_recordings(
             demand_of(trace.given.name, load_trace(trace, progress=progress), needs)
             for trace in traces
         ]
-        require_known_sites(demands, _name_sites(options, needs))
+        named = zip(needs, options.needs, strict=True)
+        sites = {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
+        require_known_sites(demands, sites)
         for name in expand_names(options.allocators, MEMORY_HEAPS):
             heap = find_heap(name, STANDARD_ALIGNMENT).plan
             parsed = [parse_memory(one, heap) for one in memories]
             placings.append(place_requests(parsed, demands, options, progress))
     return min(placings, key=lambda one: one.size.region)
-
-
-def _name_sites(options: PlacingOptions, needs: Sequence[NeedRule]) -> dict[int, str]:
-    """The call sites of options, by the option that names each."""
-    named = zip(needs, options.needs, strict=True)
-    return {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
 
 
 def place_requests(

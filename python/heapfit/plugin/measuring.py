@@ -54,9 +54,6 @@ class PluginRow:
     footprint: int | None  # highest byte of a block, in R_safe
     placements: int | None  # hash of all offsets, in R_safe, as a ReplayResult has it
     events_replayed: int  # of all replays: what it cost
-    instructions: float | None = None  # the mean of a call, as an emulated board counted; with it:
-    code: int | None = None  # bytes, of init, alloc and free
-    stack: int | None = None  # bytes, the deepest call
 
     @property
     def over_u_max(self) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, with_series
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Ground, find_events, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.trace.loaded import LoadedTrace
@@ -21,18 +21,20 @@ class ReportCase:
     shown: LoadedTrace
     comparison: Comparison  # on it
     winner: Row  # among its rows
-    today: SystemHeap | None = None  # the heap that the user has; None: not named
+    today: Heap | None = None  # the heap that the user has; None: not named
     fitted: Row | None = None  # where the winner is a heap that is kept: what it is compared with
     sites: Mapping[int, str] = field(default_factory=dict)  # call sites by name, where known
 
 
-def keep_heap(case: ReportCase, kept: SystemHeap) -> ReportCase:
+def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
     """The case with the heap that is kept as its winner, measured as the rows are."""
     comparison, shown = case.comparison, case.shown
-    one = Candidate(kept.title, kept.plan, "the heap that is kept", False, heap=kept)
+    one = Candidate(kept.title, kept, "the heap that is kept", False)
     ground = Ground(comparison.u_max, comparison.base_alignment)
     row = measure_candidate(one, find_events(one, shown), ground)
-    others = (other for other in comparison.rows if other.heap or other.plan != kept.plan)
+    others = (
+        other for other in comparison.rows if not other.heap.is_ours or other.plan != kept.plan
+    )
     comparison, row = with_series(replace(comparison, rows=(row, *others)), row, shown)
     return replace(case, comparison=comparison, winner=row, fitted=case.winner)
 

@@ -26,7 +26,6 @@ class Export(StrEnum):
     FOLDED = "folded"  # stacks as lines: flame graphs, speedscope
     PERFETTO = "perfetto"  # a trace for ui.perfetto.dev
     PPROF = "pprof"  # a heap profile, gzipped
-    PROMETHEUS = "prometheus"  # counts as text
 
 
 class View(StrEnum):

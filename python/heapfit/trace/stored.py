@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
+from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_count
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
@@ -212,6 +213,10 @@ class Trace(Tabular):
         for batch in self._read(self._replay_columns(sites)):
             self._append(events, batch, sites)
         return events
+
+    def events_for(self, plan: Plan) -> _engine.EventArray:
+        """The events for a plan, with the tags of call sites if the plan has any."""
+        return self.events(plan.sites)
 
     def append_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
         """Appends the whole trace to `events`; after each batch its columns, with call sites.

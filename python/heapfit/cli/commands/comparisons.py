@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of `compare`, `bounds`, `adversary` and `allocators`, with light imports only."""
+"""The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,6 @@ import typer
 
 from heapfit import _engine
 from heapfit.cli.arguments import (
-    ALIGNMENT_HELP,
     POINTER_BITS_HELP,
     Alignment,
     AlignmentOption,
@@ -20,7 +19,6 @@ from heapfit.cli.arguments import (
     PointerBits,
     Programs,
     Queue,
-    RegionOption,
     ReportPage,
     Search,
     Seed,
@@ -33,7 +31,6 @@ from heapfit.cli.arguments import (
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 
 _PLUGIN_GROUP = "Plug-ins"
-_LEAGUE_GROUP = "League"
 _NAMES = ", ".join(info.name for info in list_offered_allocators())
 _SYSTEMS = ", ".join(SYSTEM_HEAPS)
 _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
@@ -43,14 +40,12 @@ _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 class CompareCommand:
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
-    Exit status 3 if a plug-in of a ranking has faults. With --output a league: all of ours and of
-    plug-ins over all recordings, designs from NAME-1 on NAME-2, too; what a run before has in the
-    same folder is not measured again.
+    Exit status 3 if a plug-in has faults.
     """
 
     EXAMPLES: ClassVar = (
         "heapfit compare run.heap tlsf first_fit:coalesce=0",
-        "heapfit compare run.heap run2.heap tlsf --alignment 4 --output league",
+        "heapfit compare run.heap run2.heap tlsf --alignment 4",
     )
 
     context: typer.Context
@@ -67,17 +62,7 @@ class CompareCommand:
     allocators: Allocators = None
     seed: Seed = 1
     plans: PlanPaths = None
-    alignments: Annotated[
-        list[Alignment] | None,
-        make_option("--alignment", ALIGNMENT_HELP, show_default="8; in a league 4 and 8"),
-    ] = None
-    output: Annotated[
-        Path | None,
-        make_output_option(
-            "a league table over recordings or folders of them: page, tables and cache, in a "
-            "folder [no league; docs/league.md]"
-        ),
-    ] = None
+    alignment: AlignmentOption = Alignment.BYTES_8
     exact: Exact = False
     plugins: Annotated[
         list[Path] | None,
@@ -87,9 +72,6 @@ class CompareCommand:
             "a folder of these, or a Rust crate.",
         ),
     ] = None
-    has_crates: Annotated[
-        bool, make_option("--crates", "Rank four Rust crates, too; needs cargo.", _PLUGIN_GROUP)
-    ] = False
     cflags: Annotated[
         list[str] | None,
         make_option(
@@ -109,26 +91,6 @@ class CompareCommand:
             _PLUGIN_GROUP,
         ),
     ] = False
-    board: Annotated[
-        Path | None,
-        make_option(
-            "--board",
-            "Counts of `python -m harness league` on an emulated board (docs/league.md).",
-            _PLUGIN_GROUP,
-        ),
-    ] = None
-    events: Annotated[
-        int | None,
-        make_option(
-            "--events", "Only the first so many events of each recording.", _LEAGUE_GROUP, min=1
-        ),
-    ] = None
-    has_designs: Annotated[
-        bool,
-        make_option(
-            "--designs/--no-designs", "Rank plans learned from the recordings, too.", _LEAGUE_GROUP
-        ),
-    ] = True
     sram: SramFile = None
     report: ReportPage = None
     programs: Programs = None
@@ -139,14 +101,19 @@ class CompareCommand:
 
 @dataclass(frozen=True, slots=True)
 class BoundsCommand:
-    """Show the least that any heap needs for a trace, and allocators' worst cases."""
+    """Show the least that any heap needs for a trace, and allocators' worst cases.
+
+    Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
+    """
 
     EXAMPLES: ClassVar = (
         "heapfit bounds run.heap --search 0",
         "heapfit bounds run.heap --search 1 -o run.csv",
+        "heapfit bounds run.heap --search 1 --plan plan.toml",
     )
 
     source: Source
+    plans: PlanPaths = None
     alignment: AlignmentOption = Alignment.BYTES_8
     search: Search = 50
     seed: Seed = 1
@@ -157,34 +124,6 @@ class BoundsCommand:
         ),
     ] = None
     queue: Queue = None
-    as_json: AsJson = False
-
-
-@dataclass(frozen=True, slots=True)
-class AdversaryCommand:
-    """Search for requests within a trace's limits that exhaust a plan's heap."""
-
-    EXAMPLES: ClassVar = (
-        "heapfit adversary run.heap tlsf --search 1",
-        "heapfit adversary run.heap --plan plan.toml --search 1",
-    )
-
-    source: Source
-    allocators: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ALLOCATOR", help="NAME or NAME:TUNABLE=VALUE,..., as for compare."),
-    ] = None
-    plans: PlanPaths = None
-    output: Annotated[
-        Path | None,
-        make_output_option("the requests that exhaust a plan's heap [out/NAME/adversary]"),
-    ] = None
-    region: RegionOption = None
-    search: Search = 20
-    seed: Seed = 1
-    alignment: AlignmentOption = Alignment.BYTES_8
-    queue: Queue = None
-    workers: Workers = None
     as_json: AsJson = False
 
 
@@ -203,4 +142,4 @@ class AllocatorsCommand:
     as_json: AsJson = False
 
 
-COMMANDS = (CompareCommand, BoundsCommand, AdversaryCommand, AllocatorsCommand)
+COMMANDS = (CompareCommand, BoundsCommand, AllocatorsCommand)

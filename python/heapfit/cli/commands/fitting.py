@@ -213,7 +213,7 @@ class CheckCommand:
         make_option(
             "--heap",
             "A heap instead of a plan, and its size in its own setting: heap_4:64K, "
-            "tlsf:probes=0:8K, heap_5:16K,8K (docs/check.md).",
+            "tlsf:probes=0:8K (docs/check.md).",
             metavar="HEAP:BYTES",
         ),
     ] = None

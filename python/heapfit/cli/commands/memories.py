@@ -24,8 +24,8 @@ from heapfit.cli.arguments import (
 class PlaceCommand:
     """Divide requests among several memories: how small can internal RAM be?
 
-    The first memory is the one to be small. Requests that need what it offers always go there. A
-    network's tensors are placed in banks. With one memory: two programs in one heap, or apart?
+    The first memory is the one to be small. Requests that need what it offers always go there. With
+    one memory: two programs in one heap, or apart?
     """
 
     EXAMPLES: ClassVar = (
@@ -57,9 +57,7 @@ class PlaceCommand:
     horizon: HorizonOption = None
     margin: Margin = None
     programs: Programs = None
-    output: Annotated[
-        Path | None, make_output_option("the plan file; of banks .csv, .json or .h [nowhere]")
-    ] = None
+    output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
     report: ReportPage = None
     everything: Everything = False
     as_json: AsJson = False

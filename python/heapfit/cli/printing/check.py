@@ -212,8 +212,6 @@ def _describe_findings(one: CheckedRecording, plan: PlanFile) -> Iterator[str]:
         yield f"It uses {least}{format_share(min(one.margin_eaten or 0, 100) / 100)} of the margin."
     if one.needed is not None:
         yield _describe_need(one.needed.r_safe, plan)
-        if one.needed.regions:
-            yield f"heap_5: {one.needed.regions}."
 
 
 def describe_refusal(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from heapfit.forecast.filling import describe_growth
-from heapfit.forecast.growth import GrowingPart
+from heapfit.forecast.growth import BlockGroup
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.results.parts import Column, Line, Part, Table, paragraph
 
@@ -46,7 +46,7 @@ def growth_parts(kind: RecordingKind) -> Iterator[Part]:
     if kind.is_growing:
         yield from paragraph(describe_growth(kind, {}))
     scale = 1000 / kind.windows.events
-    columns: list[Column[GrowingPart]] = [
+    columns: list[Column[BlockGroup]] = [
         Column(heading="grew", shown=_describe_part),
         Column(heading="B per 1,000 events", shown=lambda part: scale * part.trend.slope),
         Column(heading="held at the end", shown=lambda part: part.held),
@@ -56,7 +56,7 @@ def growth_parts(kind: RecordingKind) -> Iterator[Part]:
     yield Table(columns, kind.growth[:_SHOWN])
 
 
-def _describe_part(part: GrowingPart) -> str:
+def _describe_part(part: BlockGroup) -> str:
     if part.family == "site":
         return f"call site {part.frame:08x}"
     return f"{part.name:,} B blocks" if part.family == "size" else f"thread {part.name}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from heapfit.plugin import PluginRow
 from heapfit.plugin.faults import NOT_RUN
-from heapfit.results.parts import Column, Line, Part, Table, columns, paragraph
+from heapfit.results.parts import Column, Line, Part, Table, paragraph
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4
@@ -32,7 +32,6 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("attacks", value=lambda row: dict(row.attacks)),
     Column("extremes", value=lambda row: dict(row.extremes)),
     Column("misuse", value=lambda row: dict(row.misuse)),
-    *columns("instructions", "code", "stack"),
     Column("faults", "faults", lambda row: list(map(str, row.faults)), lambda row: len(row.faults)),
 )
 
@@ -45,19 +44,9 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
     trace: Column[LabelledRow] = Column("trace", "trace" if several else "", lambda one: one[0])
     yield Line("")
     yield Table([*(column.adapt(_row_of) for column in _COLUMNS), trace], rows, "plugins")
-    yield from _board_parts(rows)
     yield Line("variables: bytes a plug-in writes outside the region; they count in R.")
     for text in _explain_rows([row for _, row in rows]):
         yield from paragraph(text)
-
-
-def _board_parts(rows: Sequence[LabelledRow]) -> Iterator[Part]:
-    for label, row in rows:
-        if row.instructions is not None:
-            yield from paragraph(
-                f"{row.name} on {label}, on a Cortex-M4: {row.instructions:,.1f} instructions a "
-                f"call, {row.code:,} B of code, {row.stack:,} B of stack at most."
-            )
 
 
 def _join_outcomes(outcomes: Mapping[str, str]) -> str:

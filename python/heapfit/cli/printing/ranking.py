@@ -75,9 +75,9 @@ _ENDS = _adapt_to_row(
     Column("trained_on_this_trace"),
     Column("is_cut_to_trace"),
     Column("is_searched_further"),
-    Column("simulated", value=lambda row: row.heap and row.heap.title),
+    Column("simulated", value=lambda row: None if row.heap.is_ours else row.heap.title),
     Column("notes"),
-    Column("tolerance", value=lambda row: row.heap and row.heap.tolerance),  # percent of R
+    Column("tolerance", value=lambda row: row.heap.tolerance),  # percent of R
     Column("plan", value=lambda row: plan_table(row.plan)),
 )
 NOT_APPLICABLE: tuple[Column[NotApplicable], ...] = (Column("name"), Column("why"))
@@ -165,7 +165,7 @@ def layout_note(row: Row) -> str | None:
 
 def marks_of(row: Row) -> str:
     """The marks after a row's name or figure, which `_explain_marks` explains."""
-    special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (row.heap is not None)
+    special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (not row.heap.is_ours)
     return special + ("*" if row.trained_on_this_trace else "")
 
 
@@ -181,7 +181,7 @@ def _describe_bounds(bounds: ComparisonBounds) -> Iterator[str]:
 
 def describe_system_heaps(rows: Sequence[Row]) -> Iterator[str]:
     """The line of the mark ^, with how near the regions are to the sources', if it occurs."""
-    tolerances = [row.heap.tolerance or 0.0 for row in rows if row.heap is not None]
+    tolerances = [row.heap.tolerance for row in rows if row.heap.tolerance is not None]
     if tolerances:
         near = f"within {max(tolerances):g} % of" if any(tolerances) else "equal to"
         yield f"^ {SIMULATED}; R with control data, {near} the source's."

@@ -151,9 +151,6 @@ def _choose_setting(answer: Answer) -> str:
         unset = answer.size.region - region
         beside = f"; the heap takes {unset:,} B beside it" if unset > 0 else ""
         sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}{beside}."
-        if answer.kept.typed:
-            regions = answer.kept.describe_regions(answer.size.region)
-            sentence = f"keep {answer.kept.name}: {regions}."
     return sentence
 
 

@@ -23,9 +23,8 @@ from heapfit.comparison.costs.code_table import (
     read_system_codes,
 )
 from heapfit.comparison.costs.instruction_model import ModelError
-from heapfit.comparison.incumbents.requests import adapt_requests, requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
-from heapfit.plan.plan import Plan
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -44,50 +43,38 @@ class HeapCosts:
 UNKNOWN: Final = HeapCosts()
 
 
-def estimate_costs(
-    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int | None
-) -> HeapCosts:
+def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> HeapCosts:
     """The costs of a heap with so much memory for a recording; bytes, None: none serves it."""
     code = find_code(heap)
     if code is None:
         return UNKNOWN
-    has_checks = isinstance(heap, Plan) or heap.tolerance is None
     counted = None if memory is None else count_calls(heap, recording, memory)
     modelled = None if counted is None else code.model.estimate(counted)
     if modelled is None:
-        return HeapCosts(flash=code.size, has_checks=has_checks)
+        return HeapCosts(flash=code.size, has_checks=heap.is_ours)
     off = code.model.mean_off, code.model.longest_off
-    return HeapCosts(modelled.mean, modelled.longest, code.size, has_checks, *off)
+    return HeapCosts(modelled.mean, modelled.longest, code.size, heap.is_ours, *off)
 
 
-def find_code(heap: Plan | SystemHeap) -> MeasuredCode | None:
+def find_code(heap: Heap) -> MeasuredCode | None:
     """The measured code of a heap; None where there is none."""
-    if isinstance(heap, SystemHeap) and heap.tolerance is not None:
-        return read_system_codes().get(heap.name)
-    return read_codes().get(code_label(heap if isinstance(heap, Plan) else heap.plan))
+    if heap.is_ours:
+        return read_codes().get(code_label(heap.plan))
+    return read_system_codes().get(heap.name)
 
 
-def count_calls(
-    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
-) -> Mapping[str, NDArray[Any]]:
+def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str, NDArray[Any]]:
     """How many calls of a recording make how many accesses, in the form of _engine.call_costs.
 
     The recording keeps the answer: choice, verdict, references and page ask for the same heaps.
     """
-    key = repr(heap), memory
+    plan, region = heap.plan, heap.region(memory)
+    key = repr((plan, heap.resizes, heap.least, heap.walks)), region
     if key not in recording.counted_calls:
-        recording.counted_calls[key] = _count_calls(heap, recording, memory)
+        base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
+        if heap.walks:
+            found = count_walks(plan, heap.serve(requests_of(recording)), region, base)
+        else:
+            found = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
+        recording.counted_calls[key] = found
     return recording.counted_calls[key]
-
-
-def _count_calls(
-    heap: Plan | SystemHeap, recording: LoadedTrace, memory: int
-) -> Mapping[str, NDArray[Any]]:
-    plan = heap if isinstance(heap, Plan) else heap.plan
-    base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
-    if isinstance(heap, Plan):
-        return _engine.call_costs(plan.engine(), recording.events_for(plan), memory, base)
-    requests, region = adapt_requests(heap, requests_of(recording)), heap.region(memory)
-    if heap.walks:
-        return count_walks(plan, requests, region, base)
-    return _engine.call_costs(plan.engine(), requests.engine(), region, base)

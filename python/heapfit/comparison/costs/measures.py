@@ -97,7 +97,7 @@ class Measures:
 
 def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
     """The figures of a compared row, whose calls are replayed once more, one by one."""
-    costs = estimate_costs(row.heap or row.plan, loaded, row.r_safe)
+    costs = estimate_costs(row.heap, loaded, row.r_safe)
     if row.replay is None or row.replay_region is None or row.r_safe is None:
         return Measures(row.r_safe, None, None, None, None, costs.flash)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)

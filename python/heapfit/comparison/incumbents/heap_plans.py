@@ -3,15 +3,13 @@
 
 heap_4:65536            a heap, and the bytes of its own setting
 tlsf:probes=0:64K       what holds "=" are tunables, the last is the size
-heap_5:16K,8K           the sizes of its regions
 """
 
 from __future__ import annotations
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.needs import grow_headers
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import BY_HAND, PlanFile, file_name
@@ -20,18 +18,14 @@ from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
 def parse_heap_size(text: str) -> PlanFile:
-    """The plan of HEAP:BYTES, in the heap's own setting; of heap_5 of its regions.
+    """The plan of HEAP:BYTES, in the heap's own setting.
 
     >>> parse_heap_size("heap_4:64K").region, parse_heap_size("tlsf:probes=0:8K").heap
     (65536, 'tlsf:probes=0')
-    >>> parse_heap_size("heap_5:16K,8K").region
-    24576
     """
     name, _, size = text.rpartition(":")
-    if text.partition(":")[0] == "heap_5":
-        heap = find_heap(text, STANDARD_ALIGNMENT)
-        return make_heap_plan(heap, sum(heap.typed))
     if not name or "=" in size:
+        find_heap(text, STANDARD_ALIGNMENT)
         raise HeapfitError(f"{text}: give the heap's size, too: HEAP:BYTES (heap_4:64K)")
     heap, setting = find_heap(name, STANDARD_ALIGNMENT), parse_size(size)
     if heap.memory_of(setting) > LARGEST_REGION:
@@ -40,13 +34,8 @@ def parse_heap_size(text: str) -> PlanFile:
     return make_heap_plan(heap, setting)
 
 
-def make_heap_plan(heap: SystemHeap, setting: int) -> PlanFile:
+def make_heap_plan(heap: Heap, setting: int) -> PlanFile:
     """The plan file of a heap with this value of its setting, from no recording yet."""
-    named = heap.name
-    if heap.typed:
-        sizes = list(heap.typed)
-        sizes[heap.grown] += max(0, setting - sum(sizes))
-        named, setting = f"{heap.name}:{','.join(map(str, sizes))}", sum(sizes)
     return PlanFile(
         name=file_name(heap.name),
         plan=heap.plan,
@@ -57,18 +46,18 @@ def make_heap_plan(heap: SystemHeap, setting: int) -> PlanFile:
         pointer_bits=0,
         trained_on=BY_HAND,
         heapfit_version=_engine.version,
-        heap=named,
+        heap=heap.name,
         setting=heap.setting,
     )
 
 
-def heap_of_plan(plan_file: PlanFile) -> SystemHeap | None:
-    """The system's heap that a plan file names; None if it is a plan to generate.
+def heap_of_plan(plan_file: PlanFile) -> Heap:
+    """The heap of a plan file: its plan, or the system's heap that it names.
 
-    HeapfitError if its plan places blocks otherwise than the heap does.
+    HeapfitError if its plan places blocks otherwise than that heap does.
     """
     if not plan_file.heap:
-        return None
+        return Heap(plan_file.name, plan_file.plan)
     heap = find_heap(plan_file.heap, plan_file.plan.alignment)
     if plan_file.region is not None:
         heap = grow_headers(heap, [heap.memory_of(plan_file.region)])
@@ -82,13 +71,11 @@ def heap_of_plan(plan_file: PlanFile) -> SystemHeap | None:
 
 def region_of_plan(plan_file: PlanFile, setting: int | None = None) -> int:
     """Bytes of the plan's region where a heap is set to `setting`, its own by default."""
-    size, heap = plan_file.region if setting is None else setting, heap_of_plan(plan_file)
-    return size or 0 if heap is None else heap.region(heap.memory_of(size or 0))
+    heap, size = heap_of_plan(plan_file), plan_file.region if setting is None else setting
+    return heap.region(heap.memory_of(size or 0))
 
 
 def describe_own_heap(plan_file: PlanFile) -> str:
     """One line on a plan for which no code is written."""
     size = "" if plan_file.region is None else f": set {plan_file.setting} to {plan_file.region:,}"
-    if plan_file.heap.startswith("heap_5:"):
-        size = f": set {plan_file.setting} to {plan_file.heap.partition(':')[2]}"
     return f"{plan_file.heap} is the system's own heap{size}; there is no code to write"

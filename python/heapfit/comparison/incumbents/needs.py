@@ -1,29 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that recordings need in a system's heap, and the part that no run ever frees."""
+"""What recordings need in a heap, by one search, and the part that no run ever frees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.catalogue import LWIP_LARGEST_SHORT, LWIP_LONG_HEADER, lwip_mem
-from heapfit.comparison.incumbents.heaps import describe_namesakes
-from heapfit.comparison.incumbents.requests import (
-    Requests,
-    adapt_requests,
-    describe_zero_requests,
-    remove_objects,
-)
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap, Recording, describe_namesakes, make_system_heap
+from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.operations import is_allocation
-
-_UNIT = _engine.REGION_UNIT
-_ABOVE = 16  # sizes above the least one that must serve, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,189 +27,121 @@ class Permanent:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """The memory that recordings need in a system's heap. Bytes."""
+class Need:
+    """What one recording needs in a heap: bytes of its memory."""
 
-    heap: SystemHeap  # with the headers that it has at this size
-    memories: tuple[int | None, ...]  # for each recording
-    permanent: Permanent | None
+    r_min: int | None  # the smallest that serves; None: none below 4 GiB that was tried
+    r_safe: int | None  # the smallest from which every larger one tried serves
+    trial: _engine.Trial
+    search: _engine.RegionSearch  # its regions are of the plan
     events: int  # replayed to know it
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What recordings need in one heap that is to serve them all. Bytes."""
+
+    heap: Heap  # with the headers that it has at this size
+    found: tuple[Need, ...]  # of each recording
+    permanent: Permanent | None = None
+    more_events: int = 0  # replayed beside those of `found`
     notes: tuple[str, ...] = ()  # what it is not, and what is asked for that it refuses
+
+    @property
+    def memories(self) -> tuple[int | None, ...]:
+        """The memory for each recording, R_safe; None: no region serves it."""
+        return tuple(one.r_safe for one in self.found)
 
     @property
     def most(self) -> int | None:
         """The memory for all recordings; None where one of them has no region."""
         known = [need for need in self.memories if need is not None]
-        return max(known) if len(known) == len(self.memories) else None
+        return max(known) if len(known) == len(self.found) else None
+
+    @property
+    def events(self) -> int:
+        """The events that were replayed to know it."""
+        return self.more_events + sum(one.events for one in self.found)
 
 
-def measure_memory_needs(
-    heap: SystemHeap,
-    recordings: Sequence[Requests],
-    bases: Sequence[int],
+def measure(
+    heap: Heap,
+    recordings: Sequence[Recording],
     progress: Progress = ignore_progress,
     *,
-    has_permanent: bool = True,
+    base: int = 0,
+    also: int = 0,
+    threads: int = 0,
+    every_size: bool | None = None,
 ) -> Needs:
-    """Measures by replay what recordings need; `bases` are their largest alignments.
+    """Searches the smallest regions in which a heap serves each recording.
 
-    What no run ever frees is sought if `has_permanent`.
-    """
-    heap, memories, events = measure_memories(heap, recordings, bases, progress)
-    known = [need for need in memories if need is not None]
-    kept, more = None, 0
-    if has_permanent and len(known) == len(memories):
-        kept, more = measure_permanent(heap, recordings, bases, known)
-    refused = [note for one in recordings for note in describe_zero_requests(heap, one)]
-    notes = dict.fromkeys([*describe_namesakes(heap), *refused])
-    return Needs(heap, memories, kept, events + more, tuple(notes))
-
-
-def measure_memories(
-    heap: SystemHeap,
-    recordings: Sequence[Requests],
-    bases: Sequence[int],
-    progress: Progress = ignore_progress,
-) -> tuple[SystemHeap, tuple[int | None, ...], int]:
-    """The heap's memory for each recording, R_safe (None: none below 4 GiB serves); then events.
-
-    A heap whose headers depend on its size comes back with those that it then has, heap_5 with the
-    region that is to grow. Events are those that were replayed for it.
-    """
-    measured = [
-        _measure_memory(heap, one, base, progress)
-        for one, base in zip(recordings, bases, strict=True)
-    ]
-    needs, events = tuple(need for need, _ in measured), sum(events for _, events in measured)
-    known = [need for need in needs if need is not None]
-    if heap.typed and heap.grown < 0:
-        most = max(known) if len(known) == len(needs) else None
-        grown, more = _choose_region(heap, recordings, bases, most)
-        events += more
-    else:
-        grown = grow_headers(heap, needs)
-    if grown == heap:
-        return heap, needs, events
-    heap, needs, more = measure_memories(grown, recordings, bases, progress)
-    return heap, needs, events + more
-
-
-def _choose_region(
-    heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needed: int | None
-) -> tuple[SystemHeap, int]:
-    """heap_5 with that region grown which has to grow least; then the events replayed.
-
-    typed    | region 1 | region 2 | region 3 |     serves not
-    tried    | region 1 + least | region 2 | region 3 |   | region 1 | region 2 + least | ...
-
-    `needed`: its memory where the last one grows; None: no such region is below 4 GiB.
-    """
-    total, events = sum(heap.typed), 0
-    if needed is None or needed <= total:
-        return heap, 0
-    least, chosen = needed - total, heap
-    for number in range(len(heap.typed) - 1):
-        served = _Served(heap, recordings, bases, number)
-        more = _find_least(served, least - _UNIT)
-        events += served.events
-        if more is not None:
-            least, chosen = more, served.grow(more)
-    return chosen, events
-
-
-class _Served:
-    """True for growths, in bytes, of one region with which all recordings are served."""
-
-    def __init__(
-        self, heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], number: int
-    ) -> None:
-        self._heap, self._number = heap, number
-        self._recordings = list(zip(recordings, bases, strict=True))
-        self.events = 0
-
-    def grow(self, more: int) -> SystemHeap:
-        """The heap with its region so many bytes larger."""
-        sizes = list(self._heap.typed[:-1])
-        sizes[self._number] += more
-        return replace(self._heap, regions=tuple(sizes), grown=self._number)
-
-    def __call__(self, more: int) -> bool:
-        heap = self.grow(more)
-        region = heap.region(sum(heap.typed) + more)
-        for requests, base in self._recordings:
-            events = adapt_requests(heap, requests).engine()
-            result = _engine.Trial(heap.plan.engine(), events, base).run(region)
-            self.events += result.events
-            if not result.runs:
-                return False
-        return True
-
-
-def _find_least(serves: Callable[[int], bool], most: int) -> int | None:
-    """The least multiple of 8, up to `most`, with which and above which tried ones serve."""
-    if most < _UNIT or not serves(most):
-        return None
-    low, high = 0, most // _UNIT
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if serves(middle * _UNIT) else (middle, high)
-    top = most // _UNIT
-    above = sorted({high + (top - high) * i // _ABOVE for i in range(_ABOVE)}, reverse=True)
-    failing = next((one for one in above if not serves(one * _UNIT)), None)
-    return (high if failing is None else failing + 1) * _UNIT
-
-
-def grow_headers(heap: SystemHeap, memories: Sequence[int | None]) -> SystemHeap:
-    """The heap with the headers that it has where it needs so much memory; None: any."""
-    is_short = heap == lwip_mem(heap.plan.alignment)
-    if is_short and any(one is None or heap.set_to(one) > LWIP_LARGEST_SHORT for one in memories):
-        return lwip_mem(heap.plan.alignment, LWIP_LONG_HEADER)
-    return heap
-
-
-def _measure_memory(
-    heap: SystemHeap, requests: Requests, base: int, progress: Progress
-) -> tuple[int | None, int]:
-    """The memory for one recording, whose largest alignment is `base`; then events replayed.
-
-    Every size is tried where that is cheap, as `compare` does: heaps whose placements depend on the
-    region's end may fail in larger regions.
+    A region begins at a multiple of the largest alignment that the recording asks for, at least of
+    `base`. Every multiple of 8 B is tried if `every_size`; by default where that is cheap: heaps
+    whose placements depend on the region's end may fail in larger regions. `also`: a region that
+    failed elsewhere. HeapfitError if the heap cannot serve a request.
     """
     step = f"compare {heap.name}"
-    trial = _engine.Trial(heap.plan.engine(), adapt_requests(heap, requests).engine(), base)
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
 
-    search = trial.scan(progress=tell)
-    replayed = search.events
-    if 0 < search.events_left <= limit_to_try_all(len(requests.op)):
-        search = trial.scan(progress=tell, every_size=True)
-        replayed += search.events
-    progress(step, 1.0)
-    return None if search.r_safe is None else heap.memory(search.r_safe), replayed
+    def search(recording: Recording) -> Need:
+        trial = heap.trial(recording, base)
+        found = trial.scan(threads, tell, bool(every_size), also)
+        events = found.events
+        if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
+            found = trial.scan(threads, tell, True, also)
+            events += found.events
+        progress(step, 1.0)
+        r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
+        return Need(r_min, r_safe, trial, found, events)
 
-
-def measure_permanent(
-    heap: SystemHeap, recordings: Sequence[Requests], bases: Sequence[int], needs: Sequence[int]
-) -> tuple[Permanent | None, int]:
-    """The requests that begin all recordings, before any free, and stay until the end.
-
-    Its saving is of the largest memory of all; `needs` are those with it. None if there is none.
-    Then the events replayed.
-    """
-    objects = _find_permanent(recordings)
-    if not objects:
-        return None, 0
-    sizes = [int(recordings[0].size[one]) for one in objects]
-    unit = heap.plan.alignment
-    static = sum(-(-size // unit) * unit for size in sizes)
-    _, rest, events = measure_memories(
-        heap, [remove_objects(one, objects) for one in recordings], bases
+    needs = Needs(heap, tuple(map(search, recordings)))
+    grown = grow_headers(heap, needs.memories)
+    if grown == heap:
+        return needs
+    again = measure(
+        grown, recordings, progress, base=base, also=also, threads=threads, every_size=every_size
     )
-    least = [need for need in rest if need is not None]
-    saved = max(needs) - max(least) - static if len(least) == len(recordings) else None
-    return Permanent(objects, sum(sizes), static, saved), events
+    return replace(again, more_events=again.more_events + needs.events)
+
+
+def grow_headers(heap: Heap, memories: Sequence[int | None]) -> Heap:
+    """The heap with the headers that it has where it needs so much memory; None: any."""
+    most = heap.largest_short
+    if not most or all(one is not None and heap.set_to(one) <= most for one in memories):
+        return heap
+    return make_system_heap(
+        heap.name, heap.plan.alignment, header=heap.long_header, largest_short=0
+    )
+
+
+def measure_with_notes(
+    heap: Heap,
+    recordings: Sequence[Recording],
+    progress: Progress = ignore_progress,
+    *,
+    has_permanent: bool = True,
+) -> Needs:
+    """The needs with notes on what the heap is not, and with what no run ever frees.
+
+    That is sought if `has_permanent`: requests that begin all recordings, before any free, and stay
+    until the end. Their saving is of the largest memory of all.
+    """
+    needs, requests = measure(heap, recordings, progress), [*map(requests_of, recordings)]
+    refused = [note for one in requests for note in heap.describe_zero_requests(one)]
+    needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap), *refused])))
+    objects = _find_permanent(requests) if has_permanent and needs.most is not None else ()
+    if not objects or needs.most is None:
+        return needs
+    sizes, unit = [int(requests[0].size[one]) for one in objects], needs.heap.plan.alignment
+    static = sum(-(-size // unit) * unit for size in sizes)
+    base = max(one.largest_alignment for one in recordings)
+    rest = measure(needs.heap, [remove_objects(one, objects) for one in requests], base=base)
+    saved = None if rest.most is None else needs.most - rest.most - static
+    permanent = Permanent(objects, sum(sizes), static, saved)
+    return replace(needs, permanent=permanent, more_events=needs.more_events + rest.events)
 
 
 def _find_permanent(recordings: Sequence[Requests]) -> tuple[int, ...]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Permanent
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import HeapSize
 from heapfit.plan.quantities import format_count, format_share
 
@@ -61,7 +61,7 @@ class HeapCost:
 class IncumbentVerdict:
     """The incumbent heap's needs, and the verdict to keep or to replace it."""
 
-    heap: SystemHeap
+    heap: Heap
     pairs: tuple[Pair, ...]
     costs: tuple[HeapCost, HeapCost]  # today's, then the fitted one
     permanent: Permanent | None

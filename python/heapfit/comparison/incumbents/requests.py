@@ -2,25 +2,24 @@
 """The requests of a recording as a system's heap gets them, adapted to what the heap offers.
 
 resize of 3 to 80 B   where it cannot   request of 80 B as 7, free of 3; later 3 is 7
-heap_5's regions      at the start      | free ... | mark | free ... | mark | free ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.catalogue import HEAP_4_LINK
-from heapfit.comparison.incumbents.system_heap import MARK, Resizes, SystemHeap
-from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
 
 _NAMES = ("op", "object", "size", "alignment")
+# True where a resize to a size, from another one, is served by a new block.
+Moves: TypeAlias = Callable[[NDArray[np.uint64], NDArray[np.uint64]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,22 @@ class Requests:
         events = _engine.EventArray(first)
         events.append(self.op[part], self.named[part], self.size[part], self.alignment[part])
         return events
+
+    def events_for(self, _: Plan) -> _engine.EventArray:
+        """All of them for any plan: they have no call sites."""
+        return self.engine()
+
+    def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
+        """The named columns in one batch."""
+        own: dict[str, NDArray[Any]] = {
+            "op": self.op, "object": self.named, "size": self.size, "alignment": self.alignment
+        }  # fmt: skip
+        yield {name: own[name] for name in columns}
+
+    @property
+    def largest_alignment(self) -> int:
+        """The largest alignment any request asks for; 0 where none does."""
+        return int(self.alignment[self.op == ALIGNED].max(initial=0))
 
 
 class BatchSource(Protocol):
@@ -66,80 +81,19 @@ def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
     )
 
 
-def adapt_requests(heap: SystemHeap, requests: Requests) -> Requests:
-    """The requests for the heap's plan to replay; HeapfitError if the heap cannot serve one."""
-    if not heap.frees:
-        _require_no_free(heap, requests)
-    if not heap.aligns:
-        _require_unaligned(heap, requests)
-    if heap.resizes is not Resizes.IN_PLACE:
-        requests = _replace_resizes(requests, heap)
-    has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
-    least = np.where(has_size, np.uint64(heap.least), np.uint64(0))
-    requests = replace(requests, size=np.maximum(requests.size, least))
-    return _add_region_marks(heap.regions, requests)
-
-
-def describe_zero_requests(heap: SystemHeap, requests: Requests) -> Iterator[str]:
-    """A sentence on the requests of 0 B, if there are any that the heap refuses."""
-    asks = is_allocation(requests.op)
-    zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
-    if zero and heap.refuses_zero:
-        verb = "is" if zero == 1 else "are"
-        yield (
-            f"{zero:,} of {count:,} requests {verb} of 0 B, which {heap.title} refuses (as where "
-            "memory runs out); they are replayed as its smallest block"
-        )
-
-
 def find_placing_events(requests: Requests) -> NDArray[np.int64]:
     """The events that ask for a block; a heap is asked the same number, in the same order."""
     resizes = (requests.op == RESIZE) & (requests.size > 0)
     return np.flatnonzero(is_allocation(requests.op) | resizes)
 
 
-def _require_no_free(heap: SystemHeap, requests: Requests) -> None:
-    frees = (requests.op == FREE) | (requests.op == RESIZE)
-    if frees.any():
-        raise HeapfitError(
-            f"event {int(np.argmax(frees)) + 1}: frees a block, which {heap.title} never does"
-        )
-
-
-def _require_unaligned(heap: SystemHeap, requests: Requests) -> None:
-    is_beyond = (requests.op == ALIGNED) & (requests.alignment > heap.plan.alignment)
-    if is_beyond.any():
-        first = int(np.argmax(is_beyond))
-        raise HeapfitError(
-            f"event {first + 1}: asks for an alignment of {requests.alignment[first]}, which "
-            f"{heap.title} cannot serve"
-        )
-
-
-def _moves(
-    heap: SystemHeap, size: NDArray[np.uint64], old: NDArray[np.uint64]
-) -> NDArray[np.bool_]:
-    """True where the heap serves a resize from `old` to `size` by a new block."""
-    if heap.resizes is Resizes.SHRINK:
-        return size > old
-    if heap.resizes is Resizes.MOVE:
-        return np.ones(len(size), np.bool_)
-    new, own = _round_up(heap, size), _round_up(heap, np.maximum(old, np.uint64(heap.least)))
-    return np.asarray((new != own) & (new + np.uint64(heap.least_cut) > own))
-
-
-def _round_up(heap: SystemHeap, sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    unit = np.uint64(heap.plan.alignment)
-    return np.asarray((sizes + unit - np.uint64(1)) // unit * unit)
-
-
-def _replace_resizes(requests: Requests, heap: SystemHeap) -> Requests:
-    """Replaces each resize that the heap cannot serve in place by a request, a copy and a free."""
+def replace_resizes(requests: Requests, find_moves: Moves) -> Requests:
+    """Replaces each resize that a heap does not serve in place by a request, a copy and a free."""
     op, size = requests.op, requests.size
     by_object = np.argsort(requests.named, kind="stable")
     last_size = np.zeros(len(op), np.uint64)
     last_size[by_object[1:]] = size[by_object[:-1]]
-    moves = (op == RESIZE) & (size > 0) & _moves(heap, size, last_size)
+    moves = (op == RESIZE) & (size > 0) & find_moves(size, last_size)
     begins = is_allocation(op) | moves
     ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
     now, before = _incarnations(begins[by_object], ordinal[by_object])
@@ -164,23 +118,3 @@ def _incarnations(
     last = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
     now = ordinal[last]
     return now, np.concatenate([now[:1], now[:-1]])
-
-
-def mark_sizes(regions: Sequence[int]) -> list[int]:
-    """Sizes of the blocks before the first request: heap_5's regions, each freed, and marks."""
-    return [size for region in regions for size in (region - 2 * HEAP_4_LINK, MARK - HEAP_4_LINK)]
-
-
-def _add_region_marks(regions: tuple[int, ...], requests: Requests) -> Requests:
-    """Puts used chunks before the requests that stand for the marks between heap_5's regions."""
-    count, sizes = len(regions), mark_sizes(regions)
-    if count == 0:
-        return requests
-    op = np.repeat(np.array([ALLOC, FREE], np.uint8), [2 * count, count])
-    named = [*range(2 * count), *range(0, 2 * count, 2)]
-    return Requests(
-        np.concatenate([op, requests.op]),
-        np.concatenate([np.array(named, np.uint32), requests.named + np.uint32(2 * count)]),
-        np.concatenate([np.array(sizes + [0] * count, np.uint64), requests.size]),
-        np.concatenate([np.zeros(3 * count, np.uint32), requests.alignment]),
-    )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicate
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import SolverLimits, find_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
@@ -29,7 +30,13 @@ def budget_candidates(
                 NotApplicable(f"{name}{suffix}", f"no budget for {chosen} leaves the peak as it is")
                 if plan is None
                 else skip_duplicate(
-                    Candidate(f"{name}{suffix}", plan, made, trained_on_this_trace=True), candidates
+                    Candidate(
+                        f"{name}{suffix}",
+                        Heap(f"{name}{suffix}", plan),
+                        made,
+                        trained_on_this_trace=True,
+                    ),
+                    candidates,
                 )
             )
     return candidates

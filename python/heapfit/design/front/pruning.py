@@ -21,10 +21,10 @@ from typing import Final
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.costs.heap_costs import count_calls, find_code
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Ground, try_limit
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
-from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
 
 _CLEARLY: Final = 0.9  # times what the other costs
@@ -32,7 +32,7 @@ _CLEARLY: Final = 0.9  # times what the other costs
 
 @dataclass(frozen=True, slots=True)
 class _Costs:
-    """The costs of a plan's calls in some region, and its code size."""
+    """The costs of a heap's calls in some region, and its code size."""
 
     loads: int  # of metadata words, by all calls; energy follows from these two, too
     stores: int
@@ -78,7 +78,7 @@ class Rivals:
         events = self._loaded.events_for(candidate.plan)
         trial = _engine.Trial(candidate.plan.engine(), events, self._ground.base_alignment)
         roomy = trial.first_success(2 * max(self._ground.u_max, trial.smallest_region))
-        costs = None if roomy.region is None else self._costs(candidate.plan, roomy.region)
+        costs = None if roomy.region is None else self._costs(candidate.heap, roomy.region)
         rival = None if costs is None else self._find_better(costs)
         if rival is None:
             return None
@@ -95,15 +95,15 @@ class Rivals:
         return next(better, None)
 
     def _rival(self, row: Row) -> _Rival | None:
-        costs = None if row.r_safe is None else self._costs(row.plan, row.r_safe)
+        costs = None if row.r_safe is None else self._costs(row.heap, row.r_safe)
         return None if row.r_safe is None or costs is None else _Rival(row, row.r_safe, costs)
 
-    def _costs(self, plan: Plan, region: int) -> _Costs | None:
-        """The costs of a plan's calls in a region; None if its code was not measured."""
-        code = find_code(plan)
+    def _costs(self, heap: Heap, region: int) -> _Costs | None:
+        """The costs of a heap's calls in a region; None if its code was not measured."""
+        code = find_code(heap)
         if code is None or code.size is None:
             return None
-        calls = count_calls(plan, self._loaded, region)
+        calls = count_calls(heap, self._loaded, region)
         modelled = code.model.estimate(calls)
         if modelled is None:
             return None

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.placement.learned import (
     LEAST_EVENTS,
@@ -77,7 +78,7 @@ def least_layout(loaded: LoadedTrace) -> Candidate:
     found = learn_placement(loaded, list(named.values()), most_events=0)
     plan = named[ALLOCATOR] if found is None else found.plain.plan
     replayed = 0 if found is None else found.replayed
-    return Candidate(ALLOCATOR, plan, f"as {layout_name(plan)}", False, replayed)
+    return Candidate(ALLOCATOR, Heap(ALLOCATOR, plan), f"as {layout_name(plan)}", False, replayed)
 
 
 def layout_name(plan: Plan) -> str | None:
@@ -141,7 +142,7 @@ def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidat
 
 def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
     return [
-        Candidate(name, plan, f"tailored: {describe_layout(plan)}", trained_on_this_trace=False)
+        Candidate(name, Heap(name, plan), f"tailored: {describe_layout(plan)}", False)
         for name, plan in plain.items()
         if name != ALLOCATOR
     ]
@@ -239,7 +240,7 @@ def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
         return NotApplicable(STATIC_ZONES, why)
     plan = replace(zones, shared=Plan(ALLOCATOR, {"alignment": loaded.alignment}))
     reason = f"all sizes are at their most at once: zones of {over:.3f} x U_max"
-    return Candidate(STATIC_ZONES, plan, reason, trained_on_this_trace=True)
+    return Candidate(STATIC_ZONES, Heap(STATIC_ZONES, plan), reason, trained_on_this_trace=True)
 
 
 def candidate_if_better(
@@ -251,4 +252,4 @@ def candidate_if_better(
         why = f"saves {points:.1f} % of U_max here, too little for other runs ({learned_from})"
         return NotApplicable(name, why, before[0])
     reason = f"saves {points:.1f} % of U_max over {before[0]} ({learned_from})"
-    return Candidate(name, placed.plan, reason, trained_on_this_trace=True)
+    return Candidate(name, Heap(name, placed.plan), reason, trained_on_this_trace=True)

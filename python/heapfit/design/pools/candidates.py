@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.errors import HeapfitError
@@ -24,7 +25,7 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
         made = histogram_candidate(name, special, loaded)
         if isinstance(made, NotApplicable):
             return made
-        return replace(made, plan=special_pools.link_free_blocks(made.plan))
+        return replace(made, heap=Heap(name, special_pools.link_free_blocks(made.plan)))
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10 % of the allocations (the most frequent has {format_share(share)})"
@@ -45,7 +46,7 @@ def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidat
     except HeapfitError as error:
         return NotApplicable(name, str(error))
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
-    return Candidate(name, special_pools.link_free_blocks(plan), reason, trained_on_this_trace=True)
+    return Candidate(name, Heap(name, special_pools.link_free_blocks(plan)), reason, True)
 
 
 def histogram_candidate(
@@ -59,7 +60,7 @@ def histogram_candidate(
         return NotApplicable(allocator, str(error))
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
-    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+    return Candidate(allocator, Heap(allocator, plan), reason, trained_on_this_trace=True)
 
 
 def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
@@ -79,7 +80,7 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
         return NotApplicable(allocator, why)
     reason = "a pool for each size, at its own peak"
-    return Candidate(allocator, plan, reason, trained_on_this_trace=True)
+    return Candidate(allocator, Heap(allocator, plan), reason, trained_on_this_trace=True)
 
 
 def equal_buffers_candidate(
@@ -92,4 +93,4 @@ def equal_buffers_candidate(
         return NotApplicable(name, f"{buffers} are more than 4 GiB")
     plan = Plan(static_pools.EQUAL_BUFFERS, {"alignment": loaded.alignment, **tunables, **scalars})
     reason = "buffers of the largest request, as many as are live at once"
-    return Candidate(name, plan, reason, trained_on_this_trace=True)
+    return Candidate(name, Heap(name, plan), reason, trained_on_this_trace=True)

@@ -22,6 +22,7 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size
 from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
@@ -231,7 +232,7 @@ def _settle_rows(
         row = designs.choose(options.pools)
         if programs is None or row.region is None or row.name in tried:
             return designs
-        tried[row.name] = programs.test(row.plan, row.region, designs.basis(row))
+        tried[row.name] = programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
 
 
 @contextmanager

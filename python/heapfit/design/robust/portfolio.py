@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
@@ -74,8 +75,8 @@ def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     over = replace(pools, allocator=greedy_budgets.ALLOCATOR, shared=shared)
     reason = f"{_WORST_CASE}, over {SHARED}"
     return [
-        Candidate(names[0], alone, _WORST_CASE, trained_on_this_trace=True),
-        Candidate(names[1], over, reason, trained_on_this_trace=True),
+        Candidate(names[0], Heap(names[0], alone), _WORST_CASE, trained_on_this_trace=True),
+        Candidate(names[1], Heap(names[1], over), reason, trained_on_this_trace=True),
     ]
 
 
@@ -92,6 +93,5 @@ def _is_over_standard(candidate: Candidate) -> bool:
 
 def _move_to_best_fit(one: Candidate) -> Candidate:
     plan = replace(one.plan, shared=Plan(SHARED, {"alignment": one.plan.scalars["alignment"]}))
-    return replace(
-        one, name=f"{one.name}_{SHARED}", plan=plan, reason=f"{one.reason}; over {SHARED}"
-    )
+    name, reason = f"{one.name}_{SHARED}", f"{one.reason}; over {SHARED}"
+    return replace(one, name=name, heap=replace(one.heap, plan=plan), reason=reason)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from heapfit.checks.run import run_recording
 from heapfit.comparison.failure_share import bound_failures, share_risk
-from heapfit.comparison.incumbents.heaps import find_heap
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.fit import Resources, WritePage, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.firmware import Firmware

@@ -15,13 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
-from heapfit.comparison.incumbents.needs import measure_memories
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
-from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import (
     HeapSize,
     MarginBasis,
@@ -31,7 +29,6 @@ from heapfit.comparison.margin import (
 )
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.survival import Survival
-from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
@@ -46,7 +43,7 @@ _AMPLE = 2  # times the plan's region, for recordings over the incumbent heap
 class IncumbentFirmware:
     """The firmware with the incumbent heap in it."""
 
-    heap: SystemHeap
+    heap: Heap
     firmware: Firmware
 
 
@@ -91,11 +88,9 @@ def measure_pairs(
     over_plan = [fitted[number] for number in numbers]
     region = today.heap.set_to(_AMPLE * (plan.region or 0))
     over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
-    bases = [trace.largest_alignment for trace in over_now]
-    heap, memories, _ = measure_memories(
-        today.heap, [requests_of(trace) for trace in over_now], bases
-    )
-    regions = [_smallest_region(plan, trace) for trace in over_plan]
+    needs, ours = measure(today.heap, over_now), heap_of_plan(plan)
+    heap, memories = needs.heap, needs.memories
+    regions = measure(ours, over_plan, base=plan.base_alignment).memories
     names = [f"run {number}" for number in numbers]
     peaks = [profile_trace(trace).u_max for trace in over_now]
     pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
@@ -105,8 +100,8 @@ def measure_pairs(
     basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        _summarize_cost(heap, heap.name, size, over_now[0]),
-        _summarize_cost(plan.plan, plan.name, fitted_size, over_plan[0]),
+        _summarize_cost(heap, size, over_now[0]),
+        _summarize_cost(ours, fitted_size, over_plan[0]),
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
@@ -122,31 +117,19 @@ def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:
 
 def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
     """The plan with the region that these runs need, its margin included, if that is larger."""
-    heap = heap_of_plan(plan)
-    if heap is None:
-        needs: Sequence[int | None] = [_smallest_region(plan, trace) for trace in traces]
-    else:
-        bases = [trace.base_alignment_for(plan.base_alignment) for trace in traces]
-        _, needs, _ = measure_memories(heap, [requests_of(trace) for trace in traces], bases)
-    peak = max(profile_trace(trace).u_max for trace in traces)
-    known = MarginBasis(plan.runs + len(traces), peak, margin_kind(plan.plan, heap is None))
-    size = _size_heap(needs, known, plan.margin)
-    if size is None:
-        return plan
-    raised = replace(plan, region=size.region)
-    if heap is not None:
-        made = make_heap_plan(heap, heap.set_to(size.region))
-        raised = replace(plan, region=made.region, heap=made.heap)
-    return raised if (raised.region or 0) > (plan.region or 0) else plan
+    needs = measure(heap_of_plan(plan), traces, base=plan.base_alignment)
+    heap, peak = needs.heap, max(profile_trace(trace).u_max for trace in traces)
+    known = MarginBasis(plan.runs + len(traces), peak, margin_kind(plan.plan, heap.is_ours))
+    size = _size_heap(needs.memories, known, plan.margin)
+    region = 0 if size is None else heap.set_to(size.region)
+    return replace(plan, region=region) if region > (plan.region or 0) else plan
 
 
-def _summarize_cost(
-    heap: Plan | SystemHeap, name: str, size: HeapSize | None, trace: Trace
-) -> HeapCost:
+def _summarize_cost(heap: Heap, size: HeapSize | None, trace: Trace) -> HeapCost:
     """The cost of a heap of this size, its instructions those of one recording."""
     memory = None if size is None else size.r_safe
     costs = estimate_costs(heap, load_trace(trace), memory)
-    return HeapCost(name, size, costs.flash, costs.mean)
+    return HeapCost(heap.name, size, costs.flash, costs.mean)
 
 
 def _record_incumbent(
@@ -158,12 +141,6 @@ def _record_incumbent(
         traces.append(firmware.record(number, folder / f"now-{number}.parquet").trace)
         runs.done(f"run {number} on the incumbent heap")
     return traces
-
-
-def _smallest_region(plan: PlanFile, trace: Trace) -> int | None:
-    """R_safe of a recording in the plan's heap; None if it has none."""
-    base = trace.base_alignment_for(plan.base_alignment)
-    return _engine.Trial(plan.plan.engine(), trace.events(plan.plan.sites), base).scan().r_safe
 
 
 def _size_heap(

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.checks.system_run import place_requests
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
-from heapfit.comparison.incumbents.heaps import find_heap, name_system_heap
+from heapfit.comparison.incumbents.heaps import name_system_heap
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
@@ -106,7 +107,7 @@ def _find_in_system_heap(
     if replay is None:
         return int(placed.asked_at[0])
     replay.feed(placed.served.engine())
-    offsets = replay.offsets[placed.marks :].astype(np.uint32)
+    offsets = replay.offsets.astype(np.uint32)
     asked_at = placed.asked_at[: len(offsets)]
     is_block = placed.requests.size[asked_at] > 0  # a log has no addresses of others
     asked_at, offsets = asked_at[is_block], offsets[is_block]

@@ -13,8 +13,7 @@ from heapfit import _engine
 from heapfit.checks.check import Check, CheckedRecording, Source, path_of
 from heapfit.checks.margin import peak_of_plan
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
-from heapfit.comparison.incumbents.needs import measure_memories
-from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.trial import least_region
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import site_names
@@ -27,7 +26,6 @@ from heapfit.results.heap_map.replays import (
     map_of,
     map_recordings,
     subject_from_heap,
-    subject_from_plan,
 )
 from heapfit.results.number_text import count, size
 from heapfit.results.sections import content
@@ -91,13 +89,12 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
     is_seen = plan.trained_on.has_seen(loaded.content)
     if checked.needed is not None:
         return RegionNeed(checked.needed.r_safe, is_seen)
-    heap = heap_of_plan(plan)
-    if heap is not None:
-        requests, bases = requests_of(loaded), [loaded.largest_alignment]
-        heap, (memory,), _ = measure_memories(heap, [requests], bases)
-        return RegionNeed(None if memory is None else heap.set_to(memory), is_seen)
-    events, region = loaded.events_for(plan.plan), plan.region or 0
-    trial = _engine.Trial(plan.plan.engine(), events, _base(loaded, plan))
+    heap, region = heap_of_plan(plan), plan.region or 0
+    if not heap.is_ours:
+        needs = measure(heap, [loaded])
+        memory = None if needs.most is None else needs.heap.set_to(needs.most)
+        return RegionNeed(memory, is_seen)
+    trial = heap.trial(loaded, plan.base_alignment)
     low = min(checked.run.peak, region)
     unit = _engine.REGION_UNIT
     sizes = sorted({(low + (region - low) * i // _SIZES) // unit * unit for i in range(_SIZES)})
@@ -107,11 +104,8 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
 
 def _subject(shown: LoadedTrace, plan: PlanFile) -> ReplaySubject:
     """The heap of the plan in its region."""
-    region, base, heap = plan.region or 0, _base(shown, plan), heap_of_plan(plan)
-    if heap is None:
-        return subject_from_plan(plan.name, plan.plan, shown, (region, base))
-    region = max(heap.region(heap.memory_of(region)), plan.plan.engine().smallest_region)
-    return subject_from_heap(plan.name, heap, shown, (region, base))
+    region = max(region_of_plan(plan), plan.plan.engine().smallest_region)
+    return subject_from_heap(plan.name, heap_of_plan(plan), shown, (region, _base(shown, plan)))
 
 
 def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
@@ -188,10 +182,8 @@ def _make_subject(
     name: str, need: int | None, loaded: LoadedTrace, plan: PlanFile
 ) -> ReplaySubject:
     """A recording in the plan's heap, set to what it needs."""
-    heap = heap_of_plan(plan)
-    assert heap is not None, "a comparison is made in a system's heap"
     region = (region_of_plan(plan, need), _base(loaded, plan))
-    return subject_from_heap(name, heap, loaded, region)
+    return subject_from_heap(name, heap_of_plan(plan), loaded, region)
 
 
 def _comparison_opening(check: Check, shown: LoadedTrace) -> PageOpening:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import measure_portfolio
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_files import Designs
@@ -85,7 +86,7 @@ def _measure_on(
     chosen = designs.chosen
     others = [row for row in designs.rows if row is not chosen and not row.is_cut]
     candidates = [
-        Candidate(row.name, row.plan, row.reason, row.is_trained)
+        Candidate(row.name, Heap(row.name, row.plan), row.reason, row.is_trained)
         for row in (chosen, *others[:_MOST_OTHERS])
     ]
     comparison = measure_portfolio(

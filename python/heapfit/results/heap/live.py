@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.results import html
 from heapfit.results.heap_map.packed import MAP_SCRIPT, pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_plan
+from heapfit.results.heap_map.replays import map_of, subject_from_heap
 from heapfit.results.number_text import count, size
 from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -44,7 +45,9 @@ def live_map(heap: LiveHeap) -> dict[str, Any] | None:
         trace = write_trace(Path(folder) / "live.parquet", chain((first,), batches), TraceInfo())
         shown = load_trace(trace)
         region = heap.region or _find_region(heap, shown)
-        subject = subject_from_plan(heap.plan.allocator, heap.plan, shown, (region, heap.base))
+        subject = subject_from_heap(
+            heap.plan.allocator, Heap(heap.plan.allocator, heap.plan), shown, (region, heap.base)
+        )
         return pack_map(map_of(shown, [subject]))
 
 

@@ -15,17 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.catalogue import heap_4
-from heapfit.comparison.incumbents.requests import (
-    Requests,
-    adapt_requests,
-    find_placing_events,
-    requests_of,
-)
-from heapfit.comparison.incumbents.system_heap import SystemHeap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import find_placing_events, requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.results.case import ReportCase
 from heapfit.sweep.threads import map_in_threads
@@ -255,72 +249,44 @@ def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject |
     """The plan of a row in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
-    if row.heap is not None:
-        return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
-    return subject_from_plan(row.name, row.plan, shown, (row.replay_region, base))
+    return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
 
 
 def subject_from_heap(
-    name: str, heap: SystemHeap, shown: LoadedTrace, region: tuple[int, int]
+    name: str, heap: Heap, shown: LoadedTrace, region: tuple[int, int]
 ) -> ReplaySubject:
-    """A system's heap in a region of its plan and a base alignment, both in bytes."""
-    requests, (size, base) = requests_of(shown), region
-    served = adapt_requests(heap, requests)
-    return _Served(heap, requests, served, served.engine(), base).subject(name, size)
-
-
-def subject_from_plan(
-    name: str, plan: Plan, shown: LoadedTrace, region: tuple[int, int]
-) -> ReplaySubject:
-    """A plan in a region of a size and a base alignment, both in bytes."""
+    """A heap in a region of its plan and a base alignment, both in bytes."""
+    events, plan = heap.events(shown), heap.plan.engine()
     size, base = region
-    return ReplaySubject(name, plan.engine(), shown.events_for(plan), base, size)
-
-
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """A trace on its way into a system's heap."""
-
-    heap: SystemHeap
-    requests: Requests
-    served: Requests
-    events: _engine.EventArray  # of these
-    base: int
-
-    def subject(self, name: str, region: int) -> ReplaySubject:
-        """The heap, with a region of its plan in place of its memory."""
-        shift = self.heap.memory(region) - region
-        placed = _find_block_events(self.heap, self.requests, self.served)
-        plan = self.heap.plan.engine()
-        return ReplaySubject(name, plan, self.events, self.base, region, shift, placed)
+    shift = heap.memory(size) - size
+    placed = None if heap.is_ours else _find_block_events(heap, shown)
+    return ReplaySubject(name, plan, events, base, size, shift, placed)
 
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
-    shown, heap = case.shown, case.today or heap_4(case.shown.alignment)
-    requests, base = requests_of(shown), shown.largest_alignment
+    shown, heap = case.shown, case.today or find_heap("heap_4", case.shown.alignment)
     try:
-        served = adapt_requests(heap, requests)
+        trial = heap.trial(shown)
     except HeapfitError:
         return []
-    replayed = _Served(heap, requests, served, served.engine(), base)
-    trial = _engine.Trial(heap.plan.engine(), replayed.events, base)
-    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * len(replayed.events)):
+    if trial.exceeds(2 * case.comparison.u_max, _MOST_ACCESSES * trial.event_count):
         return []
-    region = trial.scan().r_safe
-    if region is None:
+    needs = measure(heap, [shown])
+    if needs.most is None:
         return []
     name = heap.title if case.today else f"{heap.title}, simulated"
-    return [replayed.subject(name, region)]
+    region = needs.heap.region(needs.most)
+    return [subject_from_heap(name, needs.heap, shown, (region, shown.largest_alignment))]
 
 
-def _find_block_events(heap: SystemHeap, requests: Requests, served: Requests) -> _BlockEvents:
+def _find_block_events(heap: Heap, shown: LoadedTrace) -> _BlockEvents:
+    requests = requests_of(shown)
     asked_at = find_placing_events(requests)
-    marks = 2 * len(heap.regions)
     return _BlockEvents(
-        asked_at=np.concatenate([np.zeros(marks, np.int64), asked_at]),
-        served_at=find_placing_events(served),
-        is_counted=np.concatenate([np.zeros(marks, np.bool_), requests.size[asked_at] > 0]),
+        asked_at=asked_at,
+        served_at=find_placing_events(heap.serve(requests)),
+        is_counted=requests.size[asked_at] > 0,
     )
 
 

@@ -78,7 +78,7 @@ def trade_chart(case: ReportCase) -> Chart | None:
         (row, time)
         for row in case.comparison.rows
         if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
-        if (time := estimate_costs(row.heap or row.plan, case.shown, row.r_safe).mean) is not None
+        if (time := estimate_costs(row.heap, case.shown, row.r_safe).mean) is not None
     ]
     if not known:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heapfit.forecast.growth import GrowingPart
+from heapfit.forecast.growth import BlockGroup
 from heapfit.forecast.kind import RecordingKind
 from heapfit.results.chart import (
     ACCENT,
@@ -59,7 +59,7 @@ def kind_part(kind: RecordingKind, others: str, names: Mapping[int, str]) -> Kin
     return KindPart(kind.kind.value, reason, others, _kind_chart(kind), rows)
 
 
-def _row_of(part: GrowingPart, events: int, names: Mapping[int, str]) -> PartRow:
+def _row_of(part: BlockGroup, events: int, names: Mapping[int, str]) -> PartRow:
     name = f"{part.family} {part.name}"
     if part.family == "size":
         name = f"blocks of {size(part.name)}"

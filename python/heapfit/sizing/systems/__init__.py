@@ -76,7 +76,7 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
             way.facts, traces, admission=options.admission, known=known, progress=progress
         )
     else:
-        sized = size_from_heap(way.facts, workload, options, known, progress)
+        sized = size_from_heap(way, workload, options, known, progress)
     return Settings(
         system=system.title,
         form=system.form,

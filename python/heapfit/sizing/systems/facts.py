@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.sizing.settings import Assumption, BufferChoice, Form, Setting
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
@@ -44,10 +45,17 @@ class SizedSettings:
     remarks: tuple[str, ...] = ()
 
 
+def add_terms(terms: Iterable[str | int], known: Values) -> int:
+    """The sum of numbers and of assumptions by their names."""
+    return sum(known[one] if isinstance(one, str) else one for one in terms)
+
+
 def _way(table: Facts | None) -> Way | None:
     if table is None:
         return None
-    return Way(tuple(Assumption(**row) for row in table["assumptions"]), table)
+    heap = SYSTEM_HEAPS.get(table.get("heap", ""), {})
+    rows = (row | {"value": heap.get(row["value"], row["value"])} for row in table["assumptions"])
+    return Way(tuple(Assumption(**row) for row in rows), table)
 
 
 def _systems(path: Path) -> dict[str, System]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from heapfit.comparison.incumbents.catalogue import heap_4, lwip_mem, sys_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap, make_system_heap
 from heapfit.comparison.incumbents.requests import remove_objects, requests_of
-from heapfit.comparison.incumbents.system_heap import SystemHeap
 from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -21,7 +20,7 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
-from heapfit.sizing.systems.facts import Facts, SizedSettings, Values
+from heapfit.sizing.systems.facts import SizedSettings, Values, Way, add_terms
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import profile_events
@@ -29,11 +28,11 @@ from heapfit.trace.stored import Trace
 
 
 def size_from_heap(
-    facts: Facts, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
+    way: Way, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
 ) -> SizedSettings:
     """The setting of a system's heap behind those of pools with names, or such pools alone."""
     traces = [one.trace for one in workload.recordings]
-    objects = facts.get("objects", {})
+    facts, objects = way.facts, way.facts.get("objects", {})
     if objects and not options.named:
         name = next(iter(objects))
         raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
@@ -41,7 +40,7 @@ def size_from_heap(
     settings = [setting for setting, _ in pools]
     if objects:
         return SizedSettings(tuple(settings), sum(size * one.value for one, size in pools))
-    made = _HEAPS[facts["heap"]](known)
+    made = _make_heap(way, known)
     heap, answer = size_heap(made, workload.loaded, options.named, progress)
     beside = facts.get("beside_pools") if pools else None
     if beside:
@@ -58,13 +57,20 @@ def size_from_heap(
     )
 
 
-_HEAPS: dict[str, Callable[[Values], SystemHeap]] = {
-    "lwip": lambda known: lwip_mem(
-        max(4, known["alignment"]), max(4, known["mem_header"]), known["mem_least"]
-    ),
-    "zephyr": lambda _: replace(sys_heap(), setting="HEAP_MEM_POOL_SIZE"),
-    "freertos": lambda known: heap_4(known["alignment"], known["block_link"]),
-}
+def _make_heap(way: Way, known: Values) -> Heap:
+    """The system's heap; its headers grow with its size where nothing else is assumed of them."""
+    facts, floors = way.facts, way.facts.get("floors", {})
+    alignment = max(floors.get("alignment", 0), known.get("alignment", 4))
+    own = {one.name: one.value for one in way.assumptions}
+    is_changed = any(known[name] != own[name] for name in own.keys() - {"alignment"})
+    changed = {
+        fact: max(floors.get(fact, 0), add_terms(terms, known))
+        for fact, terms in facts.get("changes", {}).items()
+        if is_changed
+    }
+    heap = facts["heap"]
+    made = make_system_heap(heap, alignment, **changed) if changed else find_heap(heap, alignment)
+    return replace(made, setting=facts["name"])
 
 
 def _size_named_pools(
@@ -106,11 +112,11 @@ def _assign_exact_sizes(sizes: list[int]) -> Assign:
 
 
 def size_heap(
-    heap: SystemHeap,
+    heap: Heap,
     recordings: Sequence[LoadedTrace],
     elsewhere: Collection[int],
     progress: Progress,
-) -> tuple[SystemHeap, Answer]:
+) -> tuple[Heap, Answer]:
     """The answer for a heap that serves all recordings but for blocks of the sizes `elsewhere`.
 
     With the heap, whose headers may depend on its size.

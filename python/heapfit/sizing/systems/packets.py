@@ -26,7 +26,7 @@ from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffer
 from heapfit.sizing.demand import Demand, Integers, measure_demands
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.sizing.settings import BufferChoice, Setting
-from heapfit.sizing.systems.facts import Facts, SizedSettings, Values
+from heapfit.sizing.systems.facts import Facts, SizedSettings, Values, add_terms
 from heapfit.trace.stored import Trace
 
 _LEAST = 8  # bytes of a packet that its first buffer has to hold
@@ -74,7 +74,7 @@ class _Sizing:
 
     def total(self, terms: Iterable[str | int]) -> int:
         """The sum of numbers and of assumptions by their names."""
-        return sum(self.known[one] if isinstance(one, str) else one for one in terms)
+        return add_terms(terms, self.known)
 
     def round_up(self, size: int, unit: str | int) -> int:
         """A size in whole units, which may be an assumption."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording holds, in the formats of other people's tools.
 
-samples.py says who holds what; text.py, pprof.py and perfetto.py write that.
+samples.py says who holds what; folded lines, pprof.py and perfetto.py write that.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from heapfit.trace.exports.perfetto import write_trace
 from heapfit.trace.exports.pprof import write_profile
 from heapfit.trace.exports.samples import Holdings
-from heapfit.trace.exports.text import fold_stacks, list_metrics
 from heapfit.trace.kinds import Export
 
 
@@ -17,10 +16,18 @@ def export_holdings(holdings: Holdings, export: Export) -> bytes:
     """The holdings in a format; the same bytes for the same recording."""
     match export:
         case Export.FOLDED:
-            return fold_stacks(holdings).encode(errors="replace")
-        case Export.PROMETHEUS:
-            return list_metrics(holdings).encode(errors="replace")
+            return _fold_stacks(holdings).encode(errors="replace")
         case Export.PPROF:
             return write_profile(holdings)
         case Export.PERFETTO:
             return write_trace(holdings)
+
+
+def _fold_stacks(holdings: Holdings) -> str:
+    """A line for each stack, outermost first, and the bytes it holds. Equal stacks are one line."""
+    held: dict[str, int] = {}
+    for sample in holdings.samples:
+        names = (frame.name.replace(";", ":") for frame in reversed(sample.stack))
+        line = ";".join((holdings.program.replace(";", ":"), *names))
+        held[line] = held.get(line, 0) + sample.holder.size
+    return "".join(f"{line} {size}\n" for line, size in held.items() if size)

@@ -38,7 +38,6 @@ class Holdings:
     """A recording's samples, and the blocks that they count."""
 
     program: str
-    label: str  # of what a sample's key is: "site" or "size"
     samples: tuple[Sample, ...]
     viewed: ViewedBlocks
     keys: NDArray[Any]  # of each block of `viewed`
@@ -62,7 +61,7 @@ def holdings_by_site(
         callers = loaded.trace.chains.get(site, (site,))
         return tuple(known.get(one) or Frame(f"{one:08x}" if one else "unknown") for one in callers)
 
-    return _holdings(loaded, viewed, "site", stack_of)
+    return _holdings(loaded, viewed, viewed.sites, stack_of)
 
 
 def holdings_by_size(loaded: LoadedTrace) -> Holdings:
@@ -73,17 +72,16 @@ def holdings_by_size(loaded: LoadedTrace) -> Holdings:
         low = 1 << size.bit_length() >> 1
         return Frame(f"{size:,} B"), Frame(f"{low:,} to {2 * low - 1:,} B" if size else "0 B")
 
-    return _holdings(loaded, viewed, "size", stack_of)
+    return _holdings(loaded, viewed, viewed.blocks.sizes, stack_of)
 
 
 def _holdings(
     loaded: LoadedTrace,
     viewed: ViewedBlocks,
-    label: str,
+    keys: NDArray[Any],
     stack_of: Callable[[int], tuple[Frame, ...]],
 ) -> Holdings:
-    keys: NDArray[Any] = viewed.sites if label == "site" else viewed.blocks.sizes
     samples = (Sample(stack_of(one.key), one) for one in find_holders(viewed, keys))
     info = loaded.trace.info
     program = info.program or source_name(loaded.trace.path)
-    return Holdings(program, label, tuple(samples), viewed, keys)
+    return Holdings(program, tuple(samples), viewed, keys)

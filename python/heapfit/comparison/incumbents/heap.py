@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A heap: its algorithm as a plan, its memory as its users count it, and what it is asked.
+
+    our region       | control | chunks ...                          | sentinel |
+    the system's     | its own | the very same chunks, one for one   | its mark |
+
+A plan of ours is a heap whose memory is its region. Of a system's heap what is not chunks differs,
+so its memory is computed from the bytes of chunks in a region of ours, and it is asked what it can
+be asked. The rules are written from what is published, and checked against the systems' own sources
+(docs/now.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import (
+    SYSTEM_HEAPS,
+    TLSF,
+    find_heap_name,
+    is_heap,
+    suggest_heap,
+)
+from heapfit.comparison.incumbents.requests import (
+    BatchSource,
+    Requests,
+    replace_resizes,
+    requests_of,
+)
+from heapfit.errors import HeapfitError
+from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
+from heapfit.plan.plan import Plan
+from heapfit.plan.values import parse_values
+from heapfit.trace.operations import ALIGNED, FREE, RESIZE, is_allocation
+
+_WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
+_OURS: Final = 4  # bytes of a header that a plan says nothing of
+
+
+class Resizes(StrEnum):
+    """How a heap serves a request for another size."""
+
+    IN_PLACE = "in place"  # where there is room; else as the next
+    SHRINK = "shrinks in place, grows by a new block, a copy and a free"
+    CUT = "shrinks in place by a chunk, else a new block, a copy and a free"
+    MOVE = "a new block, a copy and a free"
+
+
+class Recording(BatchSource, Protocol):
+    """A recording in memory or in its file."""
+
+    @property
+    def largest_alignment(self) -> int:
+        """The largest alignment any request asks for; 0 where none does."""
+
+    def events_for(self, plan: Plan) -> _engine.EventArray:
+        """The events for a plan of ours, with the tags of its call sites."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """A plan of ours, or a heap as a system brings it. Sizes in bytes."""
+
+    name: str  # as typed
+    plan: Plan  # places its blocks where the system does
+    title: str = ""
+    version: str = _engine.version  # of the source that the rule was checked against
+    setting: str = "its region"  # what a user sets
+    own: int = 0  # of its memory that is no chunk: control, marks, statics
+    unset: int = 0  # of these, what its setting does not count
+    page: int = 1  # its setting is a multiple
+    resizes: Resizes = Resizes.IN_PLACE
+    aligns: bool = True  # False: beyond its plan's alignment it serves no request
+    least: int = 0  # smaller requests are served as this
+    least_cut: int = 0  # the least that a block loses in place where it is cut
+    refuses_zero: bool = False  # a request of 0 B gets no block
+    is_region: bool = True  # its memory is the plan's region, control and all
+    has_sentinel: bool = True  # the plan's region ends in a word of ours
+    walks: bool = (
+        False  # over all chunks, used ones too, where the plan follows a list of free ones
+    )
+    long_header: int = 0  # of each chunk where its setting is larger than the next
+    largest_short: int = 0
+    tolerance: float | None = None  # percent of R beside the source; 0.0: exact; None: it is ours
+
+    @property
+    def is_ours(self) -> bool:
+        """True for a plan whose code heapfit writes or measures; else it is simulated."""
+        return self.tolerance is None
+
+    def memory(self, region: int) -> int:
+        """Bytes of the heap's memory with as many bytes of chunks as our `region` of the plan."""
+        return (region if self.is_region else self._chunks_in(region)) + self.own
+
+    def region(self, memory: int) -> int:
+        """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`.
+
+        What the plan needs to start is one, too; less where the memory does not hold even that. Of
+        a plan of ours it is the memory.
+        """
+        if self.is_ours:
+            return memory
+        least = self.plan.engine().smallest_region
+        if memory < self.memory(least):
+            return least - 8
+        region = max(-(-least // 8) * 8, memory // 8 * 8)
+        region += (memory - self.memory(region)) // 8 * 8
+        while region >= least and self.memory(region) > memory:
+            region -= 8
+        return max(region, least)
+
+    def set_to(self, memory: int) -> int:
+        """The value of the heap's setting that gives it so much memory, in whole pages."""
+        return -((self.unset - memory) // self.page) * self.page
+
+    def memory_of(self, setting: int) -> int:
+        """The memory that a value of the heap's setting gives it."""
+        return setting + self.unset
+
+    def serve(self, requests: Requests) -> Requests:
+        """The requests for its plan to replay; HeapfitError if it cannot serve one."""
+        if self.is_ours:
+            return requests
+        beyond = (requests.op == ALIGNED) & (requests.alignment > self.plan.alignment)
+        if not self.aligns and beyond.any():
+            first = int(np.argmax(beyond))
+            raise HeapfitError(
+                f"event {first + 1}: asks for an alignment of {requests.alignment[first]}, which "
+                f"{self.title} cannot serve"
+            )
+        if self.resizes is not Resizes.IN_PLACE:
+            requests = replace_resizes(requests, self._moves)
+        has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
+        least = np.where(has_size, np.uint64(self.least), np.uint64(0))
+        return replace(requests, size=np.maximum(requests.size, least))
+
+    def events(self, recording: Recording) -> _engine.EventArray:
+        """What the engine replays for a recording; HeapfitError if the heap cannot serve it."""
+        if self.is_ours:
+            return recording.events_for(self.plan)
+        return self.serve(requests_of(recording)).engine()
+
+    def trial(self, recording: Recording, base: int = 0) -> _engine.Trial:
+        """A trial of the plan, in a region whose start is aligned to `base` at least."""
+        base = max(base, recording.largest_alignment)
+        return _engine.Trial(self.plan.engine(), self.events(recording), base)
+
+    def describe_zero_requests(self, requests: Requests) -> Iterator[str]:
+        """A sentence on the requests of 0 B, if there are any that the heap refuses."""
+        asks = is_allocation(requests.op)
+        zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
+        if zero and self.refuses_zero:
+            verb = "is" if zero == 1 else "are"
+            yield (
+                f"{zero:,} of {count:,} requests {verb} of 0 B, which {self.title} refuses (as "
+                "where memory runs out); they are replayed as its smallest block"
+            )
+
+    def _moves(self, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """True where the heap serves a resize from `old` to `size` by a new block."""
+        if self.resizes is not Resizes.CUT:
+            return np.asarray((size > old) | (self.resizes is Resizes.MOVE))
+        unit = np.uint64(self.plan.alignment)
+        new, own = (
+            (one + unit - np.uint64(1)) // unit * unit
+            for one in (size, np.maximum(old, np.uint64(self.least)))
+        )
+        return np.asarray((new != own) & (new + np.uint64(self.least_cut) > own))
+
+    def _chunks_in(self, region: int) -> int:
+        """Bytes from the first chunk to the sentinel (core/src/tiling/tiling.h draws both)."""
+        plan = self.plan
+        untouched = _engine.Replay(plan.engine(), region).result().footprint
+        if not self.has_sentinel:
+            return region - untouched
+        header = plan.scalars.get("header_size", _OURS)
+        tail = _WORD + (region + header - _WORD) % plan.alignment
+        return region - tail - (untouched - _WORD)
+
+
+def find_heap(text: str, alignment: int) -> Heap:
+    """A heap by NAME, or an allocator by NAME or NAME:TUNABLE=VALUE,...
+
+    `alignment` of blocks in bytes, for heaps whose users set it.
+
+    >>> find_heap("lwip-mem", 8).own, find_heap("dlmalloc", 8).name
+    (16, 'lea')
+    """
+    text = find_heap_name(text)
+    name, _, values = text.partition(":")
+    if not is_heap(name):
+        raise HeapfitError(f"{name}: no such heap ({suggest_heap(name)})")
+    if name not in SYSTEM_HEAPS:
+        return _make_allocator_heap(text, alignment)
+    if values:
+        raise HeapfitError(f"{text}: {name} takes no tunables")
+    return make_system_heap(name, SYSTEM_HEAPS[name].get("alignment", alignment))
+
+
+def make_system_heap(name: str, alignment: int, **changed: int) -> Heap:
+    """A system's heap with its blocks at multiples of `alignment`, and some of its facts changed.
+
+    In bytes: `header` of each chunk, `rest` split off beyond one, `least` that a request takes.
+    """
+    facts = {"least": 1, "headers": (0, 0), "resizes": "IN_PLACE", **SYSTEM_HEAPS[name], **changed}
+    unit = alignment if facts.get("rounds") else 1
+    header, rest, least = (
+        -(-facts.get(one, 0) // unit) * unit for one in ("header", "rest", "least")
+    )
+    scalars = {"alignment": alignment, **facts["plan"]}
+    scalars |= {"header_size": header, "least_split": header + rest} if header else {}
+    standard = {"is_region": False, "refuses_zero": True}
+    known = {one.name: facts[one.name] for one in fields(Heap) if one.name in facts}
+    computed = {
+        "plan": Plan(scalars.pop("allocator"), scalars),
+        "resizes": Resizes[facts["resizes"]],
+        "least": least,
+        "least_cut": -(-(header + facts.get("least_cut", 0)) // unit) * unit,
+        "own": facts.get("own", 0) + facts["headers"][0] * header,
+        "unset": facts.get("unset", 0) + facts["headers"][1] * header,
+    }
+    return Heap(name=name, **(standard | known | computed))
+
+
+def _make_allocator_heap(text: str, alignment: int) -> Heap:
+    """An allocator as it is, its region the memory that counts."""
+    name, _, values = text.partition(":")
+    (info,) = find_allocators([name])
+    if takes_pools(info) or (info.ships and not is_for_any_program(info)):
+        raise HeapfitError(
+            f"{text}: is no heap that a program can have as it is (its blocks are counted on a "
+            "recording, or callers must know sizes or follow pieces)"
+        )
+    scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
+    return Heap(":".join(filter(None, [info.name, values])), Plan(info.name, scalars), info.title)
+
+
+def find_common_heap(name: str, alignment: int) -> Heap:
+    """One of COMMON_HEAPS, under the title that readers know."""
+    heap = find_heap(name, alignment)
+    return replace(heap, title="TLSF") if name == TLSF else heap
+
+
+def describe_namesakes(heap: Heap) -> tuple[str, ...]:
+    """A sentence on the heaps of others that an allocator of ours shares its name with.
+
+    >>> describe_namesakes(find_heap("tlsf", 4))
+    ("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",)
+    """
+    others = [name for name in SYSTEM_HEAPS if name.endswith(f"-{heap.name}")]
+    told = f"{heap.name} is heapfit's own: those of others are {' and '.join(others)}."
+    return (told,) if others else ()
