@@ -47,10 +47,8 @@ from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
-from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
-from heapfit.workloads.synthetic import generate_events, parse_workload
 
 KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
 RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
@@ -196,14 +194,6 @@ def test_a_forecast_ends_at_a_hundred_times() -> None:
     runs = longer(*range(1000, 1048))
     assert isinstance(runs.forecast(100, 0.01), Forecast)
     assert isinstance(runs.forecast(100.1, 0.01), Refusal)
-
-
-def test_each_draw_has_a_seed_of_its_own_behind_the_workloads() -> None:
-    workload = parse_workload("poisson_500:events=400", 5)
-    draws = [*_Draws(workload, range(1, 3), (), np.zeros(0, np.int64)).events()]
-    expected = [generate_events(parse_workload("poisson_500:events=400", seed)) for seed in (7, 8)]
-    assert [one.sizes().tolist() for one in draws] == [one.sizes().tolist() for one in expected]
-    assert draws[0].sizes().tolist() != draws[1].sizes().tolist()
 
 
 # ---- verify

@@ -34,7 +34,7 @@ def run(command: SizeCommand) -> None:
     only, kind = ("queue", "traffic") if offered else ("seed", "no TOML file with [traffic]")
     reject_options(command.context, (only,), f"{command.source.name} is {kind}")
     size = _size_for_traffic if offered else _size_for_recording
-    sizes = [] if command.sizes is None else parse_sizes(command.sizes)
+    sizes = [*parse_sizes(command.sizes)] if command.sizes else []
     print_result(size(command, sizes), command.as_json)
 
 
