@@ -482,7 +482,7 @@ def state_by_counts() -> list[Statement]:
         ),
         say("fails at these sizes at most", "verify --now",
             "10 runs whose needs are log-normal, both heaps", SURE, partial(judge_survival, 10)),
-        say("all runs do at most", "fit --plans --folds",
+        say("all runs do at most", "fit --plans",
             "12 runs whose needs are log-normal, margin 2 %", SURE, partial(judge_folds, 12)),
         say("a chance of up to", "check, 3 to 7 recordings",
             "5 recordings that fail just above the bound", SURE, partial(judge_few_runs, 5)),

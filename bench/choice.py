@@ -182,7 +182,7 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
     first, chosen = designs.rows[0], designs.chosen
     return Unseen(
         name=name,
-        u_max=designs.u_max_objective,
+        u_max=max(designs.u_max),
         tlsf=next(row.needed or 0 for row in designs.rows if row.name == "tlsf"),
         first=first.needed or 0,
         first_name=first.name,

@@ -1,27 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a fit names one plan and one least region, with and without its design space.
+"""The plan and region that a fit names with each effort, and what it replays for them.
 
 With HEAPFIT_CORPUS set the recordings are the corpus's, else the product's examples. Each is cut to
 its first `--events`; `--only WORD` keeps those in whose name the word occurs. With each `--effort`
-(all three by default) `fit` also says what it replayed, over the recording's events. Regions are
-what to set a heap to, in bytes, margin included; `further`: the least that the whole space has
-beyond the answer, which is told apart. Nothing fails: rows that differ say so.
+(all three by default) it says what `fit` replayed, over the recording's events, and what to set a
+heap to, in bytes, margin included.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from events import cut, sources
 from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
-from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import list_extended_search
 from heapfit.design.effort import Effort
 from heapfit.fitting.choice import choose_for_one
 from heapfit.fitting.options import FitOptions
@@ -45,25 +41,8 @@ def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
 def line(trace: Trace, name: str, effort: Effort) -> list[str]:
     loaded = load_trace(trace)
     choice = choose_for_one(loaded, name, FitOptions(effort=effort))
-    space = choose_for_one(loaded, name, FitOptions(effort=effort, front=True))
-    named = [choice.winner, space.winner]
-    further = list_extended_search(space.comparison)
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
-    return [name, effort, over, *map(told, named), least(further), verdict(named)]
-
-
-def told(row: Row) -> str:
-    return f"{row.heap_size.region:,}" if row.heap_size is not None else "none"
-
-
-def least(rows: Iterable[Row]) -> str:
-    found = [row.heap_size.region for row in rows if row.heap_size is not None]
-    return f"{min(found):,}" if found else "-"
-
-
-def verdict(named: list[Row]) -> str:
-    plans = {(row.name, row.r_safe) for row in named}
-    return named[0].name if len(plans) == 1 else "DIFFER: " + ", ".join(row.name for row in named)
+    return [name, effort, over, f"{choice.answer.size.region:,}", choice.winner.name]
 
 
 def main() -> None:
@@ -75,7 +54,7 @@ def main() -> None:
     asked = parser.parse_args()
     wanted = [one for one in sources(None) if any(word in one.name for word in asked.only)]
     table = [row for one in wanted for row in lines(one, asked.events, asked.effort)]
-    heads = ("recording", "effort", "over n", "fit", "fit --front", "further", "named by both")
+    heads = ("recording", "effort", "over n", "bytes to set", "plan")
     console.print_table(heads, table, width=console.WIDE)
     if asked.write:
         columns = ("recording", "effort", "events replayed over the recording's", "bytes to set")

@@ -43,7 +43,6 @@ COMMANDS = {  # page, and what makes it
     "design/plans.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-design --plans design",
     "designs/plans.html": f"fit {TRACES}/base.parquet {TRACES}/clean.parquet "
     f"{TRACES}/keep.parquet -o of-designs --plans designs",
-    "front/front.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-front --front front",
     "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
     "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",

@@ -11,11 +11,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import UnionType
-from typing import get_args, get_origin
 
 from heapfit.cli.arguments import OUTPUT_HELP
-from heapfit.cli.main import CommandGroup
+from heapfit.cli.main import all_commands, options_of
 
 HELP = ("--help", "--help-all")  # of every command, and not counted
 
@@ -41,34 +39,20 @@ class OptionCounts:
 
 def list_entries() -> Iterator[Entry]:
     """The options of all commands, without help."""
-    group = CommandGroup()
-    for command in group.declared:
-        for param in group.get_command(None, command).params:
-            name = max((*param.opts, *param.secondary_opts), key=len)
-            if param.param_type_name == "option" and name not in HELP:
-                kind = name_kind(param.type_descriptor.annotation)
-                yield Entry(command, name, f"{kind} {param.metavar or ''} {trim_help(param.help)}")
+    for command, declared in all_commands().items():
+        for one in options_of(declared):
+            if one.name and one.name not in HELP:
+                meaning = f"{one.kind.__name__} {one.metavar} {trim_help(one.help)}"
+                yield Entry(command, one.name, meaning)
 
 
 def trim_help(text: str) -> str:
     """The part of an option's help that is to be the same in all commands.
 
-    >>> trim_help("A plan file. Repeatable."), trim_help("Where to write the C [code beside PLAN].")
+    >>> trim_help("A plan file."), trim_help("Where to write the C [code beside PLAN].")
     ('A plan file.', 'Where to write')
     """
-    return OUTPUT_HELP if text.startswith(OUTPUT_HELP) else text.removesuffix(" Repeatable.")
-
-
-def name_kind(annotation: object) -> str:
-    """The name of a type, whether or not there may be none or many.
-
-    >>> name_kind(list[int]), name_kind(int | None)
-    ('int', 'int')
-    """
-    inside = [one for one in get_args(annotation) if one is not type(None)]
-    if isinstance(annotation, UnionType) or get_origin(annotation) is list:
-        return name_kind(inside[0])
-    return str(getattr(annotation, "__name__", annotation))
+    return OUTPUT_HELP if text.startswith(OUTPUT_HELP) else text
 
 
 def count_options() -> OptionCounts:
@@ -76,7 +60,7 @@ def count_options() -> OptionCounts:
     meanings = _list_meanings()
     ambiguous = sorted(name for name, several in meanings.items() if len(several) > 1)
     entries = sum(len(commands) for several in meanings.values() for commands in several.values())
-    return OptionCounts(len(CommandGroup().declared), entries, len(meanings), tuple(ambiguous))
+    return OptionCounts(len(all_commands()), entries, len(meanings), tuple(ambiguous))
 
 
 def describe() -> Iterator[str]:

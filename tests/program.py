@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, redirect_stdout, suppress
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
 from io import StringIO
@@ -47,6 +47,16 @@ def run_heapfit(
         status = _ask({**run, "paths": paths})
         out, err = (Path(path).read_text() for path in paths[1:])
     return subprocess.CompletedProcess(["heapfit", *words], status, out, err)
+
+
+def call_heapfit(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Runs the program in this process and folder."""
+    from heapfit.cli.main import main
+
+    words = list(map(str, arguments))
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        status = main(words)
+    return subprocess.CompletedProcess(["heapfit", *words], status, out.getvalue(), err.getvalue())
 
 
 @cache
@@ -89,13 +99,11 @@ def _run(run: dict) -> None:
 
 
 if __name__ == "__main__":
-    import typer
-
     from heapfit.cli import main
 
-    for command in main.CommandGroup().declared.values():
+    for command in main.all_commands().values():
         import_module(main.module_of(command))
-    with suppress(typer.Exit, SystemExit), redirect_stdout(StringIO()):
-        main.make_app()(["check", "--help"])
+    with redirect_stdout(StringIO()):
+        main.main(["check", "--help"])
     gc.freeze()
     _serve()

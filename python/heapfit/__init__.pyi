@@ -9,7 +9,6 @@ from heapfit.checks.host_run import HostRun as HostRun
 from heapfit.checks.host_run import run_program as run_program
 from heapfit.comparison.comparison import Comparison as Comparison
 from heapfit.comparison.row import Row as Row
-from heapfit.design.plan_options import PlanOptions as PlanOptions
 from heapfit.errors import HeapfitError as HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap as FittedHeap
 from heapfit.fitting.options import FitOptions as FitOptions
@@ -19,7 +18,6 @@ from heapfit.front_door import check as check
 from heapfit.front_door import check_memories as check_memories
 from heapfit.front_door import compare as compare
 from heapfit.front_door import find_bounds as find_bounds
-from heapfit.front_door import find_front as find_front
 from heapfit.front_door import find_kind as find_kind
 from heapfit.front_door import fit as fit
 from heapfit.front_door import forecast_log as forecast_log

@@ -21,6 +21,7 @@ class HeapfitError(Exception):
 
     def __init__(self, message: str, below: Sequence[str] = ()) -> None:
         super().__init__(message)
+        self.messages: tuple[str, ...] = (message,)
         self.below = tuple(below)
 
 

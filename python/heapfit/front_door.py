@@ -21,10 +21,7 @@ from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.jobs import ComparisonRequest
-from heapfit.design.front.design_front import Front, compare_all, front_of
-from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import comparison_portfolio
-from heapfit.design.space import configurations_by_name
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitChoices, FitOptions
@@ -238,26 +235,6 @@ def check_memories(
     if memories is None:
         raise HeapfitError("the plan is of one heap (check takes it)")
     return check_jointly(memories, sources_of(source), importing)
-
-
-def find_front(
-    source: Source,
-    allocators: Sequence[str] = (),
-    options: PlanOptions | None = None,
-    importing: ImportOptions | None = None,
-    progress: Progress = ignore_progress,
-) -> Front:
-    """The configurations of the allocators named, else of all that ship, and their Pareto front.
-
-    Each is measured in memory, accesses, energy, instructions, longest call and code size
-    (docs/front.md); `members` are those that no other beats in all of them.
-    """
-    options = options or PlanOptions()
-    with _open_source(source, importing, progress) as trace:
-        loaded = load_trace(trace, options.alignment, progress)
-        space = configurations_by_name(loaded, allocators, options, progress)
-        compared = compare_all(loaded, space, options.precision, progress=progress)
-        return front_of(compared, loaded, progress=progress)
 
 
 def generate_code(

@@ -3,12 +3,9 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-import typer
-
-from heapfit.cli.main import make_app
-from heapfit.cli.printing.help_screen import HelpCommand
+from heapfit.cli.main import all_commands, help_of
 from site_pages import ROOT, page_names
 
 FOLDER = "reference/commands"
@@ -19,29 +16,17 @@ _MOST_EXAMPLES = 4
 
 def command_pages() -> dict[str, str]:
     """The list of commands first, then each of them."""
-    group = typer.main.get_command(make_app())
-    shown = commands_shown()
-    with group.make_context("heapfit", [], resilient_parsing=True) as context:
-        names = group.list_commands(context)
-        pages = {
-            f"{FOLDER}/{_file(name)}": _page(
-                name,
-                group.get_command(context, name),
-                shown,
-                [line for line in shown if _command_of(line, names) == name],
-            )
-            for name in names
-        }
-        overview = context.get_help()
-    links = [f"- [heapfit {name}](commands/{_file(name)})" for name in names]
-    tree = ["```{toctree}", ":hidden:", "", *(f"commands/{_file(name)}" for name in names), "```"]
-    listed = "\n".join(["# Commands", "", *_block(overview), "", *links, "", *tree, ""])
+    shown, names = commands_shown(), list(all_commands())
+    pages = {
+        f"{FOLDER}/{name}.md": _page(
+            name, shown, [line for line in shown if line.startswith(f"heapfit {name} ")]
+        )
+        for name in names
+    }
+    links = [f"- [heapfit {name}](commands/{name}.md)" for name in names]
+    tree = ["```{toctree}", ":hidden:", "", *(f"commands/{name}.md" for name in names), "```"]
+    listed = "\n".join(["# Commands", "", *_block(help_of("")), "", *links, "", *tree, ""])
     return {"reference/commands.md": listed, **pages}
-
-
-def _command_of(line: str, names: Sequence[str]) -> str:
-    """The command of a line; some have two words, and the first of them is another."""
-    return max((one for one in names if line.startswith(f"heapfit {one} ")), key=len, default="")
 
 
 def commands_shown() -> dict[str, str]:
@@ -54,15 +39,8 @@ def commands_shown() -> dict[str, str]:
     return shown
 
 
-def _file(name: str) -> str:
-    return f"{name.replace(' ', '-')}.md"
-
-
-def _page(name: str, command: HelpCommand, shown: dict[str, str], examples: list[str]) -> str:
-    with command.make_context(f"heapfit {name}", [], resilient_parsing=True) as context:
-        command.shows_all = True
-        told = command.get_help(context)
-    lines = [f"# heapfit {name}", "", *_block(told)]
+def _page(name: str, shown: dict[str, str], examples: list[str]) -> str:
+    lines = [f"# heapfit {name}", "", *_block(help_of(name, is_all=True))]
     if examples:
         lines += ["", "## On other pages", ""]
     for line in examples[:_MOST_EXAMPLES]:
@@ -72,5 +50,5 @@ def _page(name: str, command: HelpCommand, shown: dict[str, str], examples: list
     return "\n".join([*lines, ""])
 
 
-def _block(text: str) -> list[str]:
-    return ["```text", *text.strip().splitlines(), "```"]
+def _block(lines: Iterable[str]) -> list[str]:
+    return ["```text", *lines, "```"]

@@ -17,7 +17,7 @@ from small_traces import diverse
 
 RUNS = {  # some seconds each, and what they leave
     "fit": "fit diverse.heap -o out",
-    "fit of a space": "fit diverse.heap -o out --plans plans --front front",
+    "fit with plans": "fit diverse.heap -o out --plans plans",
     "reproduce": "reproduce 000-1 001-4 --small --report page.html",
     "record": "record -o out.parquet -- sleep 1",
     "size": "size diverse.heap --report page.html",

@@ -23,11 +23,11 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design import portfolio
-from heapfit.design.placement import learned, stacks, tailored_plans
+from heapfit.design.placement import learned, stacks
 from heapfit.design.robust.jobs import Replays
 from heapfit.design.search.moves import Budget, Moves
 from heapfit.errors import HeapfitError
-from heapfit.fitting import assessment, excerpt_search, incumbent, result
+from heapfit.fitting import assessment, excerpt_search, incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify import loop, pairs
@@ -47,10 +47,8 @@ from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
-from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
-from heapfit.workloads.synthetic import generate_events, parse_workload
 
 KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
 RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
@@ -196,14 +194,6 @@ def test_a_forecast_ends_at_a_hundred_times() -> None:
     runs = longer(*range(1000, 1048))
     assert isinstance(runs.forecast(100, 0.01), Forecast)
     assert isinstance(runs.forecast(100.1, 0.01), Refusal)
-
-
-def test_each_draw_has_a_seed_of_its_own_behind_the_workloads() -> None:
-    workload = parse_workload("poisson_500:events=400", 5)
-    draws = [*_Draws(workload, range(1, 3), (), np.zeros(0, np.int64)).events()]
-    expected = [generate_events(parse_workload("poisson_500:events=400", seed)) for seed in (7, 8)]
-    assert [one.sizes().tolist() for one in draws] == [one.sizes().tolist() for one in expected]
-    assert draws[0].sizes().tolist() != draws[1].sizes().tolist()
 
 
 # ---- verify
@@ -450,11 +440,6 @@ def test_a_budget_that_there_is_not_begins_empty() -> None:
     assert Moves._budget_for(moves, {}, 64) == Budget(64, 56, 0)
 
 
-def test_the_layouts_beside_the_learned_one_are_all_others() -> None:
-    plain = {name: Plan("tailored", {"layout": 1}) for name in ("tailored", "tailored-map")}
-    assert [one.name for one in tailored_plans._other_layouts(plain)] == ["tailored-map"]
-
-
 def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -472,16 +457,6 @@ def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
     assert size.code == code.size
 
 
-def test_a_front_is_of_the_rows_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result, "_require_whole", lambda _: None)
-    monkeypatch.setattr(result, "rank_by_memory", lambda _: "ranked")
-    monkeypatch.setattr(result, "front_of", lambda *given: given)
-    fitted: Any = SimpleNamespace(designs=None, options=SimpleNamespace(sram="sram"))
-    loaded: Any = "loaded"
-    front: Any = result.front_of_fit(fitted, loaded)
-    assert (front[0], front[1], front[3]) == ("ranked", "loaded", "sram")
-
-
 @pytest.mark.parametrize(
     ("name", "key", "work"),
     [
@@ -494,9 +469,9 @@ def test_each_replay_of_several_recordings_counts_as_work(
     name: str, key: tuple[Any, ...], work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Replays, "__init__", lambda _: None)
-    monkeypatch.setattr(Replays, "_run_or_recall", lambda *_: {key: (True, 5)})
+    monkeypatch.setattr(Replays, "_run_jobs", lambda *_: {key: (True, 5)})
     replays: Any = Replays()  # type: ignore[call-arg]  # with nothing to replay
-    replays.work, replays._is_exact = NO_WORK, False
+    replays.work = NO_WORK
     replays._regions, replays._proven, replays._served = {}, {}, {}
     getattr(replays, name)([])
     assert replays.work == work

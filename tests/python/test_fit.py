@@ -11,7 +11,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit, folder_for, source_folders
+from heapfit.fitting.fit import Resources, fit, folder_for
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.generate import generate
@@ -147,12 +147,6 @@ def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
         fit([source], tmp_path / "out")
 
 
-def test_many_sources_have_a_folder_each():
-    sources = [Path("a/x.heap"), Path("b/x.pcap")]
-    assert source_folders(sources, None) == [Path("out/x"), Path("out/x-2")]
-    assert source_folders(sources, Path("o")) == [Path("o/x"), Path("o/x-2")]
-
-
 def test_one_heap_for_many_sources_has_one_folder():
     sources = [Path("a/x.heap"), Path("b/x.pcap")]
     assert folder_for(sources, None) == Path("out/x-and-1-more")
@@ -171,19 +165,6 @@ def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
     assert " needs " in done.stdout
     assert "\ntlsf " in done.stdout
     assert "Traceback" not in done.stderr
-
-
-def test_one_bad_source_fails_the_program_but_not_the_others(tmp_path):
-    table2(tmp_path / "four.heap", events=1000)
-    (tmp_path / "bad.heap").write_text("f 7\n")
-    done = heapfit("fit", "bad.heap", "four.heap", "--each", folder=tmp_path)
-    assert done.returncode == 1
-    (line,) = (line for line in done.stderr.splitlines() if line.startswith("heapfit: "))
-    assert "bad.heap: line 1: " in line
-    assert (tmp_path / "out/four/plan.toml").exists()
-    assert not (tmp_path / "out/bad").exists()
-    source, best = done.stdout.splitlines()[-2].split()[0], done.stdout.splitlines()[-1].split()[0]
-    assert (source, best) == ("bad.heap", "four.heap")
 
 
 def test_json_tells_every_fit(tmp_path):

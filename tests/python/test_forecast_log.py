@@ -14,13 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_traces import heapfit
-from typer.testing import CliRunner
 
-from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
+from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"
 # Free, least and largest bytes of the states in telemetry/NAME.log.
@@ -186,10 +185,10 @@ def test_a_line_that_says_nothing_is_rejected(tmp_path, line, why):
 def test_hostile_input_is_one_clear_line(tmp_path, text, why):
     file = tmp_path / "device.log"
     file.write_bytes(text)
-    result = CliRunner().invoke(make_app(), ["forecast", str(file)])
+    result = call_heapfit("forecast", str(file))
     with pytest.raises(HeapfitError) as error:
         read_log(file)
-    assert result.exit_code != 0
+    assert result.returncode != 0
     assert why in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -201,7 +200,7 @@ def test_a_log_may_be_packed_or_of_a_windows_terminal(tmp_path):
         assert len(read(tmp_path, content).states) == 10_000
     cut = read(tmp_path, packed[: len(packed) // 2])
     assert 0 < len(cut.states) < 10_000
-    shown = CliRunner().invoke(make_app(), ["forecast", str(tmp_path / "device.log")]).output
+    shown = call_heapfit("forecast", str(tmp_path / "device.log")).stderr
     assert "left out" in shown and "cut" in shown
 
 
@@ -324,10 +323,10 @@ def test_the_command_answers_first_and_in_json(tmp_path):
             for i in range(100)
         )
     )
-    printed = CliRunner().invoke(make_app(), ["forecast", str(file)]).output
+    printed = call_heapfit("forecast", str(file)).stdout
     assert printed.startswith("Free memory falls by 10 B a minute (10 to 10.1)")
     assert "about 2026-03-03 02:00" in printed.replace("\n", " ")
-    content = json.loads(CliRunner().invoke(make_app(), ["forecast", str(file), "--json"]).output)
+    content = json.loads(call_heapfit("forecast", str(file), "--json").stdout)
     assert content["finding"] == "falls"
     assert content["run_out"]["date"] == "2026-03-03 02:00"
     assert content["decline"]["rate"] == pytest.approx(1 / 6)

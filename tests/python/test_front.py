@@ -1,35 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit fit --front` and `--prefer`: what is measured, what is chosen, and what is written."""
+"""`heapfit fit --prefer`, and the rows that no other beats: measured, marked and chosen."""
 
-from dataclasses import replace
+import re
 
 import pytest
 from page_reader import Page
 from small_traces import bimodal, fit_json, heapfit, heapfit_json
 
-from heapfit import _engine
-from heapfit.comparison.costs.measures import Measure, Measures
-from heapfit.comparison.margin import HeapSize
-from heapfit.comparison.measuring import EXACT
-from heapfit.comparison.verdict import select_row
-from heapfit.design.front.design_front import (
-    Configuration,
-    compare_all,
-    cost_of_choice,
-    front_of,
-    list_offers,
-    save_front,
-)
+from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.pareto import dominates
 from heapfit.design.front.offers import Offer, is_dominated, pick_offer, step_down
-from heapfit.design.front.pareto import Dominance, Rank, dominates
 from heapfit.design.front.preference import Preference
-from heapfit.design.space import configurations, configurations_by_name, drop_standard_values
+from heapfit.design.space import configurations, configurations_by_name
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan.allocators import is_for_any_program
-from heapfit.plan.energy import load_sram
-from heapfit.plan.plan_file import TrainingRecord, file_name, load_plan
-from heapfit.results.front.page import render
+from heapfit.plan.plan_file import load_plan
 from heapfit.trace.loaded import load_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -43,162 +28,73 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def loaded(folder):
-    return load_trace(open_any(folder / "packets.heap", ImportOptions(), folder))
+def rows(folder):
+    return fit_json("packets.heap", "-o", "fit", "--all", folder=folder)["rows"]
 
 
-@pytest.fixture(scope="module")
-def front(loaded):
-    return front_of(compare_all(loaded, configurations(loaded)), loaded)
+def figures(row):
+    names = ("r_safe", "accesses_per_operation", "energy_over_least", "time", "longest", "size")
+    return [row[name] for name in names]
 
 
-@pytest.fixture(scope="module")
-def written(folder):
-    """What `heapfit fit --front` says of the same trace."""
-    asked = ("packets.heap", "-o", "fit", "--front", "out", "--prefer", "time", "--code")
-    return fit_json(*asked, folder=folder)
+def test_the_marked_rows_are_those_that_nobody_dominates(rows):
+    known = [row for row in rows if None not in figures(row)]
+    assert len(known) > 10
+    for row in rows:
+        is_beaten = any(dominates(figures(other), figures(row)) for other in known)
+        assert row["is_unbeaten"] == (row in known and not is_beaten), row["name"]
+    assert 0 < sum(row["is_unbeaten"] for row in rows) < len(known)
 
 
-def figures(one):
-    return [one.measures.figure(measure) for measure in Measure]
+def test_a_mean_call_takes_no_longer_than_the_longest(rows):
+    for row in rows:
+        if row["time"] is not None:
+            assert 0 < row["time"] <= row["longest"]
 
 
-def test_the_members_are_those_that_nobody_dominates(front):
-    known = [one for one in front.configurations if None not in figures(one)]
-    assert len(front.members) >= 4
-    for one in known:
-        is_dominated = any(dominates(figures(other), figures(one)) for other in known)
-        assert is_dominated == (one.place.standing is Dominance.DOMINATED)
+def test_a_row_without_instructions_is_not_compared(folder):
+    asked = ("--allocators", "tlsf,kingsley", "-o", "few", "--all")
+    found = {row["name"]: row for row in fit_json("packets.heap", *asked, folder=folder)["rows"]}
+    kingsley = found["kingsley"]
+    assert kingsley["r_safe"]
+    assert (kingsley["time"], kingsley["size"], kingsley["is_unbeaten"]) == (None, None, False)
+    assert any(row["is_unbeaten"] for row in found.values())
 
 
-@pytest.fixture(scope="module")
-def searched(loaded):
-    """The same front with every configuration searched."""
-    space = configurations(loaded)
-    asked = tuple(replace(one, is_searched_further=False) for one in space.candidates)
-    return front_of(compare_all(loaded, replace(space, candidates=asked)), loaded)
+def test_the_page_draws_the_rows_that_no_other_beats(folder, rows):
+    text = (folder / "fit/report.html").read_text()
+    page = Page(re.sub(r'<script type="application/zip".*?</script>', "", text, flags=re.DOTALL))
+    series = {one["name"]: one for one in page.figures["chart-trade"]["data"]}
+    drawn = {name for part in ("others that none beats", "chosen") for name in series[part]["text"]}
+    marked = {row["name"] for row in rows if row["is_unbeaten"] and not row["is_cut_to_trace"]}
+    assert drawn & marked
+    assert not marked & set(series["other candidates"]["text"])
 
 
-def test_what_is_left_is_beaten_where_it_is_searched(front, searched):
-    left = [one.row for one in front.configurations if one.row.beaten_by is not None]
-    assert left
-    found = {one.name: one for one in searched.configurations}
-    for row in left:
-        assert row.is_searched_further
-        assert row.r_safe is None
-        one, rival = found[row.name], found[row.beaten_by]
-        assert one.place.standing is Dominance.DOMINATED
-        assert one.row.r_safe >= row.r_safe_at_least > rival.row.r_safe
-        assert row.work.events < one.row.work.events / 2
-        assert dominates(figures(rival), figures(one))
-
-
-def test_leaving_changes_no_front_and_takes_less(front, searched):
-    assert [(one.name, figures(one)) for one in front.members] == [
-        (one.name, figures(one)) for one in searched.members
+@pytest.mark.parametrize("preference", Preference)
+def test_what_is_preferred_is_least(preference):
+    four = [
+        offer("ram", 96, 90, 90, 900),
+        offer("time", 97, 10, 80, 800),
+        offer("longest", 98, 80, 10, 700),
+        offer("flash", 120, 70, 70, 100),
     ]
-    assert front.comparison.work.regions < searched.comparison.work.regions / 2
+    assert pick_offer(four, preference).name == preference
 
 
-def test_exact_leaves_nothing(loaded):
-    space = configurations_by_name(loaded, ["tlsf", "segregated_fit"])
-    rows = compare_all(loaded, space, EXACT).rows
-    assert all(row.beaten_by is None and row.is_exhaustive for row in rows)
+def test_within_one_percent_of_the_least_memory_decides():
+    near = [offer("a", 50, 100.0), offer("b", 45, 100.9), offer("c", 42, 101.1)]
+    assert pick_offer(near, Preference.TIME).name == "b"
 
 
-def test_every_plan_of_the_space_is_there_once(front):
-    plans = [drop_standard_values(one.row.plan) for one in front.configurations]
-    assert all(plan not in plans[:i] for i, plan in enumerate(plans))
-    assert len({one.name for one in front.configurations}) == len(plans)
+def test_of_equal_memory_the_least_of_what_is_preferred_decides():
+    equal = [offer("a", 50, 100.9, 1), offer("b", 50, 100.0, 2)]
+    assert pick_offer(equal, Preference.TIME).name == "b"
 
 
-def test_the_space_has_every_allocator_that_ships_and_lies_in_one_piece(front):
-    ships = {info.name for info in _engine.allocators() if is_for_any_program(info)}
-    assert {one.row.plan.allocator for one in front.configurations} == ships
-
-
-def test_pools_are_tried_over_other_heaps(front):
-    shared = {one.row.plan.shared.allocator for one in front.configurations if one.row.plan.shared}
-    assert shared >= {"tlsf", "best_fit", "first_fit"}
-
-
-def test_nearly_every_configuration_of_the_space_is_measured(front):
-    known = [one for one in front.configurations if one.row.r_safe is not None]
-    missing = [one.code for one in known if None in figures(one)]
-    assert len(missing) <= len(known) / 10, "run scripts/measure_calls.py --only PATTERN"
-
-
-def test_accesses_and_energy_are_those_of_the_replay(front):
-    sram = load_sram()
-    for one in front.configurations[:8]:
-        replay = one.row.replay
-        operations = replay.allocations + replay.frees + replay.resizes
-        assert one.measures.accesses * operations == pytest.approx(replay.loads + replay.stores)
-        assert one.measures.energy * operations == pytest.approx(
-            sram.energy(replay, one.row.r_safe)
-        )
-
-
-def test_a_mean_call_takes_no_longer_than_the_longest(front):
-    for one in front.configurations:
-        if one.measures.time is not None:
-            assert 0 < one.measures.time <= one.measures.longest
-
-
-def test_a_baseline_has_memory_and_energy_but_no_instructions(loaded):
-    found = front_of(
-        compare_all(loaded, configurations_by_name(loaded, ["tlsf", "kingsley"])), loaded
-    )
-    (kingsley,) = [one for one in found.configurations if one.name == "kingsley"]
-    assert kingsley.measures.memory
-    assert kingsley.measures.energy
-    assert (kingsley.measures.time, kingsley.measures.size) == (None, None)
-    assert kingsley.place.standing is Dominance.UNKNOWN
-
-
-def pick_best(front, preference, may_count=True):
-    """The configuration that is picked, each without a margin."""
-    sizes = {one.name: sized(one.measures.memory) for one in front.configurations}
-    name = pick_offer(list_offers(front, sizes, may_count), preference).name
-    return next(one for one in front.configurations if one.name == name)
-
-
-def sized(memory):
-    return None if memory is None else HeapSize(memory, memory, memory, 0)
-
-
-def made(front, *rows):
-    """A front of (memory, time, energy, size) alone, all of them members."""
-    base = front.configurations[0]
-    members = tuple(
-        Configuration(
-            replace(base.row, name=f"c{i}"),
-            base.axes,
-            base.code,
-            Measures(memory, 1.0, energy, time, 1.0, size),
-            Rank(Dominance.FRONT),
-        )
-        for i, (memory, time, energy, size) in enumerate(rows)
-    )
-    return replace(front, configurations=members)
-
-
-@pytest.mark.parametrize(
-    ("preference", "name"), [("ram", "c0"), ("time", "c1"), ("energy", "c2"), ("flash", "c3")]
-)
-def test_what_is_preferred_is_least(front, preference, name):
-    four = made(front, (96, 90, 90, 900), (97, 10, 80, 800), (98, 80, 10, 700), (120, 70, 70, 100))
-    assert pick_best(four, Preference(preference)).name == name
-
-
-def test_within_one_percent_of_the_least_memory_decides(front):
-    near = made(front, (50, 100.0, 1, 1), (45, 100.9, 1, 1), (42, 101.1, 1, 1))
-    assert pick_best(near, Preference.TIME).name == "c1"
-
-
-def test_of_equal_memory_the_least_of_what_is_preferred_decides(front):
-    equal = made(front, (50, 100.9, 1, 1), (50, 100.0, 1, 1))
-    assert pick_best(equal, Preference.TIME).name == "c1"
+def test_a_preference_nobody_has_a_figure_for_is_refused():
+    with pytest.raises(HeapfitError, match="--prefer time: no candidate has a figure"):
+        pick_offer([offer("a", 100, None, 10, 300)], Preference.TIME)
 
 
 def offer(name, region, time, longest=None, size=None, is_advisable=True):
@@ -255,96 +151,13 @@ def test_the_last_percent_of_memory_is_not_bought_dearly(rung, is_taken):
     assert step_down(least, [least, rung]) is (rung if is_taken else least)
 
 
-def test_every_preference_picks_from_the_front(front):
-    for preference in Preference:
-        choice = pick_best(front, preference)
-        memory = min(one.measures.memory for one in front.members)
-        able = [one for one in front.members if one.measures.memory <= 1.25 * memory]
-        least = min(one.measures.figure(Measure(preference.value)) for one in able)
-        assert choice.is_on_front
-        assert choice.measures.figure(Measure(preference.value)) <= 1.01 * least
-
-
-def test_what_a_choice_costs_is_told_in_the_other_measures(front):
-    two = made(front, (100, 50.0, 10, 300), (120, 20.0, 10, 300))
-    told = cost_of_choice(two, pick_best(two, Preference.TIME))
-    assert told == "above the least: R_safe +20.0 %"
-    assert cost_of_choice(two, pick_best(two, Preference.RAM)).endswith("instructions +150.0 %")
-
-
-def test_a_preference_nobody_has_a_figure_for_is_refused(front):
-    none = made(front, (100, None, 10, 300))
-    with pytest.raises(HeapfitError, match="--prefer time: no candidate has a figure"):
-        pick_best(none, Preference.TIME)
-
-
-def test_a_plan_file_for_each_member_runs_in_its_region(front, loaded, tmp_path):
-    trained = TrainingRecord("packets", "sha256:" + 64 * "0", 600)
-    paths = save_front(front, tmp_path, trained)
-    assert len(set(paths)) == len(front.members)
-    for path, one in zip(paths, front.members, strict=True):
-        plan_file = load_plan(path)
-        assert plan_file.name == file_name(one.name) == path.stem
-        assert plan_file.r_safe == one.measures.memory
-        assert _engine.Replay(plan_file.plan.engine(), plan_file.region).feed(loaded.events)
-
-
-def test_the_command_writes_what_it_lists(written, folder, front):
-    fitted, written = written, written["front"]
-    members = [one["name"] for one in written["configurations"] if one["standing"] == "front"]
-    assert members == [one.name for one in front.members]
-    assert [folder / path for path in written["plans"]] == [
-        folder / "out" / f"{file_name(name)}.toml" for name in members
-    ]
-    assert all((folder / path).is_file() for path in [*written["plans"], written["page"]])
-    name = written["chosen"]
-    sizes = {one.name: one.row.heap_size for one in front.configurations}
-    offers = list_offers(front, sizes, may_count=False)
-    (chosen,) = (one for one in offers if one.name == name)
-    assert not is_dominated(chosen, offers)
-    most = 1.25 * min(one.region for one in offers if one.is_advisable)
-    assert chosen.region <= most
-    least = min(offers, key=lambda one: one.region)
-    assert chosen.costs.time <= least.costs.time
-    assert load_plan(folder / fitted["paths"]["plan"]).name == file_name(name)
-    assert f"Chosen for time: {name} " in fitted["verdict"]
-
-
-def test_the_table_marks_members_and_tells_who_is_better(folder):
-    asked = ("--front", "few", "--allocators", "tlsf,fixed_pool")
-    shown = heapfit("fit", "packets.heap", *asked, folder=folder)
-    assert shown.returncode == 0
-    lines = shown.stdout[shown.stdout.index("\nconfiguration") + 1 :].splitlines()
-    assert max(map(len, lines)) <= 80
-    first, second = "\n".join(lines).split("\n\n")
-    head, *rows = first.splitlines()
-    assert head.split()[:3] == ["configuration", "front", "R_safe"]
-    members = [row.split()[0].rstrip("*") for row in rows if row.split()[1] == "front"]
-    assert rows[0].split()[0].rstrip("*") in members
-    assert "+-" in rows[0]
-    below = second.partition("\nconfiguration")[2].splitlines()[1 : len(rows) + 1]
-    better = [row.split()[-1] for row in below[len(members) :]]
-    assert better
-    assert set(better) <= set(members)
-
-
-def test_the_front_of_one_measure_is_its_least(folder):
-    asked = ("--front", "one", "--allocators", "tlsf", "--by", "ram")
-    content = fit_json("packets.heap", *asked, folder=folder)["front"]
-    (best,) = [one for one in content["configurations"] if one["standing"] == "front"]
-    assert best["memory"] == min(one["memory"] for one in content["configurations"])
-
-
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("fit", "absent.heap", "--front", "out"), 1, "absent.heap"),
         (("fit", "packets.heap", "--allocators", "no_such"), 1, "no_such: no such allocator"),
-        (("fit", "packets.heap", "--front", "out", "--by", "beauty"), 1, "--by beauty: no such"),
-        (("fit", "packets.heap", "--by", "ram"), 2, "--by has no effect here: it needs --front"),
-        (("fit", "packets.heap", "packets.heap", "--front", "out"), 2, "--front takes one"),
-        (("fit", "packets.heap", "--sram", "absent.toml"), 1, "absent.toml"),
+        (("fit", "packets.heap", "packets.heap", "--allocators", "tlsf"), 2, "takes one recording"),
         (("fit", "packets.heap", "--prefer", "beauty"), 2, "beauty"),
+        (("fit", "packets.heap", "--prefer", "energy"), 2, "energy"),
     ],
 )
 def test_bad_words_end_with_one_line(folder, words, code, told):
@@ -366,48 +179,6 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
     assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]
     assert not best["is_cut_to_trace"]
     assert "--prefer time" in (folder / "quick/report.html").read_text()
-
-
-@pytest.fixture(scope="module")
-def page(front):
-    choice = pick_best(front, Preference.TIME)
-    return Page(render(front, "<b>packets</b>", choice, "heapfit fit '<i>'"))
-
-
-def test_the_page_has_every_configuration_in_a_table(page, front):
-    rows = [" ".join(" ".join(row).split()) for row in page.rows]
-    for one in front.configurations:
-        told = [row for row in rows if row.startswith(one.name) and one.row.reason[:30] in row]
-        memory = one.measures.memory or one.row.r_safe_at_least
-        assert any(f" {memory:,} " in row for row in told), one.name
-
-
-def test_the_page_begins_with_what_to_set_a_heap_to(page, front):
-    chosen = select_row(front.comparison)
-    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    head = text.index("Two measures at a time")
-    assert 0 < text.index(f"{chosen.heap_size.region:,} bytes") < text.index(chosen.name) < head
-
-
-def test_the_page_can_show_any_measure_of_any_configuration(page, front):
-    layout = page.figures["chart-front"]["layout"]["meta"]
-    assert set(layout["measures"]) == {measure.value for measure in Measure}
-    for measure in layout["measures"].values():
-        assert len(measure["values"]) == len(front.configurations)
-    drawn = [i for one in page.figures["chart-front"]["data"] for i in one.get("meta", [])]
-    assert set(drawn) == set(range(len(front.configurations)))
-    shown = [value for value in page.attributes("value") if value in layout["measures"]]
-    assert sorted(shown) == sorted(2 * [measure.value for measure in Measure])
-
-
-def test_hostile_words_stay_text_on_the_page(page):
-    assert "<b>packets</b>" in page.text
-    assert "heapfit fit '<i>'" in page.text
-    assert not any(tag == "b" and not attributes for tag, attributes in page.elements)
-
-
-def test_the_same_front_gives_the_same_page(front):
-    assert render(front, "x", None, "y") == render(front, "x", None, "y")
 
 
 def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(folder):

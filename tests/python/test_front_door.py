@@ -89,13 +89,10 @@ def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
 
 
 def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
-    fitted = heapfit.fit(walk, whole=True, front=True, allocators=("tlsf", "best_fit"))
+    fitted = heapfit.fit(walk, whole=True, allocators=("tlsf", "best_fit"))
     plans = [heapfit.load_plan(path) for path in fitted.write_plans(tmp_path / "plans")]
     assert {plan.r_safe for plan in plans} == {row.r_safe for row in fitted.rows}
-    front = fitted.front()
-    members = [heapfit.load_plan(path) for path in fitted.write_front(tmp_path / "front")]
-    assert [plan.r_safe for plan in members] == [one.measures.memory for one in front.members]
-    assert {one.row.plan.allocator for one in front.configurations} == {"tlsf", "best_fit"}
+    assert {row.plan.allocator for row in fitted.rows} == {"tlsf", "best_fit"}
 
 
 def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
@@ -121,7 +118,6 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk):
         comparison,
         heapfit.profile_trace(walk),
         heapfit.find_bounds(walk),
-        heapfit.find_front(walk, ["tlsf", "fixed_pool"]),
         heapfit.place(walk, ["internal=64M:dma", "psram=64M"], needs=("dma=60000",), share=0.5),
         heapfit.size_settings("freertos", walk),
         heapfit.size_traffic(traffic, heapfit.Aim(admission=0.9999999)),

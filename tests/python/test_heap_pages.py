@@ -111,7 +111,7 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
 
 
 def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
-    options = RobustOptions(choice=STANDARD_BUDGETS, folds=3)
+    options = RobustOptions(choice=STANDARD_BUDGETS)
     designs = design_robust(traces, options)
     names = ["first", "second", "third"]
     several = RobustDesignInput(designs, traces, names)

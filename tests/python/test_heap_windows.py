@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated_code import HERE, PLANS, compile_objects, plan_file
-from typer.testing import CliRunner
 
-from heapfit.cli.main import make_app
 from heapfit.errors import HeapfitError
 from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -17,6 +15,7 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock
 from heapfit.generate import GenerateOptions, generate
 from heapfit.plan.plan import Plan
+from program import call_heapfit
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -102,8 +101,8 @@ def test_a_broken_dump_is_rejected_with_its_line(tmp_path, dump, why):
 
 def test_the_command_names_the_region_that_would_do(program, tmp_path):
     (tmp_path / "device.log").write_text(run(program, "50000"))
-    done = CliRunner().invoke(make_app(), ["forecast", str(tmp_path / "device.log")])
-    assert done.exit_code == 0
+    done = call_heapfit("forecast", str(tmp_path / "device.log"))
+    assert done.returncode == 0
     assert "10 times as long: 9 of 10 such runs leave" in done.stdout
     assert "of the region would do" in done.stdout.replace("\n", " ")
 

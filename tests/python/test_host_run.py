@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from heapfit.checks import host_run
 from heapfit.checks.drill import drill_program
 from heapfit.checks.host_run import prepare_program, run_program
 from heapfit.checks.run import run_recording
-from heapfit.cli.main import make_app
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.plan.plan_file import load_plan
 from heapfit.trace.stored import Trace
+from program import call_heapfit
 
 PROGRAMS = Path(__file__).with_name("programs")
 CLASSES = ["-m64", "-m32"] if platform.machine() == "x86_64" else ["-O1"]
@@ -127,9 +126,9 @@ def test_the_command_says_what_ran_out_and_of_other_pointers(folder, tmp_path):
     plan_of(tmp_path)
     program = str(folder / f"drilled{CLASSES[0]}")
     words = ["run", f"{tmp_path}/plan.toml", "--region", "24000", "--", program]
-    done = CliRunner().invoke(make_app(), words)
-    assert done.exit_code == 3
-    said = " ".join(done.output.split())
+    done = call_heapfit(*words)
+    assert done.returncode == 3
+    said = " ".join((done.stdout + done.stderr).split())
     assert "ran out of memory first at event" in said
     assert "drilled.c:" in said
     assert "build it with -m32" in said

@@ -21,9 +21,8 @@ from heapfit.generate.images import Images
 from heapfit.outputs import ours
 
 LONG = {  # each far from its end after a second
-    "fit": "fit diverse.heap --exact -o out",
+    "fit": "fit diverse.heap --all -o out",
     "search": "fit diverse.heap --search 900 -o out --plans out/plans",
-    "front": "fit diverse.heap -o out --front out/front",
     "bounds": "bounds diverse.heap --search 900000 -o out",
 }
 
@@ -74,7 +73,6 @@ def test_what_is_kept_is_told_in_one_line():
 TEN = {  # what each leaves when it ends
     "fit": "fit small.heap -o out",
     "plans": "fit small.heap -o out --plans plans",
-    "front": "fit small.heap --allocators tlsf,best_fit --workers 1 -o out --front front",
     "compare": "compare small.heap tlsf --workers 1 --report page.html",
     "check": "check small.heap --plan plan.toml --report page.html --report page.md",
     "reproduce": "reproduce 000-2 --small --workers 1 --report page.html",

@@ -31,6 +31,7 @@ from heapfit.design.placement.tailored_plans import (
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
+    list_plain_candidates,
     make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
@@ -269,6 +270,8 @@ def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> Non
 def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:
     assert [plan.scalars["alignment"] for plan in layouts(4).values()][:2] == [4, 8]
     assert {plan.scalars["alignment"] for plan in layouts(8).values()} == {8}
+    unlearned = [one.name for one in list_plain_candidates(shifted) if isinstance(one, Candidate)]
+    assert {"tailored_headers", "tailored_pairs"} <= {*unlearned} and "tailored" not in unlearned
     (learned,) = [one for one in make_tailored_candidates(shifted) if one.name == BY_LIFETIME]
     assert isinstance(learned, Candidate)
     assert "% of U_max over" in learned.reason
@@ -288,7 +291,7 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
     traces = [
         load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
     ]
-    rows = {row.name: row for row in design_robust(traces, RobustOptions(folds=2)).rows}
+    rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
     assert "tailored" not in rows  # far off
     unseen = rows[BY_LIFETIME].unseen_region
     assert unseen is not None

@@ -22,7 +22,6 @@ from heapfit.design.robust.design import (
     save_robust_plans,
 )
 from heapfit.design.robust.joined_trace import join_traces
-from heapfit.design.robust.objective import Objective, parse_objective
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.design.robust.row import MARGINS, RobustRow, with_margin
 from heapfit.errors import HeapfitError
@@ -62,7 +61,7 @@ def runs(tmp_path_factory) -> list[Trace]:
 
 @pytest.fixture(scope="module")
 def designs(runs: list[Trace]) -> RobustDesigns:
-    return design_robust(runs, RobustOptions(folds=5))
+    return design_robust(runs, RobustOptions())
 
 
 def test_joined_traces_peak_as_the_highest_of_them_does(runs: list[Trace], tmp_path: Path) -> None:
@@ -93,7 +92,7 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Robust
 
 def test_workers_change_nothing(runs: list[Trace], designs: RobustDesigns) -> None:
     with Sweep(workers=2) as sweep:
-        assert design_robust(runs, RobustOptions(folds=5), sweep=sweep) == designs
+        assert design_robust(runs, RobustOptions(), sweep=sweep) == designs
 
 
 def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: RobustDesigns) -> None:
@@ -130,7 +129,7 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path:
 
 def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     quick, long = (
-        design_robust(runs[:2], RobustOptions(folds=2, effort=effort, choice=PUBLISHED_BUDGETS))
+        design_robust(runs[:2], RobustOptions(effort=effort, choice=PUBLISHED_BUDGETS))
         for effort in (Effort.QUICK, Effort.LONG)
     )
     learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}
@@ -150,26 +149,7 @@ def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
     monkeypatch.setattr(stored, "MOST_IN_MEMORY", together - 1)
     told = rf"^{len(runs)} recordings have [\d,]+ events, more than can be held in memory"
     with Sweep(workers=1) as sweep, pytest.raises(HeapfitError, match=told):
-        design_robust(runs, RobustOptions(folds=2), sweep=sweep)
-
-
-def test_a_quantile_leaves_out_the_worst_traces(runs: list[Trace]) -> None:
-    most = design_robust(runs, RobustOptions(folds=0))
-    some = design_robust(runs, RobustOptions(objective=Objective(0.6), folds=0))
-    needs = {row.name: sorted(region or 0 for region in row.regions) for row in most.rows}
-    assert {row.name: row.region for row in some.rows} == {n: r[2] for n, r in needs.items()}
-    assert {row.name: row.region for row in most.rows} == {n: r[-1] for n, r in needs.items()}
-
-
-def test_an_objective_is_the_share_that_it_names() -> None:
-    assert parse_objective("q99.5") == Objective(0.995)
-    assert parse_objective("q100") == parse_objective("max") == Objective(1.0)
-
-
-@pytest.mark.parametrize("text", ["q0", "q101", "min", "q-5", "90", "q1e2", "q", ""])
-def test_an_objective_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(HeapfitError, match="neither max nor a quantile"):
-        parse_objective(text)
+        design_robust(runs, RobustOptions(), sweep=sweep)
 
 
 def test_one_trace_is_no_set(runs: list[Trace]) -> None:
@@ -187,17 +167,6 @@ def test_fit_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
     assert "63.2 % of all runs do at most" in " ".join(done.stdout.split())
 
 
-def test_a_fit_to_a_quantile_says_what_it_serves_and_is_set_beside_no_other(tmp_path: Path) -> None:
-    names = [diverse(tmp_path / f"d{seed}.heap", 500, seed).name for seed in (4, 5, 6)]
-    median = fit_json(*names, "--objective", "q50", "-o", "q50", folder=tmp_path)
-    needs = sorted(run["r_safe"] for run in median["runs"])
-    assert median["answer"]["r_safe"] == needs[1] < needs[2]
-    assert "the region serves 50 % of the traces; other heaps serve every one" in median["warnings"]
-    assert "less than TLSF" not in (tmp_path / "q50/report.html").read_text()
-    done = heapfit("fit", *names, "--objective", "q50", "--now", "heap_4", folder=tmp_path)
-    assert (done.returncode, "--now heap_4: needs --objective max" in done.stderr) == (1, True)
-
-
 def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None:
     traces = [
         generate_workload(parse_workload("slotbuf:events=3000", seed), tmp_path / f"{seed}.parquet")
@@ -211,7 +180,7 @@ def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None
 def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
     for seed in (1, 2):
         table2(tmp_path / f"t{seed}.heap", EVENTS, seed)
-    asked = ("t1.heap", "t2.heap", "--folds", "2", "--plans", "plans")
+    asked = ("t1.heap", "t2.heap", "--plans", "plans")
     told = fit_json(*asked, folder=tmp_path)["plans"]
     assert (told["traces"], told["folds"], told["traces_for_one_in_1000"]) == (2, 2, 2995)
     assert told["plans"][0].startswith("plans/")
@@ -223,7 +192,7 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
-    designs = design_robust(runs[:2], RobustOptions(folds=0))
+    designs = design_robust(runs[:2], RobustOptions())
     trained_on = joint_training_record(designs, ["first", "second"], 3000)
     paths = save_robust_plans(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
@@ -345,9 +314,3 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
         assert some.choose(pools_asked).plan == every.choose(pools_asked).plan
     assert some.choose().regions == every.choose().regions
     assert some.choose().unseen_regions == every.choose().unseen_regions
-
-
-def test_a_quantile_is_of_regions_that_are_all_known(runs: list[Trace]) -> None:
-    options = RobustOptions(objective=Objective(0.5), folds=5, effort=Effort.QUICK)
-    known = design_robust(runs, replace(options, is_for_choice=True))
-    assert known.rows == design_robust(runs, options).rows

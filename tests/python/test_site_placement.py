@@ -203,10 +203,10 @@ def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: Load
 
 
 def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) -> None:
-    options = RobustOptions(alignment=4, call_sites=True, folds=2)
+    options = RobustOptions(alignment=4, call_sites=True)
     designs = design_robust([loaded.trace, loaded.trace], options)
     rows = {row.name: row for row in designs.rows}
-    assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max_objective
+    assert (rows[BY_SITE].needed or 0) < 1.06 * max(designs.u_max)
     assert all(rows[BY_SITE].unseen_regions)
 
 

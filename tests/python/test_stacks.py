@@ -146,7 +146,7 @@ def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
 
 
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
-    rows = {row.name: row for row in design_robust(runs, RobustOptions(folds=3)).rows}
+    rows = {row.name: row for row in design_robust(runs, RobustOptions()).rows}
     stacks, plain = rows[STACKS], rows["tailored_pairs"]
     assert stacks.unseen_region is not None
     assert plain.unseen_region is not None
@@ -167,7 +167,7 @@ def test_fit_tells_what_stacks_save_or_why_there_are_none(
     runs: list[Trace], tmp_path: Path
 ) -> None:
     paths = [str(run.path) for run in runs]
-    several = heapfit("fit", *paths, "--folds", "0", "--plans", "all", folder=tmp_path)
+    several = heapfit("fit", *paths, "--plans", "all", folder=tmp_path)
     assert "tailored_stacks.toml\n  saves " in several.stdout
     one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
     assert "tailored_stacks skipped: a single run" in one.stdout

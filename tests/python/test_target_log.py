@@ -12,12 +12,11 @@ from pathlib import Path
 
 import pytest
 from frames import BASE, Recorder
-from typer.testing import CliRunner
 
-from heapfit.cli import main
 from heapfit.errors import HeapfitError
 from heapfit.importers import serial_line
 from heapfit.importers.target_log import Emulation, record_emulated, record_serial
+from program import call_heapfit
 
 ARM_IMAGE = struct.pack("<4s3B9x2H", b"\x7fELF", 1, 1, 1, 2, 40)
 
@@ -40,8 +39,8 @@ def line():
 
 def told(*words):
     """How a command ends, and what it prints."""
-    done = CliRunner().invoke(main.make_app(), [str(word) for word in words])
-    return done.exit_code, done.output
+    done = call_heapfit(*words)
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_a_log_is_recorded_from_whatever_stands_before_its_frames(tmp_path):

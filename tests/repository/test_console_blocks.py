@@ -15,10 +15,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import typer
 from test_documentation import MADE_PAGES
 
-from heapfit.cli.main import CommandGroup, make_app
+from heapfit.cli.main import all_commands, options_of
+from heapfit.cli.parser import read_command, split_words
 from program import run_heapfit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,10 +110,9 @@ def test_a_command_that_takes_long_is_understood(folder: Path, command: str) -> 
     assert command in commands(), "stands on no page"
     words = [word.replace("examples/", f"{ROOT}/examples/") for word in shlex.split(command)[1:]]
     words = [str(folder / word) if (folder / word).is_file() else word for word in words]
-    group = typer.main.get_command(make_app())
-    with group.make_context("heapfit", words[:0], resilient_parsing=True) as context:
-        name, one, rest = group.resolve_command(context, words)
-        one.make_context(name, rest, parent=context)
+    declared = all_commands()[words[0]]
+    typed, rest = split_words(words[0], words[1:], options_of(declared))
+    read_command(declared, typed, rest)
 
 
 def test_commands_stand_where_they_are_run() -> None:
@@ -130,7 +129,7 @@ NAMED = re.compile(r"(?:`|>|^\$ )heapfit ([a-z]+)\b", re.MULTILINE)
 
 def unknown_commands(page: str) -> set[str]:
     """Commands that a page names and that there are not."""
-    known = {"help"} | {name.split()[0] for name in CommandGroup().declared}
+    known = {"help"} | all_commands().keys()
     return set(NAMED.findall(page)) - known
 
 

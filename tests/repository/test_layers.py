@@ -28,7 +28,7 @@ CORE_SYSTEM_HEADERS = {"stdbool.h", "stddef.h", "stdint.h"}
 PYTHON_HEADER = re.compile(r"Python\.h|nanobind/|numpy/|pybind11/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 # The command line draws; what lies below it is called by notebooks and tests just as well.
-TERMINAL_MODULES = {"typer", "rich"}
+TERMINAL_MODULES = {"argparse", "getopt", "rich"}
 
 
 def native_layer(root: Path, file: Path) -> str | None:
@@ -148,7 +148,7 @@ def test_an_include_that_turns_back_is_found(tmp_path: Path, file: str, line: st
 
 
 @pytest.mark.parametrize(
-    "line", ["import typer", "from heapfit.cli import fit", "from .errors import HeapfitError"]
+    "line", ["import getopt", "from heapfit.cli import fit", "from .errors import HeapfitError"]
 )
 def test_an_import_that_turns_back_is_found(tmp_path: Path, line: str) -> None:
     (tmp_path / "profile.py").write_text(line + "\n")

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit import _engine
 from heapfit.cli.arguments import (
     SEED,
@@ -16,10 +14,10 @@ from heapfit.cli.arguments import (
     Region,
     ReportPage,
     Workers,
-    make_option,
     make_output_option,
     show_in_help,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
 STANDARD_ALLOCATOR = "segregated_fit"
@@ -38,7 +36,7 @@ class ReproduceCommand:
 
     papers: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="000|001|002|003|ROW",
             help="Papers, or single rows such as 003-9: 000 Cebeci 2019, 001 Mamagkakis et al., "
             "002 Elsayed and Galal, 003 Lee and Yi 2008.",
@@ -47,7 +45,7 @@ class ReproduceCommand:
     every: Everything = False
     report: ReportPage = None
     small: Annotated[
-        bool, typer.Option("--small", help="Take fewer seeds and shorter runs, as the tests do.")
+        bool, make_option("--small", "Take fewer seeds and shorter runs, as the tests do.")
     ] = False
     workers: Workers = None
     as_json: AsJson = False
@@ -63,17 +61,17 @@ class SlotbufCommand:
     )
 
     buffer: Annotated[
-        int, typer.Argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
+        int, make_argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
     ]
     iterations: Annotated[
         int,
-        typer.Argument(
+        make_argument(
             min=1, max=_MOST, help="Number of loops, each of which draws a slot and turns it over."
         ),
     ]
     allocator: Annotated[
         str,
-        typer.Argument(
+        make_argument(
             metavar="ALLOCATOR",
             help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
             "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes "

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import typer
-
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
@@ -24,7 +23,7 @@ _HEADINGS = ("row", "published", "found", "kind, verdict")
 
 def run(command: ReproduceCommand) -> None:
     if bool(command.papers) == command.every:
-        raise typer.BadParameter("name papers or rows, or --all")
+        raise UsageError("name papers or rows, or --all")
     identities = select_rows(command.papers or [])
     with progress_bar({"rows": 1}) as progress, start_sweep(command.workers) as sweep:
         laboratory = Laboratory(command.small, sweep, progress)

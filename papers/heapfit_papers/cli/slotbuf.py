@@ -7,9 +7,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import typer
-
 from heapfit import _engine
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.errors import HeapfitError
@@ -33,7 +32,7 @@ _DISTRIBUTION, _PAGE = "dist.dat", "slotbuf.html"
 
 def run(command: SlotbufCommand) -> None:
     if command.plan is not None and command.allocator != STANDARD_ALLOCATOR:
-        raise typer.BadParameter("a plan file already names the allocator and its tunables")
+        raise UsageError("a plan file already names the allocator and its tunables")
     chosen = (
         load_plan(command.plan).plan if command.plan is not None else plan_of(command.allocator)
     )

@@ -5,19 +5,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Container
+from dataclasses import replace
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias
 
-import typer
-from typer.models import OptionInfo
-
+from heapfit.cli.parser import Option, make_argument, make_option
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
-from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
@@ -47,101 +43,62 @@ FIRMWARE = "Firmware"
 OUTPUT = "More output"
 WORKERS = "Workers"
 
+_MOST_WORKERS = 1024
 ALIGNMENT_HELP = "Alignment of every block, in bytes."
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
-def make_option(name: str, text: str, group: str | None = None, **more: object) -> OptionInfo:
-    """An option with its help and, of one that --help-all alone shows, its group."""
-    settings: dict[str, Any] = more
-    option: OptionInfo = typer.Option(name, help=text, rich_help_panel=group, **settings)
-    return option
-
-
 def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
-    """Keyword arguments of an option in bytes: `typer.Option("--peak", **take_size(1))`."""
-    return {"metavar": "SIZE", "parser": _make_parser(parse_size, least, most)}
+    """Keyword arguments of an option in bytes: `make_option("--peak", "...", **take_size(1))`."""
+    return {"metavar": "SIZE", "parser": parse_size, "min": least, "max": most}
 
 
 def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
     """Keyword arguments that make an option take a percentage."""
-    return {"metavar": "PERCENT", "parser": _make_parser(parse_percent, least, most)}
+    return {"metavar": "PERCENT", "parser": parse_percent, "min": least, "max": most}
 
 
-_Quantity = TypeVar("_Quantity", int, float)
-
-
-def _make_parser(
-    parse: Callable[[str], _Quantity], least: _Quantity, most: _Quantity
-) -> Callable[[object], _Quantity]:
-    """A parser of values within limits; it raises ValueError, which typer reports."""
-
-    def parse_within(text: object) -> _Quantity:
-        try:
-            value = parse(str(text))
-        except HeapfitError as error:
-            raise ValueError(str(error)) from error
-        if not least <= value <= most:
-            bound, limit = ("least", least) if value < least else ("most", most)
-            raise ValueError(f"must be at {bound} {limit:,}")
-        return value
-
-    return parse_within
-
-
-def _parse_workers(text: object) -> str:
+def _parse_workers(words: str) -> str:
     """A number of workers, or the address of a cluster; ValueError if it is neither."""
-    words = str(text)
     if "://" in words:
         return words
     if not words.isdecimal():
         raise ValueError(f"{words[:40]} is neither a number nor an address tcp://HOST:PORT")
-    return str(_make_parser(int, 1, 1024)(words))
+    if not 1 <= int(words) <= _MOST_WORKERS:
+        bound = "least 1" if int(words) < 1 else f"most {_MOST_WORKERS:,}"
+        raise ValueError(f"must be at {bound}")
+    return words
 
 
-def make_share_parser() -> Callable[[object], float]:
-    """A parser of shares of one: 0.8 or 80%."""
-    return _make_parser(parse_share, 0, 1)
-
-
-def show_in_help(option: OptionInfo) -> OptionInfo:
+def show_in_help(option: Option) -> Option:
     """A copy of the option that `--help` shows; elsewhere only `--help-all` shows it."""
-    shown: OptionInfo = typer.models.OptionInfo(**vars(option) | {"rich_help_panel": None})
-    return shown
+    return replace(option, group=None)
 
 
-def make_output_option(what: str) -> OptionInfo:
+def make_output_option(what: str) -> Option:
     """The --output option of a command, with what it writes and where by default."""
-    option: OptionInfo = typer.Option("-o", "--output", help=f"{OUTPUT_HELP} {what}.")
-    return option
+    return make_option("--output", f"{OUTPUT_HELP} {what}.", short="-o", is_output=True)
 
 
 def take_file(*wanted: Kind) -> dict[str, Any]:
     """Keyword arguments that make an option take files of these kinds, and advise on others."""
-
-    def parse_path(text: str) -> Path:
-        # Help needs no importers, which load pyarrow.
-        checks = import_module("heapfit.importers.file_kind")
-        path: Path = checks.require_kind(Path(text), *wanted)
-        return path
-
-    return {"parser": parse_path}
+    return {"kinds": wanted}
 
 
 Source: TypeAlias = Annotated[
     Path,
-    typer.Argument(
+    make_argument(
         help="A recording, a packet capture or a stored trace.", **take_file(Kind.RECORDING)
     ),
 ]
 Sources: TypeAlias = Annotated[
     list[Path],
-    typer.Argument(
+    make_argument(
         help="Recordings, packet captures or stored traces.", **take_file(Kind.RECORDING)
     ),
 ]
 PlanArgument: TypeAlias = Annotated[
-    Path, typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
+    Path, make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
 ]
 Allocators: TypeAlias = Annotated[
     list[str] | None,
@@ -183,7 +140,7 @@ Admission: TypeAlias = Annotated[
         "--admission",
         "Share of requests to serve: 0.999 or 99.9%.",
         metavar="SHARE",
-        parser=make_share_parser(),
+        parser=parse_share,
     ),
 ]
 POINTER_BITS_HELP = "Pointer size of plug-ins, or of a recorded program whose file does not say it."
@@ -323,6 +280,7 @@ Now: TypeAlias = Annotated[
 _REPORT = make_option(
     "--report",
     "Write also a page with charts, for a browser; of check .md is Markdown, for a pull request.",
+    is_output=True,
 )
 ReportPage: TypeAlias = Annotated[Path | None, _REPORT]
 ReportPages: TypeAlias = Annotated[list[Path] | None, _REPORT]
@@ -348,11 +306,3 @@ AsJson: TypeAlias = Annotated[bool, make_option("--json", "Print the result as J
 def command_line() -> str:
     """The command line of this process, quoted so that it can be typed again."""
     return shlex.join(["heapfit", *sys.argv[1:]])
-
-
-def reject_options(context: typer.Context, names: Container[str], why: str) -> None:
-    """Raises a usage error if one of the parameters was typed; `why` names what ignores them."""
-    for param in context.command.params:
-        source = context.get_parameter_source(param.name or "")
-        if param.name in names and source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"{param.opts[-1]} has no effect here: {why}")

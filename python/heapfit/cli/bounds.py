@@ -90,6 +90,7 @@ def _attack_parts(attacks: Sequence[Attack], u_max: int) -> Iterator[Part]:
     """The worst that was found of each plan, between its region and what is proven."""
     if not attacks:
         return
+    yield Line("")
     yield Table(
         [
             Column("name", "plan"),

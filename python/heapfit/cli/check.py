@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.memories import joint_parts
@@ -47,7 +46,7 @@ def run(command: CheckCommand) -> None:
         _write_report(path, check, command)
     print_result(check_parts(check), command.as_json)
     if not check.holds:
-        raise typer.Exit(_FAILED)
+        raise SystemExit(_FAILED)
 
 
 def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
@@ -64,24 +63,24 @@ def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOpt
     """A check of several memories: whether all is served."""
     given = (command.base, command.measure, command.strict, command.report)
     if any(given):
-        raise typer.BadParameter("a plan of several memories takes recordings and --json alone")
+        raise UsageError("a plan of several memories takes recordings and --json alone")
     joint = check_jointly(plan, command.sources, options.importing)
     print_result(joint_parts(joint), command.as_json)
     if joint.refusal is not None:
-        raise typer.Exit(_FAILED)
+        raise SystemExit(_FAILED)
 
 
 def _read_plan(command: CheckCommand) -> PlanFile | None:
     """The plan of a file, or of a heap and its size; None: recordings are compared with a base."""
     plan, heap = command.plan, command.heap
     if plan is not None and heap is not None:
-        raise typer.BadParameter("give --plan or --heap, one of the two")
+        raise UsageError("give --plan or --heap, one of the two")
     if plan is not None:
         return load_plan(plan, takes_memories=True)
     if heap is not None:
         return parse_heap_size(heap)
     if not command.base:
-        raise typer.BadParameter("give --plan or --heap, or --base to compare recordings")
+        raise UsageError("give --plan or --heap, or --base to compare recordings")
     if command.strict or command.measure:
-        raise typer.BadParameter("--strict and --measure judge a plan: give --plan or --heap")
+        raise UsageError("--strict and --measure judge a plan: give --plan or --heap")
     return None

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import typer
-
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
@@ -58,9 +57,9 @@ def run(command: CompareCommand) -> None:
     words = [word for word in words if not is_workload(word)]
     sources, named = _split_words(words, command.allocators or [])
     if not (sources or specs):
-        raise typer.BadParameter("give a trace or a workload")
+        raise UsageError("give a trace or a workload")
     if command.report is not None and command.plugins:
-        raise typer.BadParameter("--report shows no plug-ins: give one of the two")
+        raise UsageError("--report shows no plug-ins: give one of the two")
     request = ComparisonRequest(
         tuple(named),
         tuple(map(load_plan, command.plans or [])),
@@ -89,7 +88,7 @@ def run(command: CompareCommand) -> None:
     seed = command.seed if specs else None
     print_result(_parts(matrix, runs, rows, load_sram(command.sram), seed), command.as_json)
     if any(row.faults for _, row in rows):
-        raise typer.Exit(_FAULTY)
+        raise SystemExit(_FAULTY)
 
 
 def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:

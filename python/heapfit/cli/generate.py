@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-import typer
-
 from heapfit.cli.commands.fitting import GenerateCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
@@ -33,7 +32,7 @@ def run(command: GenerateCommand) -> None:
 
 def _write_recorder(command: GenerateCommand) -> list[Path]:
     if not command.records or command.output is None:
-        raise typer.BadParameter("give PLAN; or --record and -o, for the recorder without a heap")
+        raise UsageError("give PLAN; or --record and -o, for the recorder without a heap")
     return write_recorder(command.output)
 
 
@@ -49,7 +48,7 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
             raise HeapfitError("--prove reads the files of src/: omit --for one-file")
         require_provers()
     if command.region is not None and command.is_region_given:
-        raise typer.BadParameter("give --region or --region-given, not both")
+        raise UsageError("give --region or --region-given, not both")
     proofs: list[Proof] = []
     options = GenerateOptions(
         tuple(command.platforms or ()),

@@ -7,29 +7,34 @@ Exit codes: 0 done, 1 failed (one line on stderr), 2 wrong usage, 3 a check fail
 130 interrupted.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from inspect import getdoc
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+from typing import Annotated
 
 import heapfit
 from heapfit.cli.commands import comparisons, fitting, memories, pools, recordings
+from heapfit.cli.completion import Shell, completion_lines
+from heapfit.cli.parser import (
+    Option,
+    UsageError,
+    list_options,
+    make_option,
+    read_command,
+    reject_removed,
+    split_words,
+)
 from heapfit.cli.printing import console
-from heapfit.cli.printing.help_screen import HelpCommand
-from heapfit.cli.printing.wording import reword, reword_message
-from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean
+from heapfit.cli.printing.help_screen import describe_usage, list_help, list_terms
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`.
@@ -39,222 +44,72 @@ GROUPS: Mapping[str, Sequence[type]] = {
     "Compare and prove": comparisons.COMMANDS,
     "Size packet pools": pools.COMMANDS,
 }
-COMMANDS = tuple(command for group in GROUPS.values() for command in group)
-# Commands of earlier versions, and what replaces them.
-REPLACED = {
-    "design": "fit --plans FOLDER",
-    "front": "fit --front FOLDER",
-    "size traffic": "size FILE",
-    "size settings": "settings",
-}
 EXTERNAL_GROUP = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "PACKAGE.commands:CLASS".
 ENTRY_POINT_GROUP = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):(\w+)$", re.MULTILINE)
-
-_UsageError: Any = typer.BadParameter.__base__  # of the parser that typer brings
-_CHOICE = re.compile(r"'([^']*)' is not one of (.*)")
-
-_STYLE: dict[str, Any] = {
-    "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
-# Parameters that name files and folders to write.
-_OUTPUT_PARAMETERS = {"output", "plans_folder", "front_folder", "report"}
-_SIMILAR = 0.7  # at least, of a suggestion: `fast` is not `flash`
+_FORCE = make_option(
+    "--force", "Replace also recordings, edited files and files that heapfit did not write."
+)
+_HELP_ALL = make_option("--help-all", "Show all options and exit.")
+_HELP = make_option("--help", "Show this message and exit.", short="-h")
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
 
 
-def _print_version(is_asked: bool) -> None:
-    if is_asked:
-        console.print_line(f"heapfit {heapfit.__version__}")
-        raise typer.Exit
-
-
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Program:
     """Fit a heap to a program."""
 
-
-class CommandGroup(TyperGroup):
-    """The commands by name; what one does is imported when it runs."""
-
-    @cached_property
-    def declared(self) -> dict[str, type]:
-        """The class that declares each command, by its name on the command line."""
-        own = {command_name(one): one for one in COMMANDS}
-        others = {}
-        for name, module, declared in external_commands():
-            # Of which there may be none.
-            others[name] = getattr(import_module(module), declared)
-        return own | others
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The names of the commands, in the order of `--help`."""
-        return list(self.declared)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command; None if there is none of that name."""
-        if cmd_name not in self.declared:
-            return None
-        alone = typer.Typer(add_completion=False, **_STYLE)
-        declared: Any = self.declared[cmd_name]
-        alone.command(cmd_name, cls=HelpCommand)(declared)
-        command = typer.main.get_command(alone)
-        reword(command)
-        command.epilog = _epilog(declared.EXAMPLES)
-        command.callback = _run_with(command.callback, module_of(declared))
-        if _OUTPUT_PARAMETERS & {param.name for param in command.params}:
-            command.params.append(_make_option(_force))
-            command.callback = _check_outputs_before(cmd_name, command.callback)
-        command.params.append(_make_option(_help_all))
-        return command
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the first word names, and the words after it."""
-        name = args[0]
-        if name == "help":
-            return self._help(ctx, args[1:])
-        for old in (name, " ".join(args[:2])):
-            if old in REPLACED:
-                return ctx.fail(f"{old} is now `heapfit {REPLACED[old]}`")
-        if name in self.declared:
-            return name, self.get_command(ctx, name), args[1:]
-        return ctx.fail(f"No such command: {name} ({did_you_mean(name, self.declared)})")
-
-    def _help(self, ctx: Any, words: list[str]) -> Any:
-        """`heapfit help COMMAND` is `heapfit COMMAND --help`."""
-        if not words:
-            for line in ctx.get_help().splitlines():
-                console.print_line(line)
-            ctx.exit()
-        return self.resolve_command(ctx, [*words, "--help"])
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs the command; usage errors are printed in heapfit's words, not in the parser's."""
-        try:
-            return super().invoke(ctx)
-        except _UsageError as error:
-            if isinstance(error, typer.BadParameter):
-                said = reword_message(error.message.removeprefix("Value error, "))
-                error.message = _add_suggestion(said)
-            _fail_in_json(_USAGE, [error.format_message()])
-            raise
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the commands in groups by task."""
-        others = [one for one in self.declared.values() if one not in COMMANDS]
-        width = max(map(len, self.declared))
-        for title, commands in (*GROUPS.items(), (EXTERNAL_GROUP, others)):
-            rows = [(command_name(one).ljust(width), _summary(one)) for one in commands]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-def _run_with(declare: Any, module: str) -> Callable[..., None]:
-    """A callback that passes what was typed to the function `run` of a module."""
-
-    def run_command(**values: Any) -> None:
-        # What the command does takes the libraries that its help does without.
-        import_module(module).run(declare(**values))
-
-    return run_command
-
-
-def _epilog(examples: Sequence[str]) -> str:
-    """The examples as an epilog, whose lines help does not wrap."""
-    return "\n".join(["\b", "Examples:", *(f"  {one}" for one in examples)]) if examples else ""
-
-
-def _check_outputs_before(name: str, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """A callback that rejects outputs it must not replace before the command begins."""
-
-    def check_and_call(**values: Any) -> Any:
-        given = [values[one] for one in _OUTPUT_PARAMETERS & values.keys() if values[one]]
-        paths = [Path(path) for one in given for path in (one if isinstance(one, list) else [one])]
-        with ours.mark_outputs_of(name) as replaced:
-            for path in paths:
-                if path.is_symlink() or path.is_file():
-                    ours.require_replaceable(path)
-            try:
-                return callback(**values)
-            finally:
-                for path in replaced:
-                    console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
-
-    return check_and_call
-
-
-def _replace_all(ctx: typer.Context, is_asked: bool) -> None:
-    ctx.with_resource(ours.allow_replacing(is_asked))
-
-
-def _force(
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            callback=_replace_all,
-            expose_value=False,
-            help="Replace also recordings, edited files and files that heapfit did not write.",
+    version: Annotated[bool, make_option("--version", "Print the version.")] = False
+    completion: Annotated[
+        Shell | None,
+        make_option(
+            "--show-completion", "Print a script that completes commands and options in a shell."
         ),
-    ] = False,
-) -> None:
-    """The --force option of every command that writes; no command asks for its value."""
-    raise AssertionError(force)
+    ] = None
 
 
-def _print_all_options(ctx: Any, is_asked: bool) -> None:
-    if is_asked:
-        ctx.command.shows_all = True
-        for line in ctx.get_help().splitlines():
-            console.print_line(line)
-        ctx.exit()
+_PROGRAM_OPTIONS = (*list_options(_Program), _HELP)
 
 
-def _help_all(
-    show: Annotated[
-        bool,
-        typer.Option(
-            "--help-all",
-            callback=_print_all_options,
-            is_eager=True,
-            expose_value=False,
-            help="Show all options and exit.",
-        ),
-    ] = False,
-) -> None:
-    """The --help-all option of every command; no command asks for its value."""
-    raise AssertionError(show)
+@cache
+def commands_by_group() -> Mapping[str, Mapping[str, type]]:
+    """The classes that declare the commands, by their names, under the titles of `--help`."""
+    groups = {title: {command_name(one): one for one in some} for title, some in GROUPS.items()}
+    groups[EXTERNAL_GROUP] = {
+        name: getattr(import_module(module), declared)
+        for name, module, declared in external_commands()
+    }
+    return groups
 
 
-def _make_option(declaration: Callable[..., None]) -> Any:
-    alone = typer.Typer(add_completion=False)
-    alone.command()(declaration)
-    (option,) = typer.main.get_command(alone).params
-    return option
+def all_commands() -> dict[str, type]:
+    """The class that declares each command, by its name on the command line."""
+    return {name: one for group in commands_by_group().values() for name, one in group.items()}
 
 
-def _add_suggestion(message: str) -> str:
-    """The message with the choice that is most similar to an invalid word, if there is one.
+def options_of(declared: type) -> list[Option]:
+    """The options and arguments of a command, with those that all commands have."""
+    own = list_options(declared)
+    force = [_FORCE] if any(one.is_output for one in own) else []
+    return [*own, *force, _HELP_ALL, _HELP]
 
-    >>> _add_suggestion("'memry' is not one of 'memory', 'time'.")
-    "'memry' is not one of 'memory', 'time'; did you mean 'memory'?"
-    """
-    match = _CHOICE.search(message)
-    known = re.findall(r"'([^']*)'", match[2]) if match else []
-    similar = get_close_matches(match[1], known, 1, _SIMILAR) if match else []
-    return f"{message.rstrip('.')}; did you mean '{similar[0]}'?" if similar else message
+
+def help_of(name: str, is_all: bool = False) -> Iterator[str]:
+    """The lines of a command's help; of the program's if the name is empty."""
+    if name:
+        declared = all_commands()[name]
+        options = options_of(declared)
+        yield from list_help(describe_usage(name, options), declared, options, is_all)
+        return
+    yield from list_help("[OPTIONS] COMMAND [ARGS]...", _Program, _PROGRAM_OPTIONS)
+    width = max(map(len, all_commands()))
+    for title, commands in commands_by_group().items():
+        summaries = {one: (getdoc(of) or "").partition("\n")[0] for one, of in commands.items()}
+        yield from list_terms(title, [(one.ljust(width), said) for one, said in summaries.items()])
 
 
 def external_commands() -> Iterator[tuple[str, str, str]]:
@@ -288,80 +143,118 @@ def module_of(declared: type) -> str:
     return f"{package}.{name}{'_' * iskeyword(name)}"
 
 
-def _summary(declared: type) -> str:
-    """The first line of a command's help."""
-    return (declared.__doc__ or "").partition("\n")[0]
-
-
-def make_app() -> typer.Typer:
-    """The program with all its commands."""
-    return typer.Typer(
-        name="heapfit",
-        cls=CommandGroup,
-        callback=_options,
-        no_args_is_help=True,
-        pretty_exceptions_enable=False,
-        **_STYLE,
-    )
-
-
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
     if sys.stdout is None:
         console.fail("stdout is closed: nothing was done (give it somewhere to write)")
         sys.exit(_FAILED)
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs the program on these words and tells its exit status, once an error is printed."""
+    has_json = "--json" in words
     with ours.collect_outputs() as written:
-        _run(written)
-    sys.exit(_FAILED)
-
-
-def _run(written: Sequence[Path]) -> None:
-    """Runs the program and exits, or prints an error; `written`: files kept on Ctrl-C."""
-    try:
-        make_app()(prog_name="heapfit")
-    except SeveralFaultsError as error:
-        _fail(error.messages)
-    except HeapfitError as error:
-        _fail([str(error)], error.status)
-        for line in error.below:
-            console.note(line)
-        sys.exit(error.status)
-    except MemoryError:
-        _fail(["out of memory"])
-    except OSError as error:  # of the result's own output: all others come as HeapfitError
-        console.fail(f"{error.filename or 'output'}: {error.strerror or error}")
-    except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):
-            _end_by_closed_pipe()
-        if ended.code == _INTERRUPTED:
-            console.fail(
-                f"interrupted; {_describe_written([path for path in written if path.exists()])}"
-            )
-        raise
-    finally:
+        try:
+            status = _run(words)
+            sys.stdout.flush()
+        except BrokenPipeError:  # it ends as others do whose reader has left: heapfit ... | head
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGPIPE)
+        except HeapfitError as error:
+            hint = "; see --help" if isinstance(error, UsageError) else ""
+            status = _fail(error.status, error.messages, has_json, hint)
+            for line in error.below:
+                console.note(line)
+        except MemoryError:
+            status = _fail(_FAILED, ["out of memory"], has_json)
+        except OSError as error:  # of the result's own output: all others come as HeapfitError
+            status = _fail(_FAILED, [f"{error.filename or 'output'}: {error.strerror or error}"])
+        except KeyboardInterrupt:
+            status = _INTERRUPTED
+        if status == _INTERRUPTED:
+            console.fail(f"interrupted; {_describe_written([*filter(Path.exists, written)])}")
         _drop_unread_output()
+    return status
 
 
-def _end_by_closed_pipe() -> None:
-    """Ends as other programs do whose reader has left (`heapfit ... | head`): by SIGPIPE."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    os.kill(os.getpid(), signal.SIGPIPE)
+def _run(words: Sequence[str]) -> int:
+    """Does what the words say and tells the exit status."""
+    if not words:
+        for line in help_of(""):
+            console.note(line)
+        return _USAGE
+    name, *rest = [*words[1:], "--help"] if words[0] == "help" else words
+    if name.startswith("-"):
+        return _run_program([name, *rest])
+    for old in (name, " ".join([name, *rest[:1]])):
+        reject_removed(old)
+    if name not in all_commands():
+        raise UsageError(f"No such command: {name} ({did_you_mean(name, all_commands())})")
+    return _run_command(name, rest)
 
 
-def _fail(messages: Sequence[str], status: int = _FAILED) -> None:
+def _run_program(words: Sequence[str]) -> int:
+    """Prints what an option of the program itself asks for."""
+    typed, _ = split_words("", words, _PROGRAM_OPTIONS)
+    asked = read_command(_Program, [one for one in typed if one[0].field], [])
+    lines: Iterable[str] = help_of("")
+    if asked.version:
+        lines = [f"heapfit {heapfit.__version__}"]
+    elif asked.completion:
+        options = {name: options_of(declared) for name, declared in all_commands().items()}
+        lines = completion_lines(asked.completion, options)
+    _print_lines(lines)
+    return 0
+
+
+def _run_command(name: str, words: Sequence[str]) -> int:
+    """Prints the command's help if it is asked for, else runs it."""
+    declared = all_commands()[name]
+    typed, rest = split_words(name, words, options_of(declared))
+    switches = [option for option, _ in typed if not option.field]
+    if _HELP in switches or _HELP_ALL in switches:
+        _print_lines(help_of(name, _HELP_ALL in switches))
+        return 0
+    command: object = read_command(declared, [one for one in typed if one[0].field], rest)
+    with ours.allow_replacing(_FORCE in switches), ours.mark_outputs_of(name) as replaced:
+        for path in _outputs_of(command):
+            if path.is_symlink() or path.is_file():
+                ours.require_replaceable(path)
+        try:
+            import_module(module_of(declared)).run(command)
+        except SystemExit as ended:
+            return int(ended.code or 0)
+        finally:
+            for path in replaced:
+                console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
+    return 0
+
+
+def _outputs_of(command: object) -> Iterator[Path]:
+    """The files and folders that a command is to write."""
+    for one in list_options(type(command)):
+        given = getattr(command, one.field) if one.is_output else None
+        if given is not None:
+            yield from given if one.is_many else [given]
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print_line(line)
+
+
+def _fail(status: int, messages: Sequence[str], has_json: bool = False, hint: str = "") -> int:
     """Prints each message in a line, and in the JSON if that was asked for."""
-    _fail_in_json(status, messages)
-    for message in messages:
-        console.fail(message)
-
-
-def _fail_in_json(status: int, messages: Sequence[str]) -> None:
-    if "--json" in sys.argv[1:]:
+    if has_json:
         console.print_json({"error": {"status": status, "messages": list(messages)}})
+    for message in messages:
+        console.fail(f"{message}{hint}")
+    return status
 
 
 def _describe_written(written: Sequence[Path]) -> str:
-    """A sentence on the files that an interrupted command leaves.
+    """What is kept after an interrupt, as a clause.
 
     >>> _describe_written([]), _describe_written([Path("out/a"), Path("out/b"), Path("out/c")])
     ('nothing was written', 'out/a and 2 more are kept')

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-import typer
-
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -42,7 +41,7 @@ def run(command: PlaceCommand) -> None:
         join(command)
         return
     for source in filter(has_known_lifetimes, command.sources):
-        raise typer.BadParameter(
+        raise UsageError(
             f"{source}: a network's tensors lie in one arena (bounds {source} -o places.h)"
         )
     if command.output is not None:

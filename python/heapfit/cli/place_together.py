@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -42,7 +40,7 @@ def join(command: PlaceCommand) -> None:
         joining = join_programs(first, second, allocators[0], progress=progress)
     print_result(_joining_parts(joining, memory), command.as_json)
     if joining.least > memory.size:
-        raise typer.Exit(TOO_SMALL)
+        raise SystemExit(TOO_SMALL)
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:

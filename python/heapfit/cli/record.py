@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-import typer
-
 from heapfit.cli.commands.recordings import RecordCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import note, print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.watching import watch_on_terminal
@@ -41,7 +40,7 @@ _STANDARD_RATE = 115_200  # baud
 
 def run(command: RecordCommand) -> None:
     if command.site_depth not in (1, DEPTH):
-        raise typer.BadParameter("--site-depth is 1 or 4")
+        raise UsageError("--site-depth is 1 or 4")
     if command.environment is not None:
         print_result(
             _environment_parts(command.environment, command.program, command.site_depth),
@@ -118,7 +117,7 @@ def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
     elif recorded.status == -signal.SIGINT:
         raise KeyboardInterrupt
     elif recorded.status:
-        raise typer.Exit(recorded.status if recorded.status > 0 else 128 - recorded.status)
+        raise SystemExit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 
 def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
@@ -146,7 +145,7 @@ def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None)
     """The program, serial line or image to record; a usage error unless it is one alone."""
     given = [path for path in (serial, qemu) if path is not None]
     if len(given) > 1 or (words and serial) or not (given or words):
-        raise typer.BadParameter("give one of PROGRAM, --serial, --qemu and --environment")
+        raise UsageError("give one of PROGRAM, --serial, --qemu and --environment")
     return given[0] if given else Path(words[0])
 
 

@@ -6,6 +6,11 @@ from typing import Final
 
 # By command and option; without an option the command itself is gone.
 REMOVED: Final[Mapping[tuple[str, str], str]] = {
+    ("", "--install-completion"): "--show-completion bash, zsh or fish prints what to source",
+    ("design", ""): "fit --plans FOLDER",
+    ("front", ""): "fit RECORDING --all --json",
+    ("size traffic", ""): "size FILE",
+    ("size settings", ""): "settings",
     ("league", ""): "bench/league.py of a checkout makes the tables of docs/league.md",
     ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
     ("generate", "--amalgamate"): "generate --for one-file",
@@ -20,4 +25,13 @@ REMOVED: Final[Mapping[tuple[str, str], str]] = {
     ("compare", "--events"): "bench/league.py --events N, from a checkout",
     ("compare", "--designs"): "fit --all measures the plans that it learns",
     ("compare", "--no-designs"): "compare RECORDING ALLOCATOR... measures these alone",
+    ("fit", "--front"): "fit --all --json marks the rows that no other beats",
+    ("fit", "--by"): "fit --all --json has every measure of every row",
+    ("fit", "--sram"): "compare RECORDING --sram FILE",
+    ("fit", "--each"): "fit RECORDING, once for each",
+    ("fit", "--objective"): "fit serves all recordings; leave out those that need not be served",
+    ("fit", "--folds"): "fit checks several recordings in up to 8 folds",
+    ("fit", "--budgets"): "fit tries greedy and exact budgets; --effort quick only the first",
+    ("fit", "--exact"): "compare RECORDING --exact",
+    ("fit", "--cache"): "fit without it; the answer is the same",
 }

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import typer
-
 from heapfit.checks.drill import Drill, drill_program
 from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.check import describe_refusal
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
@@ -26,7 +25,7 @@ _FAILED = 3
 
 def run(command: RunCommand) -> None:
     if command.drill and command.region is not None:
-        raise typer.BadParameter("--drill finds its regions itself: leave out --region")
+        raise UsageError("--drill finds its regions itself: leave out --region")
     done: Drill | HostRun
     if command.drill:
         with step_bar() as progress:
@@ -36,7 +35,7 @@ def run(command: RunCommand) -> None:
         done = run_program(command.plan, command.program, command.region)
         print_result(_run_parts(done), command.as_json)
     if not done.holds:
-        raise typer.Exit(_FAILED)
+        raise SystemExit(_FAILED)
 
 
 def _run_parts(done: HostRun) -> Iterator[Part]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-import typer
-
 from heapfit import _engine
+from heapfit.cli.parser import UsageError
 from heapfit.importers import ImportOptions
 from heapfit.results.parts import Fields, Note, Part
 from heapfit.sweep import Sweep
@@ -35,7 +34,7 @@ def start_sweep(workers: str | None) -> Sweep:
 def require_local(workers: str | None) -> int | None:
     """The number that --workers gives; a usage error if it gives a cluster's address."""
     if workers is not None and not workers.isdecimal():
-        raise typer.BadParameter(f"--workers {workers}: this runs here alone (give a number)")
+        raise UsageError(f"--workers {workers}: this runs here alone (give a number)")
     return None if workers is None else int(workers)
 
 
@@ -49,9 +48,9 @@ def note_parts(info: TraceInfo, name: str = "") -> Iterator[Part]:
 def require_export(export: Export | None, as_json: bool) -> None:
     """A usage error if an export cannot be printed: beside JSON, or bytes on a terminal."""
     if export is not None and as_json:
-        raise typer.BadParameter("give --export or --json, one of the two")
+        raise UsageError("give --export or --json, one of the two")
     if export is not None and export is not Export.FOLDED and sys.stdout.isatty():
-        raise typer.BadParameter(f"--export {export} is binary (send it to a file by > FILE)")
+        raise UsageError(f"--export {export} is binary (send it to a file by > FILE)")
 
 
 def print_export(holdings: Holdings, export: Export) -> None:

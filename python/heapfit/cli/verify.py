@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import typer
-
 from heapfit.cli.commands.fitting import VerifyCommand
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
@@ -37,9 +36,9 @@ _FAILED = 3
 
 def run(command: VerifyCommand) -> None:
     if bool(command.now) != bool(command.build_now):
-        raise typer.BadParameter("--now and --build-now go together: give both or none")
+        raise UsageError("--now and --build-now go together: give both or none")
     if command.now and "{region}" not in command.build_now:
-        raise typer.BadParameter("--build-now needs {region}, the bytes of the incumbent heap")
+        raise UsageError("--build-now needs {region}, the bytes of the incumbent heap")
     folder = command.output or Path("out") / f"{source_name(command.plan.absolute().parent)}-verify"
     emulation = Emulation(
         command.qemu,
@@ -58,7 +57,7 @@ def run(command: VerifyCommand) -> None:
         result = verify(command.plan, firmware, folder, options, progress)
     print_result(_parts(result), command.as_json)
     if not result.is_settled:
-        raise typer.Exit(_FAILED)
+        raise SystemExit(_FAILED)
 
 
 def _parts(result: Verification) -> Iterator[Part]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from heapfit.bounds.trace_bounds import ComparisonBounds, QuickBounds, quick_bounds
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.contest import Pruning, sort_by_cost
+from heapfit.comparison.costs.measures import Measure, Measures
 from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
     Ground,
@@ -24,6 +25,7 @@ from heapfit.comparison.measuring import (
     replay_in,
     try_limit,
 )
+from heapfit.comparison.pareto import list_unbeaten
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean
@@ -48,6 +50,8 @@ class Comparison(Tabular):
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans that do not apply, and why
     bounds: ComparisonBounds | None = None  # None: not looked for
     work: Work = NO_WORK  # that it took, the making of the plans included
+    # Of the rows by their names; empty: not looked for (design/front).
+    measures: Mapping[str, Measures] = field(default_factory=dict)
 
     def __str__(self) -> str:
         best = self.rows[0]
@@ -55,6 +59,16 @@ class Comparison(Tabular):
         return (
             f"comparison of {len(self.rows)} plans on {self.u_max:,} B live at most: "
             f"{best.name} is first, {needs}"
+        )
+
+    @property
+    def unbeaten(self) -> frozenset[str]:
+        """The names of the rows that no other beats: as good in every measure, better in one."""
+        return list_unbeaten(
+            {
+                name: [costs.figure(measure) for measure in Measure]
+                for name, costs in self.measures.items()
+            }
         )
 
     def row(self, name: str) -> Row:

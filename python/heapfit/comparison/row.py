@@ -37,7 +37,6 @@ class Row:
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was pruned, as it cannot win
-    beaten_by: str | None = None  # the row that beats it (front/left.py)
     work: Work = NO_WORK  # that all this took
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of plan making that a user may set."""
+"""The options of plan making."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort, budgets_of
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
@@ -19,7 +19,6 @@ class PlanOptions:
     choice: BudgetChoice | None = None  # None: the effort decides
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
-    exact: bool = False  # every size is tried of each plan's regions
     effort: Effort = Effort.STANDARD
 
     @property
@@ -30,16 +29,9 @@ class PlanOptions:
     @property
     def precision(self) -> Precision:
         """The precision of the search for each plan's regions."""
-        return _select_precision(self.effort, self.exact)
+        return WITHOUT_EVERY_SIZE if self.effort == Effort.QUICK else STANDARD_PRECISION
 
     @property
     def learns(self) -> bool:
         """True if placements are learned by replaying."""
         return self.effort != Effort.QUICK
-
-
-def _select_precision(effort: Effort, exact: bool) -> Precision:
-    """The precision of the search for each plan's regions; `exact` decides alone."""
-    if exact:
-        return EXACT
-    return WITHOUT_EVERY_SIZE if effort == Effort.QUICK else STANDARD_PRECISION

@@ -21,11 +21,10 @@ from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import (
-    compare_all,
     cost_of_choice,
-    front_of,
     list_offers,
     with_choice_first,
+    with_measures,
 )
 from heapfit.design.front.offers import Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
@@ -42,7 +41,6 @@ from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 _TRIED = 36  # changes, about: of three plans
-_COMPARE = {"compare": 0.9, "try every size": 0.1}
 _SEARCHED_AGAIN = 3  # candidates, about
 
 
@@ -60,7 +58,6 @@ class Choice:
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    recalled: int = 0  # recordings of which results were cached
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
 
@@ -96,8 +93,7 @@ def choose_for_one(
     """Chooses a plan for one recording; one with counted blocks only if that is asked for."""
     _require_allocations(name, loaded.profile.u_max)
     whole = WeightedProgress(progress, foretell_choice(len(loaded.events)))
-    compared = _compare_space if options.front or options.allocators else _compare_candidates
-    comparison = compared(loaded, options, whole, inputs.sweep)
+    comparison = _compare_candidates(loaded, options, whole)
     preferring = whole.part("prefer")
     trials = _make_trials(loaded, options, whole.part("try changes", _TRIED))
     known = MarginBasis(1, comparison.u_max, MarginKind.PLAIN)
@@ -113,6 +109,8 @@ def choose_for_one(
     comparison, winner, sentence = preferred
     r_safe = winner.r_safe or 0
     comparison, winner = with_series(comparison, winner, loaded)
+    if options.whole:
+        comparison = with_measures(comparison, loaded)
     answer = make_answer(r_safe, winner.known, options)
     trained_on = training_record(loaded, name)
     return Choice(
@@ -136,26 +134,23 @@ def _make_trials(loaded: LoadedTrace, options: FitOptions, progress: Progress) -
 
 
 def _compare_candidates(
-    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, _: Sweep | None
+    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress
 ) -> Comparison:
-    """Compares the effort's plans; one that cannot win is dropped, unless all are wanted."""
+    """Compares the effort's plans, or those of the allocators that are named.
+
+    Of the effort's plans one that cannot win is dropped, unless all are wanted.
+    """
+    plans, making = options.plans, whole.part("make plans", steps=1)
     with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
-        portfolio = portfolio_of(loaded, options.plans, whole.part("make plans", steps=1))
+        if options.allocators:
+            portfolio = configurations_by_name(loaded, options.allocators, plans, making)
+        else:
+            portfolio = portfolio_of(loaded, plans, making)
         bounds = until_found()
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
-    is_of_all = options.whole or not options.is_by_memory
-    precision = replace(options.plans.precision, is_of_all=is_of_all)
+    is_of_all = options.whole or not options.is_by_memory or bool(options.allocators)
+    precision = replace(plans.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
-
-
-def _compare_space(
-    loaded: LoadedTrace, options: FitOptions, whole: WeightedProgress, sweep: Sweep | None
-) -> Comparison:
-    """Compares the configurations of the allocators that are named, or of all."""
-    plans, make = options.plans, whole.part("make plans", steps=1)
-    portfolio = configurations_by_name(loaded, options.allocators, plans, make)
-    compared = whole.part("compare", _COMPARE)
-    return compare_all(loaded, portfolio, plans.precision, sweep, compared)
 
 
 def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
@@ -291,13 +286,11 @@ def _apply_preference(
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
-    front = front_of(comparison, loaded, sram=options.sram, progress=progress)
+    comparison = with_measures(comparison, loaded, progress)
     sizes = {row.name: _size_row(row, options) for row in comparison.rows}
-    picked = pick_offer(list_offers(front, sizes, pools), prefer, rivals)
-    choice = next(one for one in front.configurations if one.name == picked.name)
-    comparison = with_choice_first(comparison, choice.row)
-    sentence = describe_preference(choice.row, prefer, cost_of_choice(front, choice))
-    return comparison, choice.row, sentence
+    choice = comparison.row(pick_offer(list_offers(comparison, sizes, pools), prefer, rivals).name)
+    sentence = describe_preference(choice, prefer, cost_of_choice(comparison, choice))
+    return with_choice_first(comparison, choice), choice, sentence
 
 
 def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
@@ -331,8 +324,9 @@ def choose_rung(
     if len(equal) + len(rungs) < 2:
         return winner
     near = {row.name: row for row in (*equal, *rungs)}
-    front = front_of(replace(comparison, rows=tuple(near.values())), loaded, sram=options.sram)
-    offers = list_offers(front, sizes)
+    offers = list_offers(
+        with_measures(replace(comparison, rows=tuple(near.values())), loaded), sizes
+    )
     best = next(one for one in offers[: len(equal)] if not is_dominated(one, offers[: len(equal)]))
     return near[step_down(best, offers).name]
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.design.robust.objective import LARGEST
-from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import assess
 from heapfit.fitting.choice import foretell_choice
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
@@ -28,7 +26,7 @@ from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.names import distinct_source_names, source_name
+from heapfit.trace.names import source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
 # folder of its code; None where there is none. The share of the page that is done goes last.
@@ -124,8 +122,6 @@ def _select(sources: Sequence[Path], request: Request) -> Selection:
     """The selection, with the margin that a horizon asks for."""
     named = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
-    if named is not None and options.objective != LARGEST:
-        raise HeapfitError(f"--now {options.now}: needs --objective max")
     workload = read_workload(sources, request)
     own = named or find_own_heap(workload, options)
     seconds = foretell([one.trace.info.events for one in workload.recordings])
@@ -146,15 +142,6 @@ def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
     """
     more = f"-and-{len(sources) - 1}-more" if len(sources) > 1 else ""
     return output or Path("out") / f"{source_name(sources[0])}{more}"
-
-
-def source_folders(sources: Sequence[Path], output: Path | None) -> list[Path]:
-    """Where each source's own fit goes: a folder of its name.
-
-    >>> [folder.as_posix() for folder in source_folders([Path("a/x.heap"), Path("b/x.heap")], None)]
-    ['out/x', 'out/x-2']
-    """
-    return [(output or Path("out")) / name for name in distinct_source_names(sources)]
 
 
 def write(

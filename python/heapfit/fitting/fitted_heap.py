@@ -14,18 +14,16 @@ import pyarrow as pa
 
 from heapfit.checks.check import Check, CheckOptions, Source, check_recordings
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
-from heapfit.design.front.design_front import ALL_MEASURES, Front, save_front
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
 from heapfit.fitting.folder import FitPaths, place_parts, stage_results
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, Run, front_of_fit, save_plans
+from heapfit.fitting.result import Fit, Run, save_plans
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
@@ -145,19 +143,6 @@ class FittedHeap(Tabular):
         """
         with stage_folder(Path(folder), require_unedited) as staging:
             paths = save_plans(self.found, staging)
-        return [Path(folder) / path.name for path in paths]
-
-    def front(
-        self, by: Sequence[Measure] = ALL_MEASURES, progress: Progress = ignore_progress
-    ) -> Front:
-        """The Pareto front of one recording's candidates; after `front` of the whole space."""
-        loaded = load_trace(self.found.searched, self.found.options.alignment, progress)
-        return front_of_fit(self.found, loaded, by, progress)
-
-    def write_front(self, folder: Path | str, by: Sequence[Measure] = ALL_MEASURES) -> list[Path]:
-        """Writes the front's plans, as `heapfit fit --front` does; returns where."""
-        with stage_folder(Path(folder), require_unedited) as staging:
-            paths = save_front(self.front(by), staging, self.plan.trained_on)
         return [Path(folder) / path.name for path in paths]
 
     def _place_in(self, folder: Path) -> Fit:

@@ -18,7 +18,6 @@ from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, Inc
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
-from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.choice import Choice, basis_of, compute_size, list_rival_offers
@@ -52,12 +51,12 @@ def measure_baselines(
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
-    None where the objective leaves recordings out, or a user names the allocators to try.
+    None where a user names the allocators to try.
     """
     options, progress = request.options, request.stages.part("now")
     if own is not None and options.now is not None:
         return Baselines((measure_incumbent(own, searched, progress),), True)
-    if options.objective != LARGEST or options.allocators:
+    if options.allocators:
         return Baselines()
     needs = None if own is None else _try_needs(own, searched, progress)
     if needs is not None and needs.most is not None:

@@ -15,7 +15,7 @@ from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
-from heapfit.design.front.design_front import Front, front_of, list_offers
+from heapfit.design.front.design_front import list_offers, with_measures
 from heapfit.design.front.offers import NEAR, Offer, pick_offer
 from heapfit.design.front.preference import Preference
 from heapfit.design.robust.design import (
@@ -25,8 +25,7 @@ from heapfit.design.robust.design import (
     joint_training_record,
     robust_plan_file,
 )
-from heapfit.design.robust.objective import LARGEST, Objective
-from heapfit.design.robust.row import RobustRow
+from heapfit.design.robust.row import RobustRow, find_largest
 from heapfit.fitting.choice import (
     NO_INPUTS,
     Choice,
@@ -71,19 +70,21 @@ def choose_for_several(
     if options.is_by_memory:
         designs, row = _take_rung_of_several(row, designs, comparison, recordings, options)
     else:
-        front = front_of(comparison, recordings[most], sram=options.sram)
+        measured = with_measures(comparison, recordings[most])
         rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
-        designs, row = _prefer_of_several(designs, front, recordings, options, rivals)
+        designs, row = _prefer_of_several(designs, measured, recordings, options, rivals)
         most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
         sentence = f"Chosen for {options.prefer}: "
     loaded = recordings[most]
     winner = next(one for one in comparison.rows if one.name == row.name)
     comparison, winner = with_series(comparison, winner, loaded)
-    row = _replace_region(row, most, winner.r_safe, options.objective)
+    row = _replace_region(row, most, winner.r_safe)
     region = row.region
     if region is None:
-        raise_no_region(names[0], designs.u_max_objective)
+        raise_no_region(names[0], max(designs.u_max))
     comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
+    if options.whole:
+        comparison = with_measures(comparison, loaded)
     answer = make_answer(region, designs.basis(row), options)
     trained_on = joint_training_record(designs, names, events)
     return Choice(
@@ -97,7 +98,6 @@ def choose_for_several(
         answer=answer,
         plan_file=robust_plan_file(row, designs, trained_on, answer.size),
         verdict=sentence + _describe_several(row, designs),
-        recalled=designs.recalled,
         designs=designs,
     )
 
@@ -168,14 +168,14 @@ def _may_replace(one: RobustRow, row: RobustRow) -> bool:
 
 def _prefer_of_several(
     designs: RobustDesigns,
-    front: Front,
+    measured: Comparison,
     recordings: Sequence[LoadedTrace],
     options: FitOptions,
     rivals: Sequence[Offer],
 ) -> tuple[RobustDesigns, RobustRow]:
     """The designs and the preferred row, tried on changed programs like any choice.
 
-    Costs are those of the front's recording, bytes those of all recordings.
+    Costs are those of the recording that was measured, bytes those of all recordings.
     """
     programs = ChangedPrograms.from_recordings(recordings)
     while True:
@@ -187,9 +187,9 @@ def _prefer_of_several(
             for name, one in rows.items()
         }
         prefer = options.prefer or Preference.RAM
-        picked = pick_offer(list_offers(front, sizes, options.pools), prefer, rivals)
+        picked = pick_offer(list_offers(measured, sizes, options.pools), prefer, rivals)
         row = rows[picked.name]
-        if row.changes is not None or row.region is None or options.objective != LARGEST:
+        if row.changes is not None or row.region is None:
             return designs, row
         tried = replace(
             row, changes=programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
@@ -210,23 +210,17 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
         choice=options.budgets,
         call_sites=options.call_sites,
         sized=options.sized,
-        exact=options.exact,
         effort=options.effort,
-        objective=options.objective,
-        folds=options.folds,
         is_for_choice=not options.whole and options.is_by_memory,
         is_of_all=not options.is_by_memory,
         pools=options.pools,
-        kept=options.kept,
     )
 
 
-def _replace_region(
-    row: RobustRow, trace: int, r_safe: int | None, objective: Objective
-) -> RobustRow:
+def _replace_region(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
     """The row with R_safe of one trace from the comparison, which may have tried every size."""
     regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
-    return replace(row, regions=regions, region=objective.evaluate(regions))
+    return replace(row, regions=regions, region=find_largest(regions))
 
 
 def _retry_changes(
@@ -265,9 +259,8 @@ def _make_portfolio(designs: RobustDesigns) -> Portfolio:
 
 def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
     """A sentence on the plan, what it needs, and what it needed of hold-out recordings."""
-    sentence = (
-        f"{row.name} needs {row.region:,} B, the smallest found, for {_describe_objective(designs)}"
-    )
+    runs = f"all {designs.recordings} recordings"
+    sentence = f"{row.name} needs {row.region:,} B, the smallest found, for {runs}"
     if row.unseen_region is not None and row.is_trained:
         sentence += f", and {row.unseen_region:,} B in the holdout check"
     counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
@@ -277,9 +270,3 @@ def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
         f"{sentence}. If every future run equalled one of these, {counted.name} would do "
         f"with {counted.region:,} B."
     )
-
-
-def _describe_objective(designs: RobustDesigns) -> str:
-    """The recordings that the objective requires to be served, in words."""
-    all_of_them = f"all {designs.recordings} recordings"
-    return all_of_them if designs.objective == LARGEST else f"{designs.objective.description}"

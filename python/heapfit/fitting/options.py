@@ -11,11 +11,8 @@ from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
-from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import Horizon
 from heapfit.importers import ImportOptions
-from heapfit.plan.energy import Sram
 from heapfit.plan.quantities import require_alignment, require_choice, require_number
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
@@ -37,30 +34,22 @@ class FitOptions:
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     horizon: Horizon | None = None  # how long the heap is to last
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
-    exact: bool = False  # every size is tried of each plan's regions
     effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
     code: bool = False  # plan and code of the fitted heap are written even where one is kept
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
-    kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
 
     budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
-    objective: Objective = LARGEST  # of several recordings: what of their needs counts
-    folds: int = MOST_FOLDS  # of several recordings: parts that are held out in turn
-    front: bool = False  # every configuration of the design space is compared, for its front
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
-    sram: Sram | None = None  # what an access takes, for what is preferred; None: the standard's
 
     def __post_init__(self) -> None:
         require_alignment(self.alignment)
-        for name, least in (("peak", 1), ("margin", 0), ("folds", 0), ("most_events", 1)):
+        for name, least in (("peak", 1), ("margin", 0), ("most_events", 1)):
             require_number(name, getattr(self, name), least)
         require_choice("prefer", self.prefer, Preference)
         require_choice("effort", self.effort, Effort)
-        if not isinstance(self.objective, Objective):
-            raise HeapfitError(f"objective={self.objective!r}: give an Objective")
 
     @property
     def is_by_memory(self) -> bool:
@@ -75,7 +64,6 @@ class FitOptions:
             choice=self.budgets,
             call_sites=self.call_sites,
             sized=self.sized,
-            exact=self.exact,
             effort=self.effort,
         )
 
@@ -85,24 +73,18 @@ class FitChoices(TypedDict, total=False):
 
     alignment: Literal[4, 8, 16]
     importing: ImportOptions
-    prefer: Preference | Literal["ram", "time", "flash", "energy"] | None
+    prefer: Preference | Literal["ram", "time", "flash"] | None
     call_sites: bool
     sized: bool
     pools: bool
     peak: int | None
     horizon: Horizon | str | None  # "30d"
     margin: float | None
-    exact: bool
     effort: Effort | Literal["quick", "standard", "long"]
     whole: bool
     now: str | None
     code: bool
     programs: tuple[Path, ...]
-    kept: Path | None
     most_events: int
     budgets: BudgetChoice | None
-    objective: Objective
-    folds: int
-    front: bool
     allocators: tuple[str, ...]
-    sram: Sram | None

@@ -3,23 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.costs.measures import Measure
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
-from heapfit.design.front.design_front import ALL_MEASURES, Front, front_of
 from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import RobustDesigns, save_robust_plans
-from heapfit.design.robust.objective import LARGEST
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.assessment import Assessment, HoldoutResult
@@ -32,8 +28,6 @@ from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Place
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -81,7 +75,6 @@ class Fit:
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # of all stages, without drawing the page
-    recalled: int = field(default=0, compare=False)  # recordings of which results were cached
     designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
 
     @property
@@ -143,7 +136,6 @@ def make_result(assessment: Assessment, place: Place, *, has_page: bool) -> Fit:
         longer=assessment.longer,
         today=selection.today,
         excerpt=selection.excerpt,
-        recalled=choice.recalled,
         designs=choice.designs,
         work=assessment.work,
     )
@@ -170,11 +162,6 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
     incumbent = selection.baselines.incumbent
     warnings += [] if incumbent is None else incumbent.notes
-    designs = choice.designs
-    if designs is not None and designs.objective != LARGEST:
-        warnings.append(
-            f"the region serves {designs.objective.description}; other heaps serve every one"
-        )
     return tuple(dict.fromkeys(warnings))
 
 
@@ -209,32 +196,12 @@ def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
 
     HeapfitError if it was compared on an excerpt, whose regions are not those of the whole.
     """
-    _require_whole(fitted)
-    trained_on = fitted.plan_file.trained_on
-    if fitted.designs is not None:
-        return save_robust_plans(fitted.designs, trained_on, folder)
-    return save_candidates(rank_by_memory(fitted), trained_on, folder)
-
-
-def front_of_fit(
-    fitted: Fit,
-    loaded: LoadedTrace,
-    by: Sequence[Measure] = ALL_MEASURES,
-    progress: Progress = ignore_progress,
-) -> Front:
-    """The front of what was compared on one recording; `loaded` is what was searched of it.
-
-    HeapfitError for several recordings, and as for plans.
-    """
-    _require_whole(fitted)
-    if fitted.designs is not None:
-        raise HeapfitError("a front is of one recording")
-    return front_of(rank_by_memory(fitted), loaded, by, fitted.options.sram, progress)
-
-
-def _require_whole(fitted: Fit) -> None:
     if fitted.excerpt is not None:
         raise HeapfitError(
             f"{fitted.name}: was searched by an excerpt, whose regions are not the whole's "
             "(set most_events above its events)"
         )
+    trained_on = fitted.plan_file.trained_on
+    if fitted.designs is not None:
+        return save_robust_plans(fitted.designs, trained_on, folder)
+    return save_candidates(rank_by_memory(fitted), trained_on, folder)

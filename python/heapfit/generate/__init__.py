@@ -12,7 +12,6 @@ one file (heapfit.generate.one_file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,16 +19,15 @@ from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
-from heapfit.generate.folder import stage_code_folder
+from heapfit.generate.folder import stage_code_folder, write_texts
 from heapfit.generate.images import link_images
-from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.languages import require_fit
 from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.platforms import (
     FORMS,
-    find_platform,
     platform_templates,
     require_sized_frees,
 )
@@ -51,6 +49,7 @@ from heapfit.generate.texts import (
 )
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
+from heapfit.plan.targets import Language, Platform, find_target
 
 __all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
@@ -73,7 +72,7 @@ def generate(
     """
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
-    target_language = find_language(language)
+    target_language = find_target(Language, language)
     chosen = options or DEFAULT_OPTIONS
     if plan_file.memories is not None:
         require_plain(plan_file.name, target_language, chosen)
@@ -81,7 +80,7 @@ def generate(
     require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
-    platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
+    platforms = [find_target(Platform, name) for name in dict.fromkeys(chosen.platforms)]
     design = design_from_plan_file(
         plan_file,
         parse_prefix(prefix),
@@ -93,11 +92,11 @@ def generate(
     templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
     texts = _source_texts(design) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
-        _write(staging, texts)
+        write_texts(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
         measured = _measure(staging, design, chosen)
         # After the heap alone was measured: these may need headers that are not here.
-        _write(staging, platform_texts(design, templates))
+        write_texts(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
@@ -112,7 +111,7 @@ def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDe
     require_whole_blocks(plan_file)
     options = GenerateOptions(is_given=True)
     design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
-    _write(folder, _source_texts(design))
+    write_texts(folder, _source_texts(design))
     return design
 
 
@@ -141,9 +140,3 @@ def _source_texts(design: HeapDesign) -> dict[str, str]:
     texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
     texts = one_file_texts(design, texts) if design.is_one_file else texts
     return texts | (recorder_texts() if design.records else {})
-
-
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8", newline="")

@@ -96,15 +96,6 @@ FORMS = {
 }
 
 
-def find_platform(name: str) -> Platform:
-    """The platform of this name; HeapfitError if there is none."""
-    try:
-        return Platform(name)
-    except ValueError:
-        known = ", ".join(Platform)
-        raise HeapfitError(f"platform {name[:40]!a}: must be one of {known}") from None
-
-
 def platform_templates(platforms: Iterable[Platform], *, is_pools_alone: bool) -> dict[str, str]:
     """The templates of the platforms' own files by file name, for a plan of pools alone or not.
 

@@ -28,7 +28,6 @@ from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
 from heapfit.generate.platforms import FORMS
 from heapfit.generate.tables import HeapDesign
-from heapfit.generate.worst_calls import CallBounds
 from heapfit.plan.targets import Language, Platform
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -96,7 +95,7 @@ def header_name(design: HeapDesign) -> str:
     return f"{design.prefix}_heap.h"
 
 
-def header_text(design: HeapDesign, bounds: CallBounds | None) -> str:
+def header_text(design: HeapDesign, bounds: Mapping[str, object] | None) -> str:
     """The header; the `bounds` of its calls, if they are known, are in its first comment."""
     return _fill("heap.h.j2", design, bounds=bounds)
 

@@ -28,7 +28,7 @@ def stage_file(
     require(path)
     is_new_folder = not path.parent.exists()
     try:
-        with _make_staging_file(path) as staging:
+        with explain_write_errors(path), _make_staging_file(path) as staging:
             yield staging
             staging.chmod(0o666 & ~_umask())
             ours.mark_ours(staging)
@@ -38,13 +38,20 @@ def stage_file(
             staging.replace(path)
             ours.move_mark(staging, path)
             ours.add_output(path)
-    except OSError as error:
-        reason = os_error_reason(error)
-        raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
     finally:
         if is_new_folder:
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
+
+
+@contextlib.contextmanager
+def explain_write_errors(path: Path) -> Iterator[None]:
+    """Makes errors of the system raised inside one line about the output at `path`."""
+    try:
+        yield
+    except OSError as error:
+        reason = os_error_reason(error)
+        raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
 
 
 @contextlib.contextmanager

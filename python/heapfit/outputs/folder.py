@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.errors import HeapfitError, os_error_reason
+from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
+from heapfit.outputs.file import explain_write_errors
 from heapfit.outputs.scratch import claim_folder, drop
 
 Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
@@ -28,7 +29,7 @@ def stage_folder(
     """
     _require_entries(folder, goes, require)
     is_there = folder.is_dir()  # its parent may be another disk
-    with _explain_write_errors(folder):
+    with explain_write_errors(folder):
         parent = folder if is_there else folder.parent
         made = _find_missing(parent)
         parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +43,7 @@ def stage_folder(
         names = sorted(entry.name for entry in new.iterdir())
         _require_entries(folder, [*goes, *names], require)
         if names:
-            with _explain_write_errors(folder):
+            with explain_write_errors(folder):
                 _move_staged(new, folder, old, goes)
             if any(old.iterdir()):
                 ours.add_replaced(folder)
@@ -62,7 +63,7 @@ def new_folder(folder: Path) -> Iterator[None]:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise HeapfitError(f"{folder}: is not empty (name another with -o)")
     made = _find_missing(folder)
-    with _explain_write_errors(folder):
+    with explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
@@ -110,17 +111,6 @@ def _remove_empty(made: Sequence[Path]) -> None:
     for one in made:
         with contextlib.suppress(OSError):
             one.rmdir()
-
-
-@contextlib.contextmanager
-def _explain_write_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = os_error_reason(error)
-        raise HeapfitError(
-            f"{folder}: cannot be written: {reason} (choose another place)"
-        ) from error
 
 
 def _move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:

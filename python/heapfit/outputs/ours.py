@@ -12,28 +12,37 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from heapfit.errors import HeapfitError
 
 _ATTRIBUTE = "user.heapfit.sha256"
 _forced: ContextVar[bool] = ContextVar("forced", default=False)
 _command: ContextVar[str] = ContextVar("command", default="")
-_outputs: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
-_replaced: ContextVar[list[Path] | None] = ContextVar("replaced", default=None)
+_outputs: ContextVar[list[Path]] = ContextVar("noted")
+_replaced: ContextVar[list[Path]] = ContextVar("replaced")
+
+T = TypeVar("T")
+
+
+@contextmanager
+def _setting(variable: ContextVar[T], value: T) -> Iterator[T]:
+    before = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(before)
 
 
 @contextmanager
 def allow_replacing(is_asked: bool = True) -> Iterator[None]:
     """Lets outputs written inside replace other people's files, but no links and no folders."""
-    before = _forced.set(is_asked)
-    try:
+    with _setting(_forced, is_asked):
         yield
-    finally:
-        _forced.reset(before)
 
 
 @contextmanager
@@ -42,20 +51,14 @@ def mark_outputs_of(command: str) -> Iterator[list[Path]]:
 
     Yields the files and folders that are replaced so, in order.
     """
-    replaced: list[Path] = []
-    before = _command.set(command), _replaced.set(replaced)
-    try:
+    with _setting(_command, command), _setting(_replaced, []) as replaced:
         yield replaced
-    finally:
-        _command.reset(before[0])
-        _replaced.reset(before[1])
 
 
 def add_replaced(path: Path) -> None:
     """Adds an output that took the place of an earlier one, unless that was asked for."""
-    replaced = _replaced.get()
-    if replaced is not None and not is_forced():
-        replaced.append(path)
+    if not is_forced():
+        _replaced.get([]).append(path)
 
 
 @contextmanager
@@ -164,19 +167,11 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@contextmanager
-def collect_outputs() -> Iterator[list[Path]]:
+def collect_outputs() -> AbstractContextManager[list[Path]]:
     """Collects the files, and whole folders, that are written inside, in order."""
-    written: list[Path] = []
-    before = _outputs.set(written)
-    try:
-        yield written
-    finally:
-        _outputs.reset(before)
+    return _setting(_outputs, [])
 
 
 def add_output(path: Path) -> None:
     """Adds a file or folder that was written to the outputs being collected."""
-    written = _outputs.get()
-    if written is not None:
-        written.append(path)
+    _outputs.get([]).append(path)

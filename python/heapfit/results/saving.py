@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.design.robust.objective import LARGEST
 from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_share
 
@@ -18,7 +17,7 @@ def describe_saving(fit: Fit) -> Iterator[str]:
         yield _describe_replacement(fit, today)
         return
     region = fit.answer.size.region
-    is_alike = fit.excerpt is None and fit.options.objective == LARGEST
+    is_alike = fit.excerpt is None
     if not is_alike:  # the others were not replayed on all of it, or serve every recording
         return
     found = [row for row in fit.references if row.is_in_saving]

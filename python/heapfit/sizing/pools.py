@@ -15,12 +15,10 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.buffers import one_unit
-from heapfit.sizing.demand import measure_demand
-from heapfit.sizing.pool_counts import Goal, choose_counts
+from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools, size_separately
-from heapfit.sizing.unseen import Chance, HoldoutCheck, HoldoutRefusals
+from heapfit.sizing.unseen import Chance, HoldoutRefusals, judge_counts
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -123,13 +121,12 @@ def size_pools(
     """
     wanted = options or PoolOptions()
     alone = size_separately(trace, admission, wanted.sizes, progress)
-    goal = Goal(round(1 - admission, 15))
     replay = PoolReplay(trace.events(), alone.shapes)
-    counts = choose_counts(replay, alone, goal, progress)
+    counts = choose_counts(replay, alone, progress)
     found = replay.run(counts)
-    (overall,) = measure_demand(trace, 1, one_unit, progress)
-    judge = HoldoutCheck(trace, replay, alone, goal, overall)
-    unseen = judge.judge(counts, wanted.draws, progress, sweep)
+    unseen = judge_counts(
+        trace, replay, alone, counts=counts, draws=wanted.draws, progress=progress, sweep=sweep
+    )
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])
         for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))

@@ -124,12 +124,7 @@ def save_excerpt(
     sites are those of the trace.
     """
     excerpt = _engine.Excerpt(list(windows))
-    done = 0
-    for events in trace.event_batches():
-        with prefix_errors(trace.given):
-            excerpt.feed(events)
-        done += len(events)
-        progress(_KEEP, done / trace.info.events / 2)
+    trace.feed(excerpt.feed, _KEEP, lambda step, share: progress(step, share / 2))
     rows, sizes = excerpt.finish()
     kept = _read_rows(trace, rows, sizes, progress)
     note = f"{len(rows):,} of {trace.info.events:,} events: an excerpt of {trace.path.name}."

@@ -20,7 +20,6 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Sites, callers_of, tags_of
 from heapfit.trace.content import ContentHash
 from heapfit.trace.profile import Profile, profile_events
-from heapfit.trace.replay_cache.fleet import CachedFleet, CachedFleetTrial
 from heapfit.trace.stored import Trace, prefix_errors
 
 STANDARD_ALIGNMENT = 8  # bytes
@@ -32,7 +31,7 @@ _COLUMNS: dict[str, Callable[[_engine.EventArray], NDArray[Any]]] = {
     "alignment": _engine.EventArray.alignments,
 }
 
-AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial | CachedFleetTrial
+AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,7 @@ class LoadedTrace:
     profile: Profile
     alignment: int  # of every block of every candidate, in bytes: 4, 8 or 16
     runs: tuple[LoadedTrace, ...] = ()  # several recorded ones that the trace consists of
-    fleet: _engine.Fleet | CachedFleet | None = (
-        None  # all that it consists of, each to be served by itself
-    )
+    fleet: _engine.Fleet | None = None  # all that it consists of, each to be served by itself
     threads: int = 1  # that may try plans on it at once; any number finds the same
     # What calls cost (comparison.costs), by the text of a heap and its memory in bytes.
     counted_calls: dict[tuple[str, int], Mapping[str, NDArray[Any]]] = field(
@@ -88,8 +85,6 @@ class LoadedTrace:
     def trial(self, plan: Plan) -> AnyTrial:
         """A trial of a plan without call sites, on a base aligned as the trace asks for it."""
         base = self.largest_alignment
-        if isinstance(self.fleet, CachedFleet):
-            return self.fleet.trial(plan, base)
         if self.fleet is not None:
             return _engine.FleetTrial(plan.engine(), self.fleet, base)
         return _engine.Trial(plan.engine(), self.events, base)

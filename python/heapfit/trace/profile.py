@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.quantities import format_count
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.stored import Trace, prefix_errors
+from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
 
 Counts: TypeAlias = NDArray[np.uint64]
@@ -67,7 +67,7 @@ class SizeSeries:
 def profile_trace(trace: Trace, progress: Progress = ignore_progress) -> Profile:
     """Profiles a stored trace in one pass and bounded memory."""
     engine = _engine.Profile(SAMPLES)
-    _feed(engine, trace, progress)
+    trace.feed(engine.feed, "profile", progress)
     return profile_of(engine)
 
 
@@ -91,19 +91,9 @@ def follow_sizes(
 ) -> tuple[SizeSeries, ...]:
     """P_i(t) of chosen sizes, exact as requested, in a pass of its own; in the order given."""
     engine = _engine.SizeSeries(list(sizes), SAMPLES)
-    _feed(engine, trace, progress)
+    trace.feed(engine.feed, "profile", progress)
     result = engine.result()
     return tuple(
         SizeSeries(size, result.bucket_width, lowest, highest)
         for size, (lowest, highest) in zip(sizes, result.blocks, strict=True)
     )
-
-
-def _feed(engine: _engine.Profile | _engine.SizeSeries, trace: Trace, progress: Progress) -> None:
-    done = 0
-    progress("profile", 0.0)
-    for events in trace.event_batches():
-        with prefix_errors(trace.given):
-            engine.feed(events)
-        done += len(events)
-        progress("profile", done / trace.info.events)

@@ -25,6 +25,7 @@ from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_count
+from heapfit.progress import Progress
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -204,6 +205,18 @@ class Trace(Tabular):
             self._append(events, batch, sites)
             yield events
             first += len(events)
+
+    def feed(
+        self, take: Callable[[_engine.EventArray], object], step: str, progress: Progress
+    ) -> None:
+        """Passes all events on, batch by batch; errors that it raises name the file."""
+        done = 0
+        progress(step, 0.0)
+        for events in self.event_batches():
+            with prefix_errors(self.given):
+                take(events)
+            done += len(events)
+            progress(step, done / self.info.events)
 
     def events(self, sites: Sites | None = None) -> _engine.EventArray:
         """The whole trace in memory, 16 bytes an event; HeapfitError if it is too long for that."""

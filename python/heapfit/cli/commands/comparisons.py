@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit import _engine
 from heapfit.cli.arguments import (
     POINTER_BITS_HELP,
@@ -25,9 +23,9 @@ from heapfit.cli.arguments import (
     Source,
     SramFile,
     Workers,
-    make_option,
     make_output_option,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 
 _PLUGIN_GROUP = "Plug-ins"
@@ -48,10 +46,9 @@ class CompareCommand:
         "heapfit compare run.heap run2.heap tlsf --alignment 4",
     )
 
-    context: typer.Context
     words: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="TRACE|WORKLOAD|ALLOCATOR",
             help="Recordings, captures or traces; synthetic workloads, NAME or "
             f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; and the allocators to rank "
@@ -135,7 +132,7 @@ class AllocatorsCommand:
 
     names: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None

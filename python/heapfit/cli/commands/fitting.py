@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeAlias
 
-import typer
-
 from heapfit.cli.arguments import (
     OUTPUT,
     SEARCH,
     SEARCHING,
     TIMES_HELP,
-    WORKERS,
     Alignment,
     AlignmentOption,
     Allocators,
@@ -21,7 +18,6 @@ from heapfit.cli.arguments import (
     CallSites,
     EffortOption,
     Everything,
-    Exact,
     HorizonOption,
     Image,
     InstructionCount,
@@ -39,17 +35,14 @@ from heapfit.cli.arguments import (
     Seed,
     Sized,
     Sources,
-    SramFile,
     Workers,
-    make_option,
     make_output_option,
     take_file,
     take_percent,
     take_size,
 )
-from heapfit.design.budgets.choice import Method
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.design.effort import Effort
-from heapfit.design.robust.objective import MOST_FOLDS
 from heapfit.plan.targets import Language, Platform
 from heapfit.trace.kinds import Kind
 
@@ -75,11 +68,10 @@ class FitCommand:
 
     EXAMPLES: ClassVar = ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4")
 
-    context: typer.Context
     sources: Sources
     output: Annotated[
         Path | None,
-        make_output_option("plan, C code and report; with --each one folder a source [out/NAME]"),
+        make_output_option("plan, C code and report [out/NAME]"),
     ] = None
     now: Now = None
     peak: Annotated[
@@ -101,38 +93,13 @@ class FitCommand:
         make_option(
             "--plans",
             "Search every candidate completely; write a plan file for each, and a page "
-            "(docs/design.md). With --each: one folder a source.",
+            "(docs/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
-        ),
-    ] = None
-    front_folder: Annotated[
-        Path | None,
-        make_option(
-            "--front",
-            "Measure every configuration of the design space; write the plans of its Pareto "
-            "front, and a page (docs/front.md). With --each: one folder a source.",
-            _CANDIDATE_GROUP,
-            metavar="FOLDER",
+            is_output=True,
         ),
     ] = None
     allocators: Allocators = None
-    by: Annotated[
-        str | None,
-        make_option(
-            "--by",
-            "Measures of the front: ram, accesses, energy, time, longest, flash [all].",
-            _CANDIDATE_GROUP,
-            metavar="MEASURE,...",
-        ),
-    ] = None
-    sram: SramFile = None
-    each: Annotated[
-        bool,
-        make_option(
-            "--each", "Fit one heap to each source, not one heap to all.", _CANDIDATE_GROUP
-        ),
-    ] = False
     code: Annotated[
         bool,
         make_option(
@@ -148,49 +115,15 @@ class FitCommand:
         ),
     ] = False
     effort: EffortOption = Effort.STANDARD
-    exact: Exact = False
-    method: Annotated[
-        Method | None,
-        make_option(
-            "--budgets",
-            "How the number of blocks of each pool is found [greedy and exact].",
-            SEARCHING,
-        ),
-    ] = None
     search: Annotated[
         int | None,
         make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
     ] = None
     seed: Seed = 1
-    objective: Annotated[
-        str,
-        make_option(
-            "--objective",
-            "What to serve of several recordings: all (max), or a quantile.",
-            SEARCHING,
-            metavar="max|q90|...",
-        ),
-    ] = "max"
-    folds: Annotated[
-        int,
-        make_option(
-            "--folds",
-            "Folds of the holdout check of several recordings; 0: no check.",
-            SEARCHING,
-            min=0,
-        ),
-    ] = MOST_FOLDS
     queue: Queue = None
     call_sites: CallSites = False
     sized: Sized = False
     workers: Workers = None
-    cache: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that stores the results of replays for the next fit.",
-            rich_help_panel=WORKERS,
-        ),
-    ] = None
     as_json: AsJson = False
 
 
@@ -276,7 +209,7 @@ class VerifyCommand:
     ]
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
@@ -321,7 +254,7 @@ class RunCommand:
     plan: PlanArgument
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+        make_argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
     ]
     drill: Annotated[
         bool,
@@ -343,7 +276,7 @@ class GenerateCommand:
 
     plan: Annotated[
         Path | None,
-        typer.Argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+        make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")

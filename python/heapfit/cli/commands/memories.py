@@ -15,9 +15,9 @@ from heapfit.cli.arguments import (
     Programs,
     ReportPage,
     Sources,
-    make_option,
     make_output_option,
 )
+from heapfit.cli.parser import make_option
 
 
 @dataclass(frozen=True, slots=True)

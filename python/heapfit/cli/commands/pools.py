@@ -6,8 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit.cli.arguments import (
     SEED,
     TIMES_HELP,
@@ -19,11 +17,11 @@ from heapfit.cli.arguments import (
     Seed,
     Sources,
     Workers,
-    make_option,
     make_output_option,
     show_in_help,
     take_file,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
 
@@ -44,11 +42,7 @@ class System(StrEnum):
 
 
 def _parse_system(word: str) -> System:
-    try:
-        return System(find_system(word))
-    except ValueError:
-        names = ", ".join(f"'{one}'" for one in System)
-        raise typer.BadParameter(f"'{word}' is not one of {names}.") from None
+    return System(find_system(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +54,9 @@ class SizeCommand:
         "heapfit size scenario.toml --admission 0.9",
     )
 
-    context: typer.Context
     source: Annotated[
         Path,
-        typer.Argument(
+        make_argument(
             help="A stored trace, a recording or a capture to import first, or a TOML file with "
             "the [traffic] of a scenario.",
             **take_file(Kind.RECORDING, Kind.SCENARIO),
@@ -97,7 +90,7 @@ class SettingsCommand:
 
     system: Annotated[
         System,
-        typer.Argument(
+        make_argument(
             parser=_parse_system,
             metavar="SYSTEM",
             help=f"Whose settings: {', '.join(System)}; or the heap of one, as heap_4.",
@@ -128,7 +121,7 @@ class SimulateCommand:
 
     scenario: Annotated[
         Path,
-        typer.Argument(
+        make_argument(
             help="A scenario file; docs/scenario-schema.md describes it.",
             **take_file(Kind.SCENARIO),
         ),

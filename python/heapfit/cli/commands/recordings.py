@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-import typer
-
 from heapfit.cli.arguments import (
     IMPORTING,
     LINE,
@@ -25,11 +23,11 @@ from heapfit.cli.arguments import (
     Seconds,
     Source,
     Workers,
-    make_option,
     make_output_option,
     show_in_help,
     take_file,
 )
+from heapfit.cli.parser import make_argument, make_option
 from heapfit.trace.kinds import Kind, View
 
 
@@ -50,7 +48,7 @@ class RecordCommand:
 
     program: Annotated[
         list[str] | None,
-        typer.Argument(
+        make_argument(
             metavar="PROGRAM",
             help="The program to run and its arguments, after --; with --qemu the arguments alone.",
         ),
@@ -124,7 +122,7 @@ class ImportCommand:
 
     files: Annotated[
         list[Path],
-        typer.Argument(
+        make_argument(
             metavar="FILE...",
             help="The files to import; their content decides the format.",
             **take_file(Kind.RECORDING),
@@ -191,7 +189,7 @@ class WorkloadCommand:
 
     workload: Annotated[
         str | None,
-        typer.Argument(
+        make_argument(
             metavar="NAME[:PARAMETER=VALUE,...]",
             help="A workload, with parameters to change [a list of all].",
         ),
@@ -256,7 +254,7 @@ class ForecastCommand:
     )
 
     log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="The log, a file of text; -: standard input.")
+        Path, make_argument(metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
     line: Annotated[str | None, show_in_help(LINE)] = None
     as_json: AsJson = False

@@ -1,61 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
 """`--help` with the options that people need, and `--help-all` with all of them, by groups.
 
-An option whose declaration names a help panel is one of that group, and `--help-all` alone has it.
+An option whose declaration names a group is shown by `--help-all` alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from inspect import getdoc
 
-from typer.core import TyperCommand
+from heapfit.cli.parser import Option
+from heapfit.results.text import wrap_text
 
-Row = tuple[str, str]
-
-
-class HelpCommand(TyperCommand):
-    """A command whose `--help` hides the options of groups."""
-
-    shows_all = False
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes arguments, then options; with `--help-all` those of groups, too."""
-        params = self.get_params(ctx)
-        _write(formatter, "Arguments", _list_records(ctx, params, "argument"))
-        shown = [param for param in params if not find_group(param)]
-        _write(formatter, "Options", _list_records(ctx, shown, "option"))
-        if self.shows_all:
-            for group in dict.fromkeys(filter(None, map(find_group, params))):
-                grouped = [param for param in params if find_group(param) == group]
-                _write(formatter, group, _list_records(ctx, grouped, "option"))
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Writes the examples, then how to see the hidden options."""
-        super().format_epilog(ctx, formatter)
-        count = sum(1 for param in self.get_params(ctx) if find_group(param))
-        if count and not self.shows_all:
-            formatter.write_paragraph()
-            formatter.write_text(f"--help-all shows {count} more option{'s' * (count > 1)}.")
+_WIDEST_TERM = 30  # that has its text beside it
 
 
-def find_group(param: Any) -> str:
-    """The name of the group that an option is in; empty if `--help` shows it.
+def list_help(
+    usage: str, declared: type, options: Sequence[Option], is_all: bool = False
+) -> Iterator[str]:
+    """The help of a command, line by line."""
+    yield f"Usage: heapfit {usage}"
+    for text in (getdoc(declared) or "").split("\n\n"):
+        yield ""
+        yield from wrap_text(" ".join(text.split()), "  ")
+    yield from list_terms("Arguments", [describe_option(one) for one in options if not one.name])
+    groups = dict.fromkeys(one.group for one in options if one.name and (is_all or not one.group))
+    for group in sorted(groups, key=bool):  # those without a group first
+        shown = [describe_option(one) for one in options if one.name and one.group == group]
+        yield from list_terms(group or "Options", shown)
+    examples = getattr(declared, "EXAMPLES", ())
+    yield from ("", "  Examples:", *(f"    {one}" for one in examples)) if examples else ()
+    hidden = 0 if is_all else sum(1 for one in options if one.group)
+    if hidden:
+        yield from ("", f"--help-all shows {hidden} more option{'s' * (hidden > 1)}.")
 
-    >>> from heapfit.cli.main import CommandGroup
-    >>> options = {param.name: param for param in CommandGroup().get_command(None, "check").params}
-    >>> find_group(options["workers"]), find_group(options["plan"])
-    ('Workers', '')
-    """
-    return str(getattr(param, "rich_help_panel", None) or "")
+
+def describe_usage(name: str, options: Iterable[Option]) -> str:
+    """How a command is typed: its name, then its arguments, in brackets those to leave out."""
+    arguments = [one for one in options if not one.name]
+    needed = [
+        one.value if one.is_required or one.value[0] == "[" else f"[{one.value}]"
+        for one in arguments
+    ]
+    return " ".join([name, "[OPTIONS]", *needed])
 
 
-def _list_records(ctx: Any, params: Iterable[Any], kind: str) -> list[Row]:
-    records = (param.get_help_record(ctx) for param in params if param.param_type_name == kind)
-    return [record for record in records if record is not None]
+def describe_option(option: Option) -> tuple[str, str]:
+    """What is typed for an option or argument, and what help says of it."""
+    term = " ".join(filter(None, [", ".join(option.names), option.value]))
+    has_default = option.default not in (None, "", False, True)
+    notes = [
+        "required" if option.is_required else "",
+        f"default: {option.default}" if has_default else "",
+        option.limits(),
+    ]
+    text = f"{option.help} Repeatable." if option.is_many and option.name else option.help
+    noted = "; ".join(filter(None, notes))
+    return term, f"{text}  [{noted}]" if noted else text
 
 
-def _write(formatter: Any, title: str, rows: list[Row]) -> None:
-    if rows:
-        with formatter.section(title):
-            formatter.write_dl(rows)
+def list_terms(title: str, terms: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The lines of a titled list, each term with its text beside it, or below if it is wide."""
+    if terms:
+        yield from ("", f"{title}:")
+    width = min(max((len(term) for term, _ in terms), default=0), _WIDEST_TERM)
+    for term, text in terms:
+        first, *more = wrap_text(text, " " * (width + 4))
+        if len(term) > width:
+            yield f"  {term}"
+            yield first
+        else:
+            yield f"  {term:{width}}  {first.lstrip()}"
+        yield from more

@@ -10,6 +10,7 @@ from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heaps import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
@@ -97,7 +98,12 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> Iterator[
     free = [one for one in usual if not one.row.is_cut_to_trace]
     cut = [one for one in usual if one.row.is_cut_to_trace]
     yield Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment})
-    columns = (*_COLUMNS, *_alignment_column(comparison), *_ENDS)
+    columns = (
+        *_COLUMNS,
+        *_alignment_column(comparison),
+        *_list_measures(comparison),
+        *_ENDS,
+    )
     yield Table(columns, rows, "rows", shown=free or cut or further)
     if free and cut:
         yield Line(
@@ -116,6 +122,16 @@ def _alignment_column(comparison: Comparison) -> tuple[Column[_RankedRow], ...]:
     return (
         () if is_one else _adapt_to_row(Column(heading="aligned", shown=lambda row: row.alignment))
     )
+
+
+def _list_measures(comparison: Comparison) -> Iterator[Column[_RankedRow]]:
+    """The measures of each row that no other column has, where they are known, for the JSON."""
+    if comparison.measures:
+        unbeaten = comparison.unbeaten
+        for name in ("time", "longest", "size"):
+            measure: Column[Measures] = Column(name)
+            yield measure.adapt(lambda one: comparison.measures[one.row.name])
+        yield Column("is_unbeaten", value=lambda one: one.row.name in unbeaten)
 
 
 def explain_ranking(comparison: Comparison, work: Work | None = None) -> Iterator[Part]:
@@ -207,8 +223,8 @@ def _explain_marks(rows: Sequence[Row]) -> Iterator[str]:
     if any(row.step == _engine.REGION_UNIT for row in rows):
         yield f"step {_engine.REGION_UNIT}: every region from 0.9 R_min to above R_safe was tried."
     if not all(row.is_exhaustive for row in rows):
-        unit = _engine.REGION_UNIT
-        yield f"step above {unit}: R_safe is the smallest found; --exact tries every region."
+        found = f"step above {_engine.REGION_UNIT}: R_safe is the smallest found"
+        yield f"{found}; compare --exact tries every region."
     if any(row.r_safe_at_least is not None for row in rows):
         yield "R_safe >=: cannot win, so its region was not searched further."
     unserved = [row for row in rows if row.r_safe is None and row.r_safe_at_least is None]

@@ -27,8 +27,7 @@ def robust_table(
     yield Line("")
     yield Fields(_fields(designs))
     yield from _regions(designs)
-    if designs.folds:
-        yield from _curves(designs)
+    yield from _curves(designs)
     sentences = verdicts(designs)
     yield Fields({"verdicts": sentences, "plans": paths, "page": page})
     yield from map(Line, sentences)
@@ -44,7 +43,6 @@ def _fields(designs: RobustDesigns) -> dict[str, object]:
     return {
         "traces": designs.recordings,
         "folds": designs.folds,
-        "objective": designs.objective.share,
         "u_max": designs.u_max,
         "base_alignment": designs.base_alignment,
         "margins_percent": MARGINS,
@@ -58,15 +56,12 @@ _SAFE_REGION: Column[RobustRow] = Column("safe_region", "none fails in")
 
 
 def _regions(designs: RobustDesigns) -> Iterator[Part]:
-    u_max = designs.u_max_objective
     yield Table(_region_columns(designs.u_max), designs.rows, "rows")
     yield Line(
-        f"Regions in bytes that serve {designs.objective.description} of {designs.recordings}; "
-        f"U_max {u_max:,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
+        f"Regions in bytes that serve every trace of {designs.recordings}; "
+        f"U_max {max(designs.u_max):,} (from {min(designs.u_max):,} to {max(designs.u_max):,})."
     )
-    yield Line(
-        "R_safe of each run is the smallest found, to 0.02 % of U_max (--exact: every size)."
-    )
+    yield Line("R_safe of each run is the smallest found, to 0.02 % of U_max.")
     yield Line("over U_max: the largest R_safe / U_max of any run.")
     yield Line("* learned from the runs; hold-out: learned without the run it is measured on.")
     if any(row.region is None or row.unseen_region is None for row in designs.rows):
@@ -125,11 +120,9 @@ def _run_out_column(index: int, traces: int) -> Column[RobustRow]:
 def verdicts(designs: RobustDesigns) -> list[str]:
     """The plan to take, and every saving that is none on hold-out traces."""
     best, plain = designs.rows[0], designs.best_plain
-    if not designs.folds:
-        return ["Without --folds nothing is known of hold-out runs."]
     if best.unseen_region is None:
-        return [f"No plan serves {designs.objective.description} in the holdout check."]
-    over = best.unseen_region / max(designs.u_max_objective, 1)
+        return ["No plan serves every trace in the holdout check."]
+    over = best.unseen_region / max(*designs.u_max, 1)
     lines = [f"Least on hold-out runs: {best.name}, {best.unseen_region:,} B ({over:.3f} x U_max)."]
     if not designs.chosen.plan.filled_pools:
         lines.append(_describe_without_pools(designs.chosen, designs))

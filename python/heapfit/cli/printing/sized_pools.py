@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from heapfit.cli.printing.run_out import RUN_OUT, format_interval
 from heapfit.plan.quantities import format_share
@@ -15,49 +15,29 @@ from heapfit.sizing.unseen import Chance, HoldoutRefusals
 from heapfit.trace.stored import TraceInfo
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the table: a pool, or all pools together."""
-
-    name: str
-    pool: SizedPool | None
-    memory: int
-    refused: float
-    unseen: Chance
-
-    def pool_figure(self, figure: Callable[[SizedPool], object]) -> object:
-        """A figure of the row's pool; None for all pools together."""
-        return None if self.pool is None else figure(self.pool)
-
-
-def _rows(sizing: PoolSizing) -> list[_Row]:
-    rows = [
-        _Row(_name(pool.alone), pool, pool.memory, pool.refused, pool.unseen)
-        for pool in sizing.pools
-    ]
-    return [*rows, _Row("all", None, sizing.memory, sizing.refused, sizing.unseen.overall)]
-
-
 def _name(pool: SeparatePool) -> str:
     return f"{'=' if pool.is_exact else ''}{pool.size}"
 
 
-_ROWS: tuple[Column[_Row], ...] = (
-    Column(heading="pool", shown=lambda row: row.name),
-    Column(heading="count", shown=lambda row: row.pool_figure(lambda pool: pool.count)),
-    Column(heading="bytes", shown=lambda row: row.memory),
-    Column(heading="refused", shown=lambda row: format_share(row.refused)),
-    Column(heading="hold-out", shown=lambda row: format_share(row.unseen.share)),
-    Column(heading="95 %", shown=lambda row: format_interval(row.unseen)),
-    Column(
-        heading="alone",
-        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.needs_more)),
-    ),
-    Column(
-        heading="Erlang-B",
-        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.erlang_b)),
-    ),
+_HEADINGS = ("pool", "count", "bytes", "refused", "hold-out", "95 %", "alone", "Erlang-B")
+_ROWS: tuple[Column[Sequence[object]], ...] = tuple(
+    Column(heading=heading, shown=itemgetter(place)) for place, heading in enumerate(_HEADINGS)
 )
+
+
+def _rows(sizing: PoolSizing) -> Iterator[Sequence[object]]:
+    """The cells of each pool, and of all pools together."""
+    for pool in sizing.pools:
+        shares = format_share(pool.needs_more), format_share(pool.erlang_b)
+        held_out = _refusals(pool.refused, pool.unseen)
+        yield _name(pool.alone), pool.count, pool.memory, *held_out, *shares
+    yield "all", None, sizing.memory, *_refusals(sizing.refused, sizing.unseen.overall), None, None
+
+
+def _refusals(refused: float, unseen: Chance) -> tuple[str, str, str]:
+    return format_share(refused), format_share(unseen.share), format_interval(unseen)
+
+
 _CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
 _UNSEEN: tuple[Column[HoldoutRefusals], ...] = (
     Column("evidence"),
@@ -111,7 +91,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
         f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each pool "
         "admitted"
     )
-    yield Table(_ROWS, _rows(sizing))
+    yield Table(_ROWS, [*_rows(sizing)])
     for sentence in _EXPLANATIONS:
         yield from paragraph(sentence)
     yield from paragraph(f"hold-out: {sizing.unseen.description}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measures of a configuration's cost; the least of each is best, and fronts are over them."""
+"""The measures of a candidate's cost; the least of each is best (docs/choosing.md)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Final
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.row import Row
-from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
 
 
 class Measure(StrEnum):
-    """The measures, by the names that a user types."""
+    """The measures by their names."""
 
     RAM = "ram"
     ACCESSES = "accesses"
@@ -26,50 +25,14 @@ class Measure(StrEnum):
     FLASH = "flash"
 
 
-def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Measures named with commas between them.
-
-    >>> [measure.name for measure in parse_measures("ram,time")]
-    ['RAM', 'TIME']
-    """
-    names = [name.strip() for name in text.split(",")]
-    known = [measure.value for measure in Measure]
-    for name in names:
-        if name not in known:
-            raise HeapfitError(f"--by {name}: no such measure ({did_you_mean(name, known)})")
-    return tuple(measure for measure in Measure if measure.value in names)
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureText:
-    """The words that describe a measure."""
-
-    title: str
-    unit: str
-    meaning: str
-
-
+# The words for each.
 MEASURE_TEXTS: Final = {
-    Measure.RAM: MeasureText("R_safe", "B", "the smallest size above every size that failed"),
-    Measure.ACCESSES: MeasureText(
-        "accesses/operation", "", "metadata words loaded and stored by a call, mean"
-    ),
-    Measure.ENERGY: MeasureText(
-        "energy",
-        "x the best",
-        "of these accesses in an SRAM of the region's size, relative to the best row",
-    ),
-    Measure.TIME: MeasureText(
-        "instructions",
-        "",
-        "mean of a call as it ships, on a Cortex-M4 at -Os, modelled from its accesses",
-    ),
-    Measure.LONGEST: MeasureText(
-        "longest call", "", "instructions of the longest call of this replay, modelled; no bound"
-    ),
-    Measure.FLASH: MeasureText(
-        "code", "B", "of the folder that fit writes: all functions, linked at -Os for a Cortex-M4"
-    ),
+    Measure.RAM: "R_safe",
+    Measure.ACCESSES: "accesses/operation",
+    Measure.ENERGY: "energy",
+    Measure.TIME: "instructions",
+    Measure.LONGEST: "longest call",
+    Measure.FLASH: "code",
 }
 
 

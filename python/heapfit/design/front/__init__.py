@@ -1,5 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The design space of a trace and its Pareto front: memory, time, energy and code.
-
-docs/front.md says what each measure is and how sure it is.
-"""
+"""The measures of candidates, which of them no other beats, and which one to prefer."""

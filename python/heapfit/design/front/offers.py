@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from heapfit.comparison.costs.measures import Measure, Measures
-from heapfit.design.front.pareto import dominates
+from heapfit.comparison.pareto import dominates
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 

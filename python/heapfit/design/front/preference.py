@@ -10,4 +10,3 @@ class Preference(StrEnum):
     RAM = "ram"
     TIME = "time"
     FLASH = "flash"
-    ENERGY = "energy"

@@ -8,7 +8,7 @@ trace, and, of several traces, on hold-out traces.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.incumbents.heap import Heap
@@ -87,15 +87,6 @@ def layout_name(plan: Plan) -> str | None:
     return next((name for name, one in named.items() if one == plan), None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """The settings of each search: events it may replay, seed and progress."""
-
-    most_events: int
-    seed: int
-    progress: Progress
-
-
 def make_tailored_candidates(
     loaded: LoadedTrace,
     seed: int = 1,
@@ -106,28 +97,34 @@ def make_tailored_candidates(
 
     `call_sites`: the program can pass call sites, so that they may decide, too.
     """
-    plain = layouts(loaded.alignment)
+    plain, u_max = layouts(loaded.alignment), loaded.profile.u_max
     candidates = _list_plain(loaded, plain)
-    work = _Settings(max(TRACES * len(loaded.events), LEAST_EVENTS), seed, progress)
-    learned = learn_placement(loaded, list(plain.values()), work.most_events, seed, progress)
+    most = max(TRACES * len(loaded.events), LEAST_EVENTS)
+    learned = learn_placement(loaded, list(plain.values()), most, seed, progress)
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
         return candidates + [NotApplicable(name, why) for name in _LEARNED]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     before = layout, learned.plain
-    hole_limit = _hole_limit_candidate(learned, before, loaded.profile.u_max)
-    if isinstance(hole_limit, Candidate):
+    limited = _hole_limit_candidate(learned, before, u_max)
+    if isinstance(limited, Candidate):
         before = HOLE_LIMIT, learned.limited
-    by_lifetime, two_ends = _placement_candidates(learned, before, loaded.profile.u_max)
+    by_lifetime, two_ends = _placement_candidates(learned, before, u_max)
+    candidates += [limited, by_lifetime, replace(two_ends, replayed=learned.replayed)]  # of all
     if isinstance(by_lifetime, Candidate):
         before = BY_LIFETIME, learned.by_lifetime
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
-    two_ends = replace(two_ends, replayed=learned.replayed)  # of all three
-    candidates += [hole_limit, by_lifetime, two_ends, _stacks_candidate(loaded, before, work)]
-    if call_sites:
-        return [*candidates, _site_candidate(loaded, learned.climbed, before, work)]
-    return [*candidates, *_skip_sites(loaded)]
+    why_not = stacks_obstacle(loaded.runs)
+    if why_not is None:
+        placed, replayed = learn_stacks(loaded, before[1], most, seed, progress)
+        candidates.append(replace(_judge_stacks(loaded, placed, before), replayed=replayed))
+    else:
+        candidates.append(NotApplicable(STACKS, why_not, before[0]))
+    if not call_sites:
+        return [*candidates, *_skip_sites(loaded)]
+    by_site, replayed = learn_sites(loaded, learned.climbed, most, seed, progress)
+    return [*candidates, replace(_judge_sites(loaded, by_site, before), replayed=replayed)]
 
 
 def list_plain_candidates(loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
@@ -137,14 +134,13 @@ def list_plain_candidates(loaded: LoadedTrace) -> list[Candidate | NotApplicable
 
 
 def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
-    return [_static_zones(loaded), *_other_layouts(plain)]
-
-
-def _other_layouts(plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
     return [
-        Candidate(name, Heap(name, plan), f"tailored: {describe_layout(plan)}", False)
-        for name, plan in plain.items()
-        if name != ALLOCATOR
+        _static_zones(loaded),
+        *(
+            Candidate(name, Heap(name, plan), f"tailored: {describe_layout(plan)}", False)
+            for name, plan in plain.items()
+            if name != ALLOCATOR
+        ),
     ]
 
 
@@ -172,17 +168,6 @@ def _placement_candidates(
     return by_lifetime, candidate_if_better(TWO_ENDS, learned.climbed, before, u_max, climb)
 
 
-def _stacks_candidate(
-    loaded: LoadedTrace, before: tuple[str, PlacedLayout], work: _Settings
-) -> Candidate | NotApplicable:
-    """The candidate with stacks of blocks that all runs need, over the best until then."""
-    why_not = stacks_obstacle(loaded.runs)
-    if why_not is not None:
-        return NotApplicable(STACKS, why_not, before[0])
-    learned, replayed = learn_stacks(loaded, before[1], work.most_events, work.seed, work.progress)
-    return replace(_judge_stacks(loaded, learned, before), replayed=replayed)
-
-
 def _judge_stacks(
     loaded: LoadedTrace, learned: PlacedLayout, before: tuple[str, PlacedLayout]
 ) -> Candidate | NotApplicable:
@@ -199,17 +184,15 @@ def _judge_stacks(
     return candidate_if_better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
 
-def _site_candidate(
-    loaded: LoadedTrace, climbed: PlacedLayout, before: tuple[str, PlacedLayout], work: _Settings
+def _judge_sites(
+    loaded: LoadedTrace, by_site: PlacedLayout | None, before: tuple[str, PlacedLayout]
 ) -> Candidate | NotApplicable:
-    by_site, replayed = learn_sites(loaded, climbed, work.most_events, work.seed, work.progress)
     if by_site is None:
         return NotApplicable(BY_SITE, "the trace has no call sites")
     sites = by_site.layout.sites
     what = "chains of callers" if loaded.trace.chains.keys() & sites.keys() else "call sites"
     learned_from = f"{len(sites)} {what} have tags"
-    judged = candidate_if_better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
-    return replace(judged, replayed=replayed)
+    return candidate_if_better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
 
 
 def _skip_sites(loaded: LoadedTrace) -> list[NotApplicable]:

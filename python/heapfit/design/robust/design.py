@@ -4,7 +4,7 @@
 Each candidate is made twice over: from all traces, which is the plan to use, and from all but one
 fold, to be measured on that fold's traces, which are its hold-out traces:
 
-    made from    2 3 4 5 6    1 3 4 5 6 ...          region: what the objective says of these
+    made from    2 3 4 5 6    1 3 4 5 6 ...          region: the largest that these need
     measured on  1            2          ...          R_safe, and a replay in region x (1 + margin)
 
 What decides is the region that hold-out traces need. The region itself is one more
@@ -13,9 +13,8 @@ thing that is trained, so plain allocators go through the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit import _engine
@@ -28,11 +27,9 @@ from heapfit.comparison.verdict import are_pools_worth_it
 from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.jobs import Replays, TraceSet, make_folds
-from heapfit.design.robust.objective import LARGEST, MOST_FOLDS, Objective
 from heapfit.design.robust.row import RobustRow
 from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
 from heapfit.errors import HeapfitError
-from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, file_name, save_plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
@@ -40,6 +37,7 @@ from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace, TraceInfo
 
+MOST_FOLDS = 8  # of the holdout check
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
 
@@ -47,9 +45,6 @@ _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out tra
 class RobustOptions(PlanOptions):
     """Options of a design for several traces."""
 
-    objective: Objective = LARGEST
-    folds: int = MOST_FOLDS  # at most one for each trace
-    kept: Path | None = None  # a folder that caches results of replays; it changes no answer
     is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
     is_of_all: bool = False  # candidates that cannot need the least memory are measured, too
     pools: bool = False  # plans whose blocks are counted on the traces may be chosen: `choose`
@@ -61,7 +56,6 @@ class RobustDesigns:
 
     recordings: int
     folds: int
-    objective: Objective
     u_max: tuple[int, ...]  # of each trace, in bytes
     base_alignment: int
     joined: TraceInfo
@@ -70,12 +64,6 @@ class RobustDesigns:
     rows: tuple[RobustRow, ...]
     not_applicable: tuple[NotApplicable, ...]
     work: Work = NO_WORK  # of all this, that of cached results included
-    recalled: int = field(default=0, compare=False)  # traces with cached results
-
-    @property
-    def u_max_objective(self) -> int:
-        """The objective's value of U_max over the traces, in bytes."""
-        return self.objective.evaluate(self.u_max) or 0
 
     @property
     def safest(self) -> RobustRow | None:
@@ -109,7 +97,7 @@ class RobustDesigns:
         return next((row for row in pools if taken(row, plain)), plain)
 
     def _is_worth_it(self, row: RobustRow, plain: RobustRow) -> bool:
-        return are_pools_worth_it(row.needed, plain.needed, self.u_max_objective)
+        return are_pools_worth_it(row.needed, plain.needed, max(self.u_max))
 
     def _holds(self, row: RobustRow, plain: RobustRow) -> bool:
         if not row.held or not all(row.held):
@@ -122,7 +110,7 @@ class RobustDesigns:
 
     def basis(self, row: RobustRow) -> MarginBasis:
         """The recordings, peak and kind that the row's margin rests on."""
-        return row.basis(self.recordings, self.u_max_objective)
+        return row.basis(self.recordings, max(self.u_max))
 
     def heap_size(
         self, row: RobustRow, peak: int | None = None, margin: float | None = None
@@ -146,7 +134,7 @@ def design_robust(
     options = options or RobustOptions()
     _require_several(traces)
     contents = tuple(content_hash(trace) for trace in traces)
-    return _design_runs(TraceSet(traces, contents, kept=options.kept), options, progress, sweep)
+    return _design_runs(TraceSet(traces, contents), options, progress, sweep)
 
 
 def design_loaded(
@@ -163,8 +151,8 @@ def design_loaded(
     traces = [recording.trace for recording in recordings]
     contents = tuple(recording.content for recording in recordings)
     peaks = tuple(recording.profile.u_max for recording in recordings)
-    runs = TraceSet(traces, contents, peaks, options.kept)
-    programs = ChangedPrograms.from_recordings(recordings) if options.objective == LARGEST else None
+    runs = TraceSet(traces, contents, peaks)
+    programs = ChangedPrograms.from_recordings(recordings)
     return _design_runs(runs, options, progress, sweep, programs)
 
 
@@ -181,22 +169,18 @@ def _design_runs(
     programs: ChangedPrograms | None = None,
 ) -> RobustDesigns:
     traces, sweep = runs.traces, sweep or Sweep(workers=1)
-    folds = min(options.folds, len(traces))
+    folds = min(MOST_FOLDS, len(traces))
     every = tuple(range(len(traces)))
-    parted = [_split_traces(every, part, folds) for part in range(folds if folds > 1 else 0)]
-    with _answers_folder(options.kept) as folder:
-        sharing = replace(runs, kept=folder)
-        whole, *parts = make_folds(sharing, [(every, ()), *parted], options, sweep, progress)
-    is_exact = options.precision.every_size
-    replays = Replays(runs, [whole, *parts], sweep, progress, is_exact=is_exact)
+    parted = [_split_traces(every, part, folds) for part in range(folds)]
+    whole, *parts = make_folds(runs, [(every, ()), *parted], options, sweep, progress)
+    replays = Replays(runs, [whole, *parts], sweep, progress)
     candidates, hopeless = list(whole.portfolio.candidates), list[NotApplicable]()
     if not options.is_of_all:
         candidates, hopeless = split_hopeless(candidates, replays)
-    judge = RowJudge(whole, parts, replays, options.objective, len(traces))
+    judge = RowJudge(whole, parts, replays, len(traces))
     designs = RobustDesigns(
         recordings=len(traces),
         folds=len(parts),
-        objective=options.objective,
         u_max=replays.u_max,
         base_alignment=replays.base_alignment,
         joined=whole.joined,
@@ -209,7 +193,7 @@ def _design_runs(
     tried = Work(changed=sum(one.changes.events for one in designs.rows if one.changes))
     made = (fold.portfolio.work for fold in (whole, *parts))
     work = total_work([replays.work, tried, *made])
-    return replace(designs, recalled=len(replays.recalled), work=work)
+    return replace(designs, work=work)
 
 
 def _settle_rows(
@@ -223,8 +207,7 @@ def _settle_rows(
 
     Where that raises its margin or forbids to advise it, so is the next choice.
     """
-    is_enough = options.is_for_choice and options.objective == LARGEST
-    make_rows = rows_for_choice if is_enough else all_rows
+    make_rows = rows_for_choice if options.is_for_choice else all_rows
     tried: dict[str, ChangeTest] = {}
     while True:
         rows = make_rows(candidates, replace(judge, tried=tried))
@@ -233,16 +216,6 @@ def _settle_rows(
         if programs is None or row.region is None or row.name in tried:
             return designs
         tried[row.name] = programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
-
-
-@contextmanager
-def _answers_folder(kept: Path | None) -> Iterator[Path]:
-    """The folder in which folds share results: the user's, or a temporary one."""
-    if kept is not None:
-        yield kept
-        return
-    with scratch_folder() as folder:
-        yield Path(folder)
 
 
 def _split_traces(
@@ -293,7 +266,7 @@ def robust_plan_file(
         margin=None if size is None else size.margin,
         r_min=None,
         base_alignment=designs.base_alignment,
-        u_max=designs.u_max_objective,
+        u_max=max(designs.u_max),
         pointer_bits=designs.joined.pointer_bits,
         trained_on=trained_on,
         heapfit_version=_engine.version,

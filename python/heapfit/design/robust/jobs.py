@@ -8,7 +8,6 @@ make opening it worth while, one for a long trace.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -26,9 +25,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.replay_cache.answers import Answers, answer_key
-from heapfit.trace.replay_cache.fleet import CachedFleet
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 
 ReplayFunction: TypeAlias = Callable[..., Sequence[Any]]
@@ -37,7 +34,6 @@ T = TypeVar("T")
 
 # About how many events the replays of a job take.
 _EVENTS_OF_A_JOB = 2_000_000
-_NONE = -1  # cached where there is no region
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +57,11 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class TraceSet:
-    """The traces of a design, and the folder that caches results about them."""
+    """The traces of a design."""
 
     traces: Sequence[Trace]
     contents: tuple[str, ...]  # hash of each
     u_max: tuple[int, ...] = ()  # of each; empty: not known yet
-    kept: Path | None = None  # a folder that caches results; None: none is cached
-
-
-@dataclass(frozen=True, slots=True)
-class _FoldJob:
-    seen: tuple[int, ...]
-    unseen: tuple[int, ...]
-    options: PlanOptions
-    contents: tuple[str, ...]  # of those seen
-    kept: Path | None
 
 
 def make_folds(
@@ -86,12 +72,11 @@ def make_folds(
     progress: Progress = ignore_progress,
 ) -> list[Fold]:
     """A fold for each pair of traces seen and hold-out traces."""
-    kept = runs.kept if sweep.is_on_this_machine else None
     jobs = [
         Job(
             f"plans of fold {number}",
             _make_fold,
-            _FoldJob(seen, unseen, options, tuple(runs.contents[i] for i in seen), kept),
+            (seen, unseen, options),
             tuple(runs.traces[i].path for i in seen),
             TIMES_FOR_PLANS * sum(runs.traces[i].info.events for i in seen),
             tells=True,
@@ -101,7 +86,12 @@ def make_folds(
     return sweep.run("make plans", jobs, progress)
 
 
-def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progress) -> Fold:
+def _make_fold(
+    asked: tuple[tuple[int, ...], tuple[int, ...], PlanOptions],
+    *paths: Path,
+    progress: Progress = ignore_progress,
+) -> Fold:
+    seen, unseen, options = asked
     with scratch_folder() as folder:
         traces = [Trace.open(path) for path in paths]
         joined = join_traces(Path(folder) / "joined.parquet", traces)
@@ -110,26 +100,14 @@ def _make_fold(making: _FoldJob, *paths: Path, progress: Progress = ignore_progr
                 f"{len(traces):,} recordings have {joined.info.events:,} events, more than can be "
                 "held in memory together (give fewer, and the others to `heapfit check`)"
             )
-        alignment = making.options.alignment
-        each = [load_trace(trace, alignment) for trace in traces]
-        loaded = replace(load_trace(joined, alignment), runs=tuple(each))
+        each = tuple(load_trace(trace, options.alignment) for trace in traces)
+        loaded = load_trace(joined, options.alignment)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        with _fleet(each, making) as fleet:
-            loaded = replace(loaded, fleet=fleet)
-            portfolio = robust_portfolio(loaded, making.options, progress)
-        return Fold(making.seen, making.unseen, portfolio, joined.info, loaded.content)
-
-
-@contextmanager
-def _fleet(runs: Sequence[LoadedTrace], making: _FoldJob) -> Iterator[_engine.Fleet | CachedFleet]:
-    """The fleet of all traces, with a cache of its trials if a folder is given."""
-    arrays = tuple(run.events for run in runs)
-    if making.kept is None:
-        yield _engine.Fleet(arrays)
-        return
-    with closing(Answers(making.kept)) as answers:
-        yield CachedFleet(arrays, making.contents, answers)
+        fleet = _engine.Fleet(tuple(run.events for run in each))
+        loaded = replace(loaded, runs=each, fleet=fleet)
+        portfolio = robust_portfolio(loaded, options, progress)
+        return Fold(seen, unseen, portfolio, joined.info, loaded.content)
 
 
 class Replays:
@@ -141,21 +119,17 @@ class Replays:
         folds: Sequence[Fold],
         sweep: Sweep,
         progress: Progress,
-        *,
-        is_exact: bool = False,
     ) -> None:
         self._runs = runs
         self._traces = traces = runs.traces
         self._sweep = sweep
         self._progress = progress
-        self._is_exact = is_exact
         alignments = [one.plan.alignment for fold in folds for one in fold.portfolio.candidates]
         self.base_alignment = max([*alignments, *(trace.largest_alignment for trace in traces)])
         self._regions: dict[tuple[str, int], int | None] = {}
         self._served: dict[tuple[str, int, int], bool] = {}
         self._proven: dict[tuple[str, int, int], bool] = {}
         self.work = NO_WORK
-        self.recalled: set[int] = set()  # traces with cached results
         self.u_max = runs.u_max or self._profile_traces()
 
     def _profile_traces(self) -> tuple[int, ...]:
@@ -167,9 +141,9 @@ class Replays:
 
     def measure(self, wanted: Iterable[tuple[Plan, int]]) -> None:
         """Searches for R_safe of plans, each on a trace, unless it is known."""
-        plans = {(repr(plan), trace): (plan, self._is_exact) for plan, trace in wanted}
+        plans = {(repr(plan), trace): (plan,) for plan, trace in wanted}
         new = {key: plan for key, plan in plans.items() if key not in self._regions}
-        found = self._run_or_recall("measure", _regions, new, REPLAYS_OF_A_SEARCH)
+        found = self._run_jobs("measure", _regions, new, REPLAYS_OF_A_SEARCH)
         self._regions |= {key: region for key, (region, _) in found.items()}
         self.work += Work(regions=sum(events for _, events in found.values()))
 
@@ -180,7 +154,7 @@ class Replays:
     def prove(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
         """Replays plans, each on a trace in a region, to prove that all larger regions serve."""
         new = self._select_new(self._proven, wanted)
-        found = self._run_or_recall("measure", _proofs, new, 1)
+        found = self._run_jobs("measure", _proofs, new, 1)
         self._proven |= {key: is_proven for key, (is_proven, _) in found.items()}
         self.work += Work(regions=sum(events for _, events in found.values()))
 
@@ -191,7 +165,7 @@ class Replays:
     def try_out(self, wanted: Iterable[tuple[Plan, int, int]]) -> None:
         """Replays plans, each on a trace in a region, to know if the trace runs there."""
         plans = self._select_new(self._served, wanted)
-        found = self._run_or_recall("try margins", _runs, plans, 1)
+        found = self._run_jobs("try margins", _runs, plans, 1)
         self._served |= {key: runs for key, (runs, _) in found.items()}
         self.work += Work(judged=sum(events for _, events in found.values()))
 
@@ -206,33 +180,6 @@ class Replays:
         """Plans with the regions in which they are still to be replayed, by their keys."""
         asked = {(repr(plan), trace, region): (plan, region) for plan, trace, region in wanted}
         return {key: one for key, one in asked.items() if key not in known}
-
-    def _run_or_recall(
-        self, step: str, work: ReplayFunction, wanted: dict[Any, tuple[Any, ...]], times: int
-    ) -> dict[Any, Any]:
-        """The result of `work` for each key, from the cache where it is there."""
-        if self._runs.kept is None:
-            return self._run_jobs(step, work, wanted, times)
-        with closing(Answers(self._runs.kept)) as answers:
-            keys = {
-                key: self._key(work, key, value)
-                for key, value in wanted.items()
-                if not value[0].sites  # a hash of the content does not cover the sites
-            }
-            kept = {key: found for key, one in keys.items() if (found := answers.get(one))}
-            self.recalled |= {key[1] for key in kept}
-            left = {key: value for key, value in wanted.items() if key not in kept}
-            new = self._run_jobs(step, work, left, times)
-            for key in new.keys() & keys.keys():
-                answer, events = new[key]
-                answers.keep(keys[key], (_NONE if answer is None else answer, events))
-        known = {key: (None if n == _NONE else n, events) for key, (n, events) in kept.items()}
-        return known | new
-
-    def _key(self, work: ReplayFunction, key: tuple[Any, ...], value: tuple[Any, ...]) -> bytes:
-        """The cache's key of the answer to one question about a plan on a trace."""
-        content = self._runs.contents[key[1]]
-        return answer_key(work.__name__, key[0], self.base_alignment, value[1], content)
 
     def _run_jobs(
         self, step: str, work: ReplayFunction, wanted: dict[Any, tuple[Any, ...]], times: int
@@ -263,17 +210,15 @@ def _u_max(_: None, path: Path) -> int:
 
 
 def _regions(
-    argument: tuple[int, Sequence[tuple[Plan, bool]]], path: Path
+    argument: tuple[int, Sequence[tuple[Plan]]], path: Path
 ) -> list[tuple[int | None, int]]:
     """R_safe of each plan, and the events replayed to find it."""
     base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
     searches = [
-        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).scan(
-            threads=1, every_size=is_exact
-        )
-        for plan, is_exact in plans
+        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).scan(threads=1)
+        for (plan,) in plans
     ]
     return [(search.r_safe, search.events) for search in searches]
 

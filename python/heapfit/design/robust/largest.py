@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from heapfit.design.robust.jobs import Replays
-from heapfit.design.robust.objective import LARGEST
+from heapfit.design.robust.row import find_largest
 from heapfit.plan.plan import Plan
 
 Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number
@@ -44,7 +44,7 @@ def _sort_by_peak(group: Sequence[Pair], replays: Replays) -> list[Pair]:
 
 
 def _largest_region(pairs: Sequence[Pair], replays: Replays) -> int | None:
-    return LARGEST.evaluate([replays.region(plan, trace) for plan, trace in pairs])
+    return find_largest([replays.region(plan, trace) for plan, trace in pairs])
 
 
 def _select_unproven(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit import _engine
@@ -27,9 +28,9 @@ class RobustRow:
     plan: Plan  # made from all traces
     is_trained: bool  # on them; otherwise it is the same whatever the traces
     regions: tuple[int | None, ...]  # R_safe of the plan on each trace
-    region: int | None  # what the objective says of these
+    region: int | None  # the largest of these
     unseen_regions: tuple[int | None, ...]  # R_safe on each trace, of the plan made without it
-    unseen_region: int | None  # what the objective says of these
+    unseen_region: int | None  # the largest of these
     run_out: tuple[int, ...]  # hold-out traces that run out of memory at each margin
     held: tuple[bool, ...]  # true for each trace that runs in the heap set without it
     has_unseen: bool  # there are hold-out traces, each left out of making a plan
@@ -73,6 +74,16 @@ class RobustRow:
         if self.region is None or self.safe_margin is None:
             return None
         return with_margin(self.region, self.safe_margin)
+
+
+def find_largest(regions: Sequence[int | None]) -> int | None:
+    """The largest of some regions; None if one of them is, or there are none.
+
+    >>> find_largest([8, 16]), find_largest([8, None]), find_largest([])
+    (16, None, None)
+    """
+    known = [one for one in regions if one is not None]
+    return max(known, default=None) if len(known) == len(regions) else None
 
 
 def with_margin(region: int, percent: int) -> int:

@@ -20,8 +20,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
-from heapfit.design.robust.objective import Objective
-from heapfit.design.robust.row import MARGINS, RobustRow, with_margin
+from heapfit.design.robust.row import MARGINS, RobustRow, find_largest, with_margin
 from heapfit.plan.plan import Plan
 
 T = TypeVar("T")
@@ -31,20 +30,19 @@ _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured
 
 @dataclass(frozen=True, slots=True)
 class RowJudge:
-    """The folds, replays and objective that all candidates are judged by."""
+    """The folds and replays that all candidates are judged by."""
 
     whole: Fold  # made from all traces
     parts: Sequence[Fold]  # each made without some
     replays: Replays
-    objective: Objective
     recordings: int
     tried: Mapping[str, ChangeTest] = field(default_factory=dict)  # on changed programs, by name
 
     def evaluate(self, plan: Plan | None, traces: Sequence[int]) -> int | None:
-        """The objective's value of a plan's measured regions on these traces."""
+        """The largest of a plan's measured regions on these traces."""
         if plan is None:
             return None
-        return self.objective.evaluate([self.replays.region(plan, trace) for trace in traces])
+        return find_largest([self.replays.region(plan, trace) for trace in traces])
 
 
 def split_hopeless(
@@ -84,7 +82,7 @@ def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow
 
 
 def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
-    """The ranked rows, with what decides the choice; the objective is the largest region."""
+    """The ranked rows, with what decides the choice."""
     rows = _rank_by_largest(candidates, judge)
     plain = [i for i, row in enumerate(rows) if not row.is_cut]
     first = next(
@@ -147,9 +145,9 @@ def _measure_row(candidate: Candidate, judge: RowJudge) -> RobustRow:
     return replace(
         _row(candidate, judge),
         regions=regions,
-        region=judge.objective.evaluate(regions),
+        region=find_largest(regions),
         unseen_regions=unseen,
-        unseen_region=judge.objective.evaluate(unseen),
+        unseen_region=find_largest(unseen),
     )
 
 
@@ -235,7 +233,7 @@ def _require_all(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
 
 def _rank(rows: Sequence[RobustRow], judge: RowJudge) -> list[RobustRow]:
     """The rows sorted by the heap that hold-out traces need, with the margin of their kind."""
-    u_max = judge.objective.evaluate(judge.replays.u_max) or 0
+    u_max = max(judge.replays.u_max)
 
     def key(row: RobustRow) -> tuple[float, float, str]:
         known = row.basis(judge.recordings, u_max)

@@ -130,7 +130,7 @@ def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
 
 
 def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
-    u_max = designs.u_max_objective
+    u_max = max(designs.u_max)
     return region / u_max if region is not None and u_max else None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.row import Row
+from heapfit.design.front.design_front import with_measures
 from heapfit.results.case import ReportCase
 from heapfit.results.chart import (
     ACCENT,
@@ -21,6 +21,7 @@ from heapfit.results.number_text import count, figure_text, size
 
 _LONGEST_BAR = 0.5  # of the peak: what adds more is cut there, its figure beside it
 _OTHER = "var(--other-1)"
+_UNBEATEN = "var(--good)"
 _TRACE_SPECIFIC = "var(--quiet)"  # what holds only if every run is this one
 
 
@@ -73,24 +74,24 @@ def _fits(added: int, row: Row) -> bool:
 
 def trade_chart(case: ReportCase) -> Chart | None:
     """Memory over instructions a call; None if the model knows no candidate."""
-    winner = case.winner
+    winner, measured = case.winner, with_measures(case.comparison, case.shown)
+    unbeaten = measured.unbeaten
     known = [
         (row, time)
         for row in case.comparison.rows
         if row.r_safe is not None and _fits(row.r_safe - row.u_max, row)
-        if (time := estimate_costs(row.heap, case.shown, row.r_safe).mean) is not None
+        if (time := measured.measures[row.name].time) is not None
     ]
     if not known:
         return None
+    others = [pair for pair in known if pair[0] is not winner and not pair[0].is_cut_to_trace]
     kinds = (
-        ("other candidates", lambda row: row is not winner and not row.is_cut_to_trace, _OTHER),
-        ("trace-specific", lambda row: row.is_cut_to_trace, _TRACE_SPECIFIC),
-        ("chosen", lambda row: row is winner, ACCENT),
+        ("other candidates", [one for one in others if one[0].name not in unbeaten], _OTHER),
+        ("others that none beats", [one for one in others if one[0].name in unbeaten], _UNBEATEN),
+        ("trace-specific", [one for one in known if one[0].is_cut_to_trace], _TRACE_SPECIFIC),
+        ("chosen", [one for one in known if one[0] is winner], ACCENT),
     )
-    data = [
-        _points(name, [pair for pair in known if belongs(pair[0])], colour)
-        for name, belongs, colour in kinds
-    ]
+    data = [_points(name, pairs, colour) for name, pairs, colour in kinds]
     return Chart(
         identity="chart-trade",
         meaning="Region over mean instructions of a call, for each candidate.",

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be typed after a command, declared by the fields of its record, and what was.
+
+    source: Annotated[Path, make_argument("A recording.")]               heapfit bounds SOURCE
+    search: Annotated[int, make_option("--search", "Steps.")] = 50           [--search NUMBER]
+
+A field's type says how words are read: a path, a number, a word of an enumeration, True where an
+option is a switch, and with list[...] any number of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from difflib import get_close_matches
+from enum import Enum
+from getopt import GetoptError, gnu_getopt
+from importlib import import_module
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin
+
+from heapfit.cli.removed import REMOVED
+from heapfit.errors import HeapfitError, RemovedError
+from heapfit.trace.kinds import Kind
+
+_VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
+_REASONS = {int: "must be a whole number", float: "must be a number"}
+_LARGEST_PRINTED = 2**32  # a limit above is only there for the machine
+_SIMILAR = 0.7  # at least, of a suggestion: `fast` is not `flash`
+
+_Record = TypeVar("_Record")
+
+
+class UsageError(HeapfitError):
+    """Words that a command does not take."""
+
+    status = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a command, or without a name an argument; the last five are its field's."""
+
+    name: str
+    help: str
+    group: str | None = None  # of options that --help-all alone shows
+    short: str = ""
+    metavar: str = ""
+    parser: Callable[[str], Any] | None = None  # of a value, instead of its kind
+    kinds: Sequence[Kind] = ()  # of files, if it takes no others
+    min: float | None = None
+    max: float | None = None
+    is_output: bool = False  # names what the command writes
+    field: str = ""
+    kind: type[Any] = bool
+    is_many: bool = False
+    default: Any = False
+    is_required: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """What may be typed for it, the short name first; empty for an argument."""
+        return [name for name in (self.short, self.name) if name]
+
+    @property
+    def choices(self) -> list[str]:
+        """The words that it takes, if these are few."""
+        return [str(one.value) for one in self.kind] if issubclass(self.kind, Enum) else []
+
+    @property
+    def value(self) -> str:
+        """What stands for its value in help: FILE..., ram|time; empty for a switch."""
+        if self.name:
+            return self.metavar or "|".join(self.choices) or _VALUES.get(self.kind, "")
+        name = self.metavar or self.field.removesuffix("s" if self.is_many else "").upper()
+        return f"{name}..." if self.is_many and not name.endswith("...") else name
+
+    def limits(self) -> str:
+        """The numbers that it takes, as help has them; empty if it takes any.
+
+        >>> [Option("", "", min=1, max=most).limits() for most in (1024, 2**63)]
+        ['1 to 1,024', 'at least 1']
+        """
+        is_least = self.min is not None and self.parser is None
+        is_most = self.max is not None and self.parser is None and self.max <= _LARGEST_PRINTED
+        if is_least and is_most:
+            return f"{self.min:,} to {self.max:,}"
+        return f"at least {self.min:,}" if is_least else f"at most {self.max:,}" if is_most else ""
+
+    def read(self, texts: Sequence[str]) -> object:
+        """The value of the words that were typed for it; UsageError if it does not take one."""
+        if not self.value:
+            return not self.default
+        values = [self._read(text) for text in texts]
+        return values if self.is_many else values[-1]
+
+    def _read(self, text: str) -> object:
+        if self.kinds:
+            # Help needs no importers, which load pyarrow.
+            checks = import_module("heapfit.importers.file_kind")
+            path: Path = checks.require_kind(Path(text), *self.kinds)
+            return path
+        try:
+            value: Any = (self.parser or self.kind)(text)
+        except (HeapfitError, ValueError) as error:
+            raise self._refuse(self._reason(text, error)) from None
+        if self.min is not None and not value >= self.min:
+            raise self._refuse(f"must be at least {self.min:,}")
+        if self.max is not None and not value <= self.max:
+            raise self._refuse(f"must be at most {self.max:,}")
+        return value
+
+    def _refuse(self, why: str) -> UsageError:
+        names = " / ".join(f"'{name}'" for name in self.names or [self.value])
+        return UsageError(f"Invalid value for {names}: {why}")
+
+    def _reason(self, text: str, error: Exception) -> str:
+        if self.choices:
+            known = ", ".join(f"'{one}'" for one in self.choices)
+            return add_similar(f"'{text}' is not one of {known}", text, self.choices)
+        return str(error) if self.parser else _REASONS[self.kind]
+
+    def missing(self) -> str:
+        """What to say where it is required and was not typed."""
+        what = "option" if self.name else "argument"
+        choices = f". Choose from: {', '.join(self.choices)}" if self.choices else ""
+        return f"Missing {what} '{self.name or self.value.rstrip('.')}'{choices}"
+
+
+def make_option(name: str, text: str, group: str | None = None, **more: object) -> Option:
+    """An option with its help and, of one that --help-all alone shows, its group."""
+    settings: dict[str, Any] = more
+    return Option(name, text, group, **settings)
+
+
+def make_argument(**more: object) -> Option:
+    """An argument: make_argument(help="A recording.")."""
+    settings: dict[str, Any] = more
+    return Option("", **settings)
+
+
+def list_options(declared: type) -> list[Option]:
+    """The options and arguments that the fields of a command's record declare, in their order."""
+    options = []
+    for field in fields(declared):
+        annotation, option = get_args(field.type)
+        inside = [one for one in get_args(annotation) if one is not NoneType] or [annotation]
+        many = [get_args(one)[0] for one in (annotation, *inside) if get_origin(one) is list]
+        is_required = field.default is MISSING
+        options.append(
+            replace(
+                option,
+                field=field.name,
+                kind=(many or inside)[0],
+                is_many=bool(many),
+                default=None if is_required else field.default,
+                is_required=is_required,
+            )
+        )
+    return options
+
+
+def split_words(
+    command: str, words: Sequence[str], options: Iterable[Option]
+) -> tuple[list[tuple[Option, str]], list[str]]:
+    """The options that were typed, each with the text of its value, and the words beside them."""
+    named = {name: one for one in options for name in one.names}
+    takes = {name: bool(one.value) for name, one in named.items()}
+    short = "".join(name[1:] + ":" * takes[name] for name in named if name[1] != "-")
+    long = [name[2:] + "=" * takes[name] for name in named if name[1] == "-"]
+    try:
+        typed, rest = gnu_getopt(list(words), short, long)
+    except GetoptError as error:
+        name = f"-{error.opt}" if len(error.opt) == 1 else f"--{error.opt}"
+        if name in named:
+            what = "requires an argument" if takes[name] else "does not take a value"
+            raise UsageError(f"Option '{name}' {what}") from None
+        reject_removed(command, name)
+        raise UsageError(add_similar(f"No such option: {name}", name, named)) from None
+    for name, _ in typed:
+        if not any(word.startswith(name) for word in words):
+            raise UsageError(f"Option '{name}' is to be typed whole")
+    return [(named[name], text) for name, text in typed], rest
+
+
+def read_command(
+    declared: type[_Record], typed: Iterable[tuple[Option, str]], words: Sequence[str]
+) -> _Record:
+    """The record of a command from what was typed; UsageError if a word does not fit."""
+    texts: dict[str, list[str]] = {}
+    for option, text in typed:
+        texts.setdefault(option.field, []).append(text)
+    options, left = list_options(declared), list(words)
+    for one in options:
+        if not one.name and left:
+            count = len(left) if one.is_many else 1
+            texts[one.field], left = left[:count], left[count:]
+    values = {one.field: one.read(texts[one.field]) for one in options if one.field in texts}
+    if left:
+        raise UsageError(f"Got unexpected extra arguments ({' '.join(left)})")
+    for one in options:
+        if one.is_required and one.field not in values:
+            raise UsageError(one.missing())
+    return declared(**values)
+
+
+def reject_removed(command: str, option: str = "") -> None:
+    """RemovedError with what does its work now if there was such a command or option of one."""
+    if (command, option) in REMOVED:
+        name = f"{command} {option}".strip()
+        raise RemovedError(f"{name} is gone: {REMOVED[command, option]}")
+
+
+def add_similar(message: str, word: str, known: Iterable[str]) -> str:
+    """The message with the known word that is most similar to a wrong one, if there is one.
+
+    >>> add_similar("no such preference", "memry", ["memory", "time"])
+    "no such preference (did you mean 'memory'?)"
+    """
+    similar = get_close_matches(word, list(known), 1, _SIMILAR)
+    return f"{message} (did you mean '{similar[0]}'?)" if similar else message
+
+
+def reject_options(command: object, names: Container[str], why: str) -> None:
+    """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
+    for one in list_options(type(command)):
+        if one.field in names and getattr(command, one.field) != one.default:
+            raise UsageError(f"{one.name} has no effect here: {why}")

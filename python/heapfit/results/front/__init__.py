@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The page of a design space and its front."""
