@@ -73,6 +73,7 @@ style: $(extension) ## layout and lint of Python and C, and what a commit adds t
 	$(PYTHON) scripts/check_functions.py
 	$(PYTHON) scripts/check_dead_code.py
 	$(PYTHON) scripts/check_language.py
+	$(PYTHON) scripts/check_test_bonds.py
 	$(PYTHON) scripts/list_options.py
 	$(PYTHON) scripts/check_statements.py
 
@@ -154,7 +155,7 @@ attack-readers: $(extension) | test-packages
 PYTEST := $(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
-	$(PYTEST) $(addprefix --deselect=,$(file <tests/more.txt))
+	$(PYTEST) $(foreach line,$(file <tests/more.txt),$(if $(findstring ::,$(line)),--deselect,--ignore)=$(line))
 
 pytest-more: $(extension) | test-packages
 	$(PYTEST) @tests/more.txt

@@ -65,7 +65,7 @@ def python_problems(file: Path) -> Iterator[Problem]:
         if count > MOST_PARAMETERS and file.parts[0] not in MANY_PARAMETERS:
             yield f"{file}:{node.name}", f"{count} parameters"
         by_place = placed(node.args)
-        if count > MOST_UNNAMED and by_place > MOST_PLACED and file.parts[0] == "python":
+        if count > MOST_UNNAMED and by_place > MOST_PLACED and "heapfit" in file.parts:
             yield f"{file}:{node.name}", f"{by_place} of {count} parameters by their place"
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The few lines a C or C++ test needs: CHECK a statement, RUN a test, end with a count.
+ * The few lines a C test needs: CHECK a statement in a TEST, run all of a file, end with a count.
  */
 #ifndef HFIT_TESTS_CHECK_H
 #define HFIT_TESTS_CHECK_H
@@ -28,6 +28,35 @@ __attribute__((weak)) const char *check_context = ""; /* under test; printed wit
         test();                                                                                    \
         check_passed++;                                                                            \
     } while (0)
+
+typedef struct named_test {
+    const char *name;
+    void (*run)(void);
+} named_test;
+
+enum { MOST_TESTS = 64 };
+
+__attribute__((weak)) named_test check_tests[MOST_TESTS];
+__attribute__((weak)) int check_test_count;
+
+/* TEST(what_holds) { ... } defines a test of a file that ends in RUN_TESTS(), which runs them in
+ * their order. */
+#define TEST(test)                                                                                 \
+    static void test(void);                                                                        \
+    __attribute__((constructor)) static void add_##test(void) {                                    \
+        check_tests[check_test_count++] = (named_test){#test, test};                               \
+    }                                                                                              \
+    static void test(void)
+
+#define RUN_TESTS()                                                                                \
+    int main(void) {                                                                               \
+        for (int i = 0; i < check_test_count; i++) {                                               \
+            check_context = check_tests[i].name;                                                   \
+            check_tests[i].run();                                                                  \
+            check_passed++;                                                                        \
+        }                                                                                          \
+        return report_passed();                                                                    \
+    }
 
 static inline int report_passed(void) {
     printf("%d passed, 0 failed\n", check_passed);

@@ -13,7 +13,7 @@ static subject umm(size_t size) {
     return start(&hfit_block_runs_operations, &plan.common, size);
 }
 
-static void a_request_and_4_bytes_take_whole_blocks(void) {
+TEST(a_request_and_4_bytes_take_whole_blocks) {
     const subject s = umm(REGION);
     CHECK(take(s, 4) == FIRST);
     CHECK(take(s, 5) == FIRST + 8);
@@ -34,7 +34,7 @@ static void take_holes(subject s, size_t *holes) {
     }
 }
 
-static void the_smallest_run_serves_and_among_equals_the_last_freed(void) {
+TEST(the_smallest_run_serves_and_among_equals_the_last_freed) {
     size_t holes[3];
     subject s = umm(REGION);
     take_holes(s, holes);
@@ -46,7 +46,7 @@ static void the_smallest_run_serves_and_among_equals_the_last_freed(void) {
     CHECK(take(s, 20) == holes[0]);
 }
 
-static void what_is_left_keeps_its_place_on_the_list(void) {
+TEST(what_is_left_keeps_its_place_on_the_list) {
     size_t holes[3];
     const subject s = umm(REGION);
     take_holes(s, holes);
@@ -56,7 +56,7 @@ static void what_is_left_keeps_its_place_on_the_list(void) {
     CHECK(take(s, 12) == holes[0] + 24);
 }
 
-static void a_freed_run_joins_both_neighbours(void) {
+TEST(a_freed_run_joins_both_neighbours) {
     const subject s = umm(REGION);
     const size_t a = take(s, 20);
     const size_t b = take(s, 20);
@@ -79,13 +79,13 @@ static size_t between_holes(subject s, size_t before, size_t behind) {
     return block;
 }
 
-static void a_resize_takes_what_is_behind_if_that_is_just_right(void) {
+TEST(a_resize_takes_what_is_behind_if_that_is_just_right) {
     const subject s = umm(REGION);
     const size_t block = between_holes(s, 4, 2);
     CHECK(resize(s, block, 36) == block && usable(s, block) == 36);
 }
 
-static void else_what_is_before_and_both_if_neither_will_do(void) {
+TEST(else_what_is_before_and_both_if_neither_will_do) {
     subject s = umm(REGION);
     size_t block = between_holes(s, 4, 3);
     CHECK(resize(s, block, 36) == block - 32 && usable(s, block - 32) == 36);
@@ -95,7 +95,7 @@ static void else_what_is_before_and_both_if_neither_will_do(void) {
     CHECK(resize(s, block, 52) == block - 16 && usable(s, block - 16) == 52);
 }
 
-static void no_heap_has_more_than_32768_blocks(void) {
+TEST(no_heap_has_more_than_32768_blocks) {
     static _Alignas(16) unsigned char large[LARGE];
     const hfit_operations *operations = &hfit_block_runs_operations;
     hfit_heap *heap = operations->init(large, LARGE, &plan.common);
@@ -105,13 +105,4 @@ static void no_heap_has_more_than_32768_blocks(void) {
     CHECK(operations->alloc(heap, &plan.common, 1) == NULL);
 }
 
-int main(void) {
-    RUN(a_request_and_4_bytes_take_whole_blocks);
-    RUN(the_smallest_run_serves_and_among_equals_the_last_freed);
-    RUN(what_is_left_keeps_its_place_on_the_list);
-    RUN(a_freed_run_joins_both_neighbours);
-    RUN(a_resize_takes_what_is_behind_if_that_is_just_right);
-    RUN(else_what_is_before_and_both_if_neither_will_do);
-    RUN(no_heap_has_more_than_32768_blocks);
-    return report_passed();
-}
+RUN_TESTS()

@@ -19,13 +19,13 @@ static subject test6(void) {
     return start(&hfit_djgpp_test6_operations, &exactly, REGION);
 }
 
-static void a_chunk_has_8_bytes_of_tags(void) {
+TEST(a_chunk_has_8_bytes_of_tags) {
     const subject s = test4(REGION);
     const size_t first = take(s, 40);
     CHECK(take(s, 40) - first == 40 + 8);
 }
 
-static void test4_asks_for_storage_of_a_fixed_size(void) {
+TEST(test4_asks_for_storage_of_a_fixed_size) {
     const subject s = test4(REGION);
     const size_t before = word_at(0);
     CHECK(take(s, 40) != NONE);
@@ -36,13 +36,13 @@ static void test4_asks_for_storage_of_a_fixed_size(void) {
     CHECK(word_at(0) == before + 16384 + 32768);
 }
 
-static void new_storage_joins_the_free_memory_before_it(void) {
+TEST(new_storage_joins_the_free_memory_before_it) {
     const subject s = test4(REGION);
     const size_t first = take(s, 40);
     CHECK(take(s, 20000) == first + 40 + 8);
 }
 
-static void the_last_piece_of_a_region_is_what_is_left_of_it(void) {
+TEST(the_last_piece_of_a_region_is_what_is_left_of_it) {
     const subject s = test4(20000);
     const size_t first = take(s, 8000);
     CHECK(take(s, 8000) == first + 8008);
@@ -50,7 +50,7 @@ static void the_last_piece_of_a_region_is_what_is_left_of_it(void) {
     CHECK(take(s, 3000) == NONE);
 }
 
-static void the_block_split_last_is_tried_before_the_lists(void) {
+TEST(the_block_split_last_is_tried_before_the_lists) {
     const subject s = test4(REGION);
     const size_t small = take(s, 100);
     const size_t large = take(s, 1000);
@@ -59,7 +59,7 @@ static void the_block_split_last_is_tried_before_the_lists(void) {
     CHECK(take(s, 100) > large); /* from the rest of the piece, though a list has just the chunk */
 }
 
-static void a_list_is_first_fit_last_in_first_out(void) {
+TEST(a_list_is_first_fit_last_in_first_out) {
     const subject s = test4(20000);
     const size_t a = take(s, 600);
     CHECK(take(s, 8) != NONE);
@@ -75,7 +75,7 @@ static void a_list_is_first_fit_last_in_first_out(void) {
     CHECK(take(s, 600) == a);
 }
 
-static void a_freed_chunk_joins_both_neighbours(void) {
+TEST(a_freed_chunk_joins_both_neighbours) {
     const subject s = test4(REGION);
     const size_t a = take(s, 100);
     const size_t b = take(s, 100);
@@ -116,7 +116,7 @@ static void place(subject s, size_t *offsets, size_t count) {
     }
 }
 
-static void test5_places_every_block_as_test4_does(void) {
+TEST(test5_places_every_block_as_test4_does) {
     enum { STEPS = 5000 };
     static size_t by_test4[STEPS];
     static size_t by_test5[STEPS];
@@ -127,7 +127,7 @@ static void test5_places_every_block_as_test4_does(void) {
     }
 }
 
-static void test6_asks_for_the_block_and_16_bytes(void) {
+TEST(test6_asks_for_the_block_and_16_bytes) {
     const subject s = test6();
     const size_t before = word_at(0);
     CHECK(take(s, 40) != NONE);
@@ -136,7 +136,7 @@ static void test6_asks_for_the_block_and_16_bytes(void) {
     CHECK(word_at(0) == before + 40 + 200 + 32);
 }
 
-static void test6_takes_a_close_fit_before_the_slop(void) {
+TEST(test6_takes_a_close_fit_before_the_slop) {
     const subject s = test6();
     const size_t large = take(s, 2000);
     CHECK(take(s, 8) != NONE);
@@ -151,7 +151,7 @@ static void test6_takes_a_close_fit_before_the_slop(void) {
     CHECK(take(s, 480) == large + usable(s, large) + 8); /* 608 is a quarter too large for it */
 }
 
-static void test6_splits_off_64_bytes_or_more(void) {
+TEST(test6_splits_off_64_bytes_or_more) {
     const subject s = test6();
     const size_t block = take(s, 1000); /* 1008 with the lone tag that it absorbed */
     CHECK(take(s, 8) != NONE);
@@ -163,7 +163,7 @@ static void test6_splits_off_64_bytes_or_more(void) {
     CHECK(usable(s, block) == 1008 - 64);
 }
 
-static void a_resize_stays_while_half_the_chunk_is_filled(void) {
+TEST(a_resize_stays_while_half_the_chunk_is_filled) {
     const subject s = test4(REGION);
     const size_t block = take(s, 1000);
     CHECK(resize(s, block, 500) == block);
@@ -171,18 +171,4 @@ static void a_resize_stays_while_half_the_chunk_is_filled(void) {
     CHECK(resize(s, block, 400) != block);
 }
 
-int main(void) {
-    RUN(a_chunk_has_8_bytes_of_tags);
-    RUN(test4_asks_for_storage_of_a_fixed_size);
-    RUN(new_storage_joins_the_free_memory_before_it);
-    RUN(the_last_piece_of_a_region_is_what_is_left_of_it);
-    RUN(the_block_split_last_is_tried_before_the_lists);
-    RUN(a_list_is_first_fit_last_in_first_out);
-    RUN(a_freed_chunk_joins_both_neighbours);
-    RUN(test5_places_every_block_as_test4_does);
-    RUN(test6_asks_for_the_block_and_16_bytes);
-    RUN(test6_takes_a_close_fit_before_the_slop);
-    RUN(test6_splits_off_64_bytes_or_more);
-    RUN(a_resize_stays_while_half_the_chunk_is_filled);
-    return report_passed();
-}
+RUN_TESTS()

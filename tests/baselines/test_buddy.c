@@ -15,7 +15,7 @@ static size_t region_of(size_t atoms) {
     return 128 + (atoms + 7) / 8 * 8 + 8 * atoms;
 }
 
-static void a_request_is_rounded_up_to_a_power_of_two_and_nothing_is_added(void) {
+TEST(a_request_is_rounded_up_to_a_power_of_two_and_nothing_is_added) {
     static const size_t cases[][2] = {{1, 8},   {8, 8},     {9, 16},    {16, 16},
                                       {17, 32}, {100, 128}, {128, 128}, {1025, 2048}};
     const subject s = buddy(REGION);
@@ -24,7 +24,7 @@ static void a_request_is_rounded_up_to_a_power_of_two_and_nothing_is_added(void)
     }
 }
 
-static void a_full_heap_holds_its_region_less_a_ninth_and_the_control(void) {
+TEST(a_full_heap_holds_its_region_less_a_ninth_and_the_control) {
     const subject s = buddy(region_of(1024));
     for (size_t i = 0; i < 1024; i++) {
         CHECK(take(s, 8) != NONE);
@@ -33,7 +33,7 @@ static void a_full_heap_holds_its_region_less_a_ninth_and_the_control(void) {
     CHECK(footprint(s) == region_of(1024));
 }
 
-static void the_lower_half_is_taken_and_the_upper_stays_free(void) {
+TEST(the_lower_half_is_taken_and_the_upper_stays_free) {
     const subject s = buddy(region_of(1024));
     const size_t first = take(s, 8);
     CHECK(take(s, 8) == first + 8);
@@ -42,7 +42,7 @@ static void the_lower_half_is_taken_and_the_upper_stays_free(void) {
     CHECK(take(s, 4096) == NONE);
 }
 
-static void a_block_joins_its_buddy_and_no_other_neighbour(void) {
+TEST(a_block_joins_its_buddy_and_no_other_neighbour) {
     const subject s = buddy(region_of(1024));
     const size_t quarter[4] = {take(s, 2048), take(s, 2048), take(s, 2048), take(s, 2048)};
     give(s, quarter[1]);
@@ -55,7 +55,7 @@ static void a_block_joins_its_buddy_and_no_other_neighbour(void) {
     CHECK(take(s, 8192) == quarter[0]);
 }
 
-static void a_region_is_cut_into_blocks_of_falling_powers(void) {
+TEST(a_region_is_cut_into_blocks_of_falling_powers) {
     const subject s = buddy(region_of(512 + 64 + 2));
     const size_t first = take(s, 4096);
     CHECK(take(s, 512) == first + 4096);
@@ -63,7 +63,7 @@ static void a_region_is_cut_into_blocks_of_falling_powers(void) {
     CHECK(take(s, 1) == NONE);
 }
 
-static void the_block_freed_last_is_taken_first(void) {
+TEST(the_block_freed_last_is_taken_first) {
     const subject s = buddy(region_of(1024));
     const size_t a = take(s, 64);
     CHECK(take(s, 64) != NONE);
@@ -75,7 +75,7 @@ static void the_block_freed_last_is_taken_first(void) {
     CHECK(take(s, 64) == b);
 }
 
-static void an_over_aligned_block_leads_back_to_its_own(void) {
+TEST(an_over_aligned_block_leads_back_to_its_own) {
     const subject s = buddy(region_of(1024));
     const size_t first = take(s, 8192);
     give(s, first);
@@ -86,13 +86,4 @@ static void an_over_aligned_block_leads_back_to_its_own(void) {
     CHECK(take(s, 8192) == first);
 }
 
-int main(void) {
-    RUN(a_request_is_rounded_up_to_a_power_of_two_and_nothing_is_added);
-    RUN(a_full_heap_holds_its_region_less_a_ninth_and_the_control);
-    RUN(the_lower_half_is_taken_and_the_upper_stays_free);
-    RUN(a_block_joins_its_buddy_and_no_other_neighbour);
-    RUN(a_region_is_cut_into_blocks_of_falling_powers);
-    RUN(the_block_freed_last_is_taken_first);
-    RUN(an_over_aligned_block_leads_back_to_its_own);
-    return report_passed();
-}
+RUN_TESTS()

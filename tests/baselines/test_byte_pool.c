@@ -10,7 +10,7 @@ static subject byte_pool(size_t size) {
     return start(&hfit_byte_pool_operations, &plan, size);
 }
 
-static void a_block_has_8_bytes_before_it_and_lies_at_a_multiple_of_4(void) {
+TEST(a_block_has_8_bytes_before_it_and_lies_at_a_multiple_of_4) {
     const subject s = byte_pool(REGION);
     const size_t first = take(s, 1);
     CHECK(first == 24 + 8);
@@ -18,7 +18,7 @@ static void a_block_has_8_bytes_before_it_and_lies_at_a_multiple_of_4(void) {
     CHECK(take(s, 1) == first + 12 + 16);
 }
 
-static void a_search_goes_on_from_where_the_last_one_ended(void) {
+TEST(a_search_goes_on_from_where_the_last_one_ended) {
     const subject s = byte_pool(REGION);
     const size_t a = take(s, 40);
     const size_t b = take(s, 40);
@@ -30,7 +30,7 @@ static void a_search_goes_on_from_where_the_last_one_ended(void) {
     CHECK(take(s, 40) == a);
 }
 
-static void what_is_left_is_split_off_from_20_bytes_on(void) {
+TEST(what_is_left_is_split_off_from_20_bytes_on) {
     const subject s = byte_pool(REGION);
     const size_t a = take(s, 40);
     CHECK(take(s, 1) == a + 48);
@@ -40,7 +40,7 @@ static void what_is_left_is_split_off_from_20_bytes_on(void) {
     CHECK(take(s, 20) == a && usable(s, a) == 20);
 }
 
-static void free_neighbours_are_joined_only_by_a_search_that_needs_them(void) {
+TEST(free_neighbours_are_joined_only_by_a_search_that_needs_them) {
     const subject s = byte_pool(REGION);
     const size_t a = take(s, 40);
     const size_t b = take(s, 40);
@@ -54,7 +54,7 @@ static void free_neighbours_are_joined_only_by_a_search_that_needs_them(void) {
     CHECK(take(s, 80) == a && usable(s, a) == 88);
 }
 
-static void a_refused_request_joins_nothing(void) {
+TEST(a_refused_request_joins_nothing) {
     const subject s = byte_pool(24 + 2 * 48 + 8);
     const size_t a = take(s, 40);
     const size_t b = take(s, 40);
@@ -66,11 +66,4 @@ static void a_refused_request_joins_nothing(void) {
     CHECK(take(s, 40) == b);
 }
 
-int main(void) {
-    RUN(a_block_has_8_bytes_before_it_and_lies_at_a_multiple_of_4);
-    RUN(a_search_goes_on_from_where_the_last_one_ended);
-    RUN(what_is_left_is_split_off_from_20_bytes_on);
-    RUN(free_neighbours_are_joined_only_by_a_search_that_needs_them);
-    RUN(a_refused_request_joins_nothing);
-    return report_passed();
-}
+RUN_TESTS()

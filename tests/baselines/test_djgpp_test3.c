@@ -10,7 +10,7 @@ static subject test3(size_t size) {
     return start(&hfit_djgpp_test3_operations, &plan, size);
 }
 
-static void a_request_is_rounded_up_to_a_quarter_of_its_power_of_two(void) {
+TEST(a_request_is_rounded_up_to_a_quarter_of_its_power_of_two) {
     static const size_t cases[][2] = {{64, 64},   {65, 80},     {80, 80},     {81, 96},
                                       {97, 112},  {112, 112},   {113, 128},   {129, 160},
                                       {528, 640}, {4096, 4096}, {8193, 10240}};
@@ -20,20 +20,20 @@ static void a_request_is_rounded_up_to_a_quarter_of_its_power_of_two(void) {
     }
 }
 
-static void the_header_lies_outside_the_class(void) {
+TEST(the_header_lies_outside_the_class) {
     const subject s = test3(REGION);
     const size_t first = take(s, 1024);
     CHECK(take(s, 1024) - first == 1024 + 4);
 }
 
-static void a_block_freed_at_the_break_serves_any_class(void) {
+TEST(a_block_freed_at_the_break_serves_any_class) {
     const subject s = test3(REGION);
     const size_t block = take(s, 1024);
     give(s, block);
     CHECK(take(s, 100) == block);
 }
 
-static void a_block_freed_below_another_serves_its_own_class_alone(void) {
+TEST(a_block_freed_below_another_serves_its_own_class_alone) {
     const subject s = test3(REGION);
     const size_t below = take(s, 1024);
     const size_t top = take(s, 1024);
@@ -42,7 +42,7 @@ static void a_block_freed_below_another_serves_its_own_class_alone(void) {
     CHECK(take(s, 1000) == below);
 }
 
-static void freeing_the_top_lowers_the_break_by_that_block_alone(void) {
+TEST(freeing_the_top_lowers_the_break_by_that_block_alone) {
     const subject s = test3(REGION);
     const size_t below = take(s, 1024);
     const size_t top = take(s, 1024);
@@ -51,11 +51,4 @@ static void freeing_the_top_lowers_the_break_by_that_block_alone(void) {
     CHECK(take(s, 2000) == top);
 }
 
-int main(void) {
-    RUN(a_request_is_rounded_up_to_a_quarter_of_its_power_of_two);
-    RUN(the_header_lies_outside_the_class);
-    RUN(a_block_freed_at_the_break_serves_any_class);
-    RUN(a_block_freed_below_another_serves_its_own_class_alone);
-    RUN(freeing_the_top_lowers_the_break_by_that_block_alone);
-    return report_passed();
-}
+RUN_TESTS()

@@ -10,7 +10,7 @@ static subject halffit(size_t size) {
     return start(&hfit_halffit_operations, &plan, size);
 }
 
-static void a_request_and_16_bytes_are_rounded_up_to_a_power_of_two(void) {
+TEST(a_request_and_16_bytes_are_rounded_up_to_a_power_of_two) {
     static const size_t cases[][2] = {{1, 32},   {16, 32},   {17, 64},   {48, 64},
                                       {49, 128}, {112, 128}, {113, 256}, {1008, 1024}};
     const subject s = halffit(REGION);
@@ -37,7 +37,7 @@ static subject two_fragments(size_t *three_quarters, size_t *whole) {
     return s;
 }
 
-static void a_fragment_that_would_do_is_passed_by_for_one_that_is_sure_to(void) {
+TEST(a_fragment_that_would_do_is_passed_by_for_one_that_is_sure_to) {
     size_t three_quarters;
     size_t whole;
     const subject s = two_fragments(&three_quarters, &whole);
@@ -47,7 +47,7 @@ static void a_fragment_that_would_do_is_passed_by_for_one_that_is_sure_to(void) 
     CHECK(take(s, 513 - 16) == NONE);
 }
 
-static void what_a_fragment_has_beyond_its_power_is_split_off(void) {
+TEST(what_a_fragment_has_beyond_its_power_is_split_off) {
     size_t three_quarters;
     size_t whole;
     const subject s = two_fragments(&three_quarters, &whole);
@@ -55,7 +55,7 @@ static void what_a_fragment_has_beyond_its_power_is_split_off(void) {
     CHECK(take(s, 256 - 16) == three_quarters + 512);
 }
 
-static void the_fragment_freed_last_is_taken_first(void) {
+TEST(the_fragment_freed_last_is_taken_first) {
     const subject s = halffit(REGION);
     const size_t a = take(s, 100);
     CHECK(take(s, 100) != NONE);
@@ -66,7 +66,7 @@ static void the_fragment_freed_last_is_taken_first(void) {
     CHECK(take(s, 100) == b);
 }
 
-static void a_freed_fragment_joins_both_neighbours(void) {
+TEST(a_freed_fragment_joins_both_neighbours) {
     const subject s = halffit(REGION);
     const size_t a = take(s, 100);
     const size_t b = take(s, 100);
@@ -79,7 +79,7 @@ static void a_freed_fragment_joins_both_neighbours(void) {
     CHECK(take(s, 100) == c);
 }
 
-static void a_resize_stays_in_its_power_and_moves_to_give_memory_back(void) {
+TEST(a_resize_stays_in_its_power_and_moves_to_give_memory_back) {
     const subject s = halffit(REGION);
     const size_t block = take(s, 200);
     CHECK(resize(s, block, 240) == block);
@@ -87,12 +87,4 @@ static void a_resize_stays_in_its_power_and_moves_to_give_memory_back(void) {
     CHECK(resize(s, block, 112) != block);
 }
 
-int main(void) {
-    RUN(a_request_and_16_bytes_are_rounded_up_to_a_power_of_two);
-    RUN(a_fragment_that_would_do_is_passed_by_for_one_that_is_sure_to);
-    RUN(what_a_fragment_has_beyond_its_power_is_split_off);
-    RUN(the_fragment_freed_last_is_taken_first);
-    RUN(a_freed_fragment_joins_both_neighbours);
-    RUN(a_resize_stays_in_its_power_and_moves_to_give_memory_back);
-    return report_passed();
-}
+RUN_TESTS()

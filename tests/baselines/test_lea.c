@@ -29,7 +29,7 @@ static void free_chunks(subject s, const size_t *sizes, size_t *blocks, size_t c
     }
 }
 
-static void a_chunk_has_4_bytes_of_tag_and_16_at_least(void) {
+TEST(a_chunk_has_4_bytes_of_tag_and_16_at_least) {
     const subject s = lea();
     const size_t first = take(s, 1);
     const size_t second = take(s, 12);
@@ -39,7 +39,7 @@ static void a_chunk_has_4_bytes_of_tag_and_16_at_least(void) {
     CHECK(take(s, 1) - third == 24);
 }
 
-static void a_small_request_takes_its_own_size_last_in_first_out(void) {
+TEST(a_small_request_takes_its_own_size_last_in_first_out) {
     static const size_t sizes[] = {100, 100, 92, 108};
     size_t blocks[4];
     const subject s = lea();
@@ -48,14 +48,14 @@ static void a_small_request_takes_its_own_size_last_in_first_out(void) {
     CHECK(take(s, 100) == blocks[0]);
 }
 
-static void a_small_request_takes_the_next_size_which_is_too_little_to_split(void) {
+TEST(a_small_request_takes_the_next_size_which_is_too_little_to_split) {
     const subject s = lea();
     const size_t block = free_chunk(s, 108);
     CHECK(take(s, 100) == block);
     CHECK(usable(s, block) == 108);
 }
 
-static void the_rest_of_a_chunk_split_for_a_small_request_serves_the_next(void) {
+TEST(the_rest_of_a_chunk_split_for_a_small_request_serves_the_next) {
     static const size_t sizes[] = {200, 220};
     size_t blocks[2];
     const subject s = lea();
@@ -65,7 +65,7 @@ static void the_rest_of_a_chunk_split_for_a_small_request_serves_the_next(void) 
     CHECK(take(s, 20) == blocks[0] + 48 + 24);
 }
 
-static void a_bin_of_the_exact_size_goes_before_the_victim(void) {
+TEST(a_bin_of_the_exact_size_goes_before_the_victim) {
     static const size_t sizes[] = {20, 200};
     size_t blocks[2];
     const subject s = lea();
@@ -74,7 +74,7 @@ static void a_bin_of_the_exact_size_goes_before_the_victim(void) {
     CHECK(take(s, 20) == blocks[0]);
 }
 
-static void a_victim_that_is_too_small_goes_to_its_bin(void) {
+TEST(a_victim_that_is_too_small_goes_to_its_bin) {
     static const size_t sizes[] = {100, 200};
     size_t blocks[2];
     const subject s = lea();
@@ -85,7 +85,7 @@ static void a_victim_that_is_too_small_goes_to_its_bin(void) {
     CHECK(take(s, 50) == blocks[1] + 104); /* the victim now */
 }
 
-static void a_small_request_splits_the_smallest_large_chunk(void) {
+TEST(a_small_request_splits_the_smallest_large_chunk) {
     static const size_t sizes[] = {900, 300, 500};
     size_t blocks[3];
     const subject s = lea();
@@ -94,7 +94,7 @@ static void a_small_request_splits_the_smallest_large_chunk(void) {
     CHECK(take(s, 100) == blocks[1] + 104);
 }
 
-static void a_large_request_leaves_its_rest_to_the_bins(void) {
+TEST(a_large_request_leaves_its_rest_to_the_bins) {
     static const size_t sizes[] = {200, 1000};
     size_t blocks[2];
     const subject s = lea();
@@ -104,7 +104,7 @@ static void a_large_request_leaves_its_rest_to_the_bins(void) {
     CHECK(take(s, 40) == blocks[1] + 904 + 48);
 }
 
-static void a_large_request_takes_the_victim_if_nothing_fits_better(void) {
+TEST(a_large_request_takes_the_victim_if_nothing_fits_better) {
     static const size_t sizes[] = {2000, 1800};
     size_t blocks[2];
     const subject s = lea();
@@ -114,7 +114,7 @@ static void a_large_request_takes_the_victim_if_nothing_fits_better(void) {
     CHECK(take(s, 1000) == blocks[0]);
 }
 
-static void a_large_request_takes_the_best_fit_and_of_equals_the_oldest(void) {
+TEST(a_large_request_takes_the_best_fit_and_of_equals_the_oldest) {
     static const size_t sizes[] = {5000, 3100, 3000, 4000, 3000, 2900};
     size_t blocks[6];
     const subject s = lea();
@@ -141,7 +141,7 @@ static size_t best_of(const size_t *usable_sizes, const size_t *blocks, size_t s
 }
 
 /* Sizes all over the trees, several of them equal, all different from their rests. */
-static void the_trees_give_the_best_fit_of_any_set(void) {
+TEST(the_trees_give_the_best_fit_of_any_set) {
     size_t sizes[MANY];
     size_t usable_sizes[MANY];
     size_t blocks[MANY];
@@ -176,7 +176,7 @@ static void the_trees_give_the_best_fit_of_any_set(void) {
     }
 }
 
-static void the_top_is_used_last(void) {
+TEST(the_top_is_used_last) {
     const subject s = lea();
     const size_t block = free_chunk(s, 5000);
     const size_t before = footprint(s);
@@ -187,7 +187,7 @@ static void the_top_is_used_last(void) {
     CHECK(footprint(s) == before + 4008);
 }
 
-static void what_is_freed_before_the_top_joins_it(void) {
+TEST(what_is_freed_before_the_top_joins_it) {
     const subject s = lea();
     const size_t first = take(s, 100);
     const size_t second = take(s, 100);
@@ -196,7 +196,7 @@ static void what_is_freed_before_the_top_joins_it(void) {
     CHECK(take(s, 5000) == first);
 }
 
-static void a_block_grows_into_the_top_and_into_a_free_neighbour(void) {
+TEST(a_block_grows_into_the_top_and_into_a_free_neighbour) {
     const subject s = lea();
     const size_t block = take(s, 100);
     CHECK(resize(s, block, 1000) == block);
@@ -207,20 +207,4 @@ static void a_block_grows_into_the_top_and_into_a_free_neighbour(void) {
     CHECK(resize(s, block, 1600) != block);
 }
 
-int main(void) {
-    RUN(a_chunk_has_4_bytes_of_tag_and_16_at_least);
-    RUN(a_small_request_takes_its_own_size_last_in_first_out);
-    RUN(a_small_request_takes_the_next_size_which_is_too_little_to_split);
-    RUN(the_rest_of_a_chunk_split_for_a_small_request_serves_the_next);
-    RUN(a_bin_of_the_exact_size_goes_before_the_victim);
-    RUN(a_victim_that_is_too_small_goes_to_its_bin);
-    RUN(a_small_request_splits_the_smallest_large_chunk);
-    RUN(a_large_request_leaves_its_rest_to_the_bins);
-    RUN(a_large_request_takes_the_victim_if_nothing_fits_better);
-    RUN(a_large_request_takes_the_best_fit_and_of_equals_the_oldest);
-    RUN(the_trees_give_the_best_fit_of_any_set);
-    RUN(the_top_is_used_last);
-    RUN(what_is_freed_before_the_top_joins_it);
-    RUN(a_block_grows_into_the_top_and_into_a_free_neighbour);
-    return report_passed();
-}
+RUN_TESTS()

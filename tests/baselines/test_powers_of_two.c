@@ -14,7 +14,7 @@ static subject kingsley(const hfit_kingsley_plan *plan, size_t size) {
     return start(&hfit_kingsley_operations, &plan->common, size);
 }
 
-static void kingsley_rounds_a_request_and_its_header_up_to_a_power_of_two(void) {
+TEST(kingsley_rounds_a_request_and_its_header_up_to_a_power_of_two) {
     static const size_t cases[][2] = {{1, 16},  {8, 16},    {9, 32},      {24, 32},
                                       {25, 64}, {100, 128}, {1016, 1024}, {1017, 2048}};
     const subject s = kingsley(&block_by_block, REGION);
@@ -25,7 +25,7 @@ static void kingsley_rounds_a_request_and_its_header_up_to_a_power_of_two(void) 
     }
 }
 
-static void test1_adds_its_header_to_a_power_of_two(void) {
+TEST(test1_adds_its_header_to_a_power_of_two) {
     static const hfit_plan words = {4};
     const subject s = start(&hfit_djgpp_test1_operations, &words, REGION);
     for (size_t power = 8; power <= 16384; power *= 2) {
@@ -35,7 +35,7 @@ static void test1_adds_its_header_to_a_power_of_two(void) {
     }
 }
 
-static void test2_has_a_header_of_one_word_inside_the_power(void) {
+TEST(test2_has_a_header_of_one_word_inside_the_power) {
     const subject s = start(&hfit_djgpp_test2_operations, &test2_pages.common, REGION);
     const size_t first = take(s, 28);
     CHECK(take(s, 28) - first == 32);
@@ -44,7 +44,7 @@ static void test2_has_a_header_of_one_word_inside_the_power(void) {
     CHECK(usable(s, larger) == 60);
 }
 
-static void a_page_is_cut_into_blocks_and_the_lowest_is_taken_first(void) {
+TEST(a_page_is_cut_into_blocks_and_the_lowest_is_taken_first) {
     const subject s = kingsley(&pages, REGION);
     const size_t first = take(s, 500);
     for (size_t i = 1; i < 8; i++) {
@@ -55,7 +55,7 @@ static void a_page_is_cut_into_blocks_and_the_lowest_is_taken_first(void) {
     CHECK(take(s, 500) == other + 8192); /* a page of its own size, whatever is larger than one */
 }
 
-static void a_footprint_ends_with_the_highest_block_not_with_the_page(void) {
+TEST(a_footprint_ends_with_the_highest_block_not_with_the_page) {
     const subject s = kingsley(&pages, REGION);
     const size_t empty = footprint(s);
     CHECK(take(s, 500) != NONE);
@@ -63,7 +63,7 @@ static void a_footprint_ends_with_the_highest_block_not_with_the_page(void) {
     CHECK(word_at(0) == empty + 4096); /* the break */
 }
 
-static void the_last_page_of_a_region_is_what_is_left_of_it(void) {
+TEST(the_last_page_of_a_region_is_what_is_left_of_it) {
     const size_t empty = footprint(kingsley(&pages, REGION));
     const subject s = kingsley(&pages, empty + 4096 + 1000);
     for (size_t i = 0; i < 8 + 1; i++) {
@@ -72,7 +72,7 @@ static void the_last_page_of_a_region_is_what_is_left_of_it(void) {
     CHECK(take(s, 500) == NONE);
 }
 
-static void memory_of_one_power_never_serves_another(void) {
+TEST(memory_of_one_power_never_serves_another) {
     const size_t empty = footprint(kingsley(&pages, REGION));
     const subject s = kingsley(&pages, empty + 4096);
     const size_t block = take(s, 500);
@@ -82,7 +82,7 @@ static void memory_of_one_power_never_serves_another(void) {
     CHECK(take(s, 500) == block);
 }
 
-static void the_block_freed_last_is_taken_first(void) {
+TEST(the_block_freed_last_is_taken_first) {
     const subject s = kingsley(&pages, REGION);
     const size_t first = take(s, 40);
     const size_t second = take(s, 40);
@@ -92,7 +92,7 @@ static void the_block_freed_last_is_taken_first(void) {
     CHECK(take(s, 40) == second);
 }
 
-static void a_resize_stays_within_its_power_and_moves_out_of_it(void) {
+TEST(a_resize_stays_within_its_power_and_moves_out_of_it) {
     const subject s = kingsley(&pages, REGION);
     const size_t block = take(s, 40);
     CHECK(resize(s, block, 56) == block);
@@ -102,7 +102,7 @@ static void a_resize_stays_within_its_power_and_moves_out_of_it(void) {
     CHECK(take(s, 40) == block);
 }
 
-static void a_shrinking_resize_that_finds_no_room_stays(void) {
+TEST(a_shrinking_resize_that_finds_no_room_stays) {
     const size_t empty = footprint(kingsley(&block_by_block, REGION));
     const subject s = kingsley(&block_by_block, empty + 128);
     const size_t block = take(s, 100);
@@ -110,7 +110,7 @@ static void a_shrinking_resize_that_finds_no_room_stays(void) {
     CHECK(usable(s, block) == 120);
 }
 
-static void an_over_aligned_block_leads_back_to_its_own(void) {
+TEST(an_over_aligned_block_leads_back_to_its_own) {
     const subject s = kingsley(&pages, REGION);
     const size_t plain = take(s, 400);
     unsigned char *block = s.operations->alloc_aligned(s.heap, s.plan, 256, 100);
@@ -121,17 +121,4 @@ static void an_over_aligned_block_leads_back_to_its_own(void) {
     CHECK(take(s, 400) == plain + 512); /* room for 100 bytes at any of 256 places takes 512 */
 }
 
-int main(void) {
-    RUN(kingsley_rounds_a_request_and_its_header_up_to_a_power_of_two);
-    RUN(test1_adds_its_header_to_a_power_of_two);
-    RUN(test2_has_a_header_of_one_word_inside_the_power);
-    RUN(a_page_is_cut_into_blocks_and_the_lowest_is_taken_first);
-    RUN(a_footprint_ends_with_the_highest_block_not_with_the_page);
-    RUN(the_last_page_of_a_region_is_what_is_left_of_it);
-    RUN(memory_of_one_power_never_serves_another);
-    RUN(the_block_freed_last_is_taken_first);
-    RUN(a_resize_stays_within_its_power_and_moves_out_of_it);
-    RUN(a_shrinking_resize_that_finds_no_room_stays);
-    RUN(an_over_aligned_block_leads_back_to_its_own);
-    return report_passed();
-}
+RUN_TESTS()

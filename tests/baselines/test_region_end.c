@@ -44,7 +44,7 @@ static size_t run(const test_plan *plan, size_t size, uint64_t *hash) {
     return operations->footprint(heap, plan_of(plan));
 }
 
-static void a_run_fits_in_its_footprint_and_in_nothing_less(void) {
+TEST(a_run_fits_in_its_footprint_and_in_nothing_less) {
     const size_t count = make_test_plans(plans);
     size_t tried = 0;
     for (size_t i = 0; i < count; i++) {
@@ -66,7 +66,7 @@ static void a_run_fits_in_its_footprint_and_in_nothing_less(void) {
     CHECK(tried > 10);
 }
 
-static void granularity_is_a_rounding_up_to_whole_steps(void) {
+TEST(granularity_is_a_rounding_up_to_whole_steps) {
     CHECK(hfit_granular(0, 14) == 0);
     CHECK(hfit_granular(1, 14) == 16384);
     CHECK(hfit_granular(16384, 14) == 16384);
@@ -75,8 +75,4 @@ static void granularity_is_a_rounding_up_to_whole_steps(void) {
     CHECK(hfit_granular(UINT64_C(1) << 32, 31) == UINT64_C(1) << 32);
 }
 
-int main(void) {
-    RUN(a_run_fits_in_its_footprint_and_in_nothing_less);
-    RUN(granularity_is_a_rounding_up_to_whole_steps);
-    return report_passed();
-}
+RUN_TESTS()

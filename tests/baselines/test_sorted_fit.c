@@ -23,7 +23,7 @@ static void take_apart(subject s, const size_t *sizes, size_t count, size_t *blo
     }
 }
 
-static void a_chunk_has_its_header_and_16_bytes_at_least(void) {
+TEST(a_chunk_has_its_header_and_16_bytes_at_least) {
     const subject s = start_nuttx();
     const size_t first = take(s, 1);
     CHECK(take(s, 12) == first + 16);
@@ -35,7 +35,7 @@ static void a_chunk_has_its_header_and_16_bytes_at_least(void) {
     CHECK(take(t, 1) == of_heap_2 + 40);
 }
 
-static void the_smallest_chunk_that_fits_serves_and_among_equals_the_last_freed(void) {
+TEST(the_smallest_chunk_that_fits_serves_and_among_equals_the_last_freed) {
     static const size_t sizes[] = {200, 100, 60, 100};
     size_t blocks[4];
     for (size_t i = 0; i < 2; i++) {
@@ -52,7 +52,7 @@ static void the_smallest_chunk_that_fits_serves_and_among_equals_the_last_freed(
     }
 }
 
-static void what_is_left_is_split_off_from_16_bytes_in_nuttx_and_24_in_heap_2(void) {
+TEST(what_is_left_is_split_off_from_16_bytes_in_nuttx_and_24_in_heap_2) {
     static const size_t size = 100;
     size_t block;
     subject s = start_nuttx(); /* a chunk of 104 */
@@ -69,7 +69,7 @@ static void what_is_left_is_split_off_from_16_bytes_in_nuttx_and_24_in_heap_2(vo
     CHECK(take(s, 80) == block && usable(s, block) == 80);
 }
 
-static void heap_2_never_joins_neighbours(void) {
+TEST(heap_2_never_joins_neighbours) {
     const subject s = start_heap_2();
     const size_t a = take(s, 100);
     const size_t b = take(s, 100);
@@ -80,7 +80,7 @@ static void heap_2_never_joins_neighbours(void) {
     CHECK(take(s, 100) == b);
 }
 
-static void nuttx_joins_neighbours_at_once(void) {
+TEST(nuttx_joins_neighbours_at_once) {
     const subject s = start_nuttx();
     const size_t a = take(s, 100);
     const size_t b = take(s, 100);
@@ -101,7 +101,7 @@ static size_t between_holes(subject s, size_t behind) {
     return block;
 }
 
-static void a_block_grows_first_into_the_smaller_neighbour(void) {
+TEST(a_block_grows_first_into_the_smaller_neighbour) {
     subject s = start_nuttx();
     size_t block = between_holes(s, 76); /* 80: the one before is smaller, 24 of it are left */
     CHECK(resize(s, block, 84) == block - 24 && usable(s, block - 24) == 84);
@@ -118,7 +118,7 @@ static void a_block_grows_first_into_the_smaller_neighbour(void) {
     CHECK(resize(s, block, 130) == block - 32 && usable(s, block - 32) == 132);
 }
 
-static void what_a_smaller_block_leaves_joins_the_free_chunk_behind(void) {
+TEST(what_a_smaller_block_leaves_joins_the_free_chunk_behind) {
     subject s = start_nuttx();
     size_t block = between_holes(s, 36);
     CHECK(resize(s, block, 52) == block && usable(s, block) == 52);
@@ -129,13 +129,4 @@ static void what_a_smaller_block_leaves_joins_the_free_chunk_behind(void) {
     CHECK(resize(s, block, 44) == block && usable(s, block) == 44);
 }
 
-int main(void) {
-    RUN(a_chunk_has_its_header_and_16_bytes_at_least);
-    RUN(the_smallest_chunk_that_fits_serves_and_among_equals_the_last_freed);
-    RUN(what_is_left_is_split_off_from_16_bytes_in_nuttx_and_24_in_heap_2);
-    RUN(heap_2_never_joins_neighbours);
-    RUN(nuttx_joins_neighbours_at_once);
-    RUN(a_block_grows_first_into_the_smaller_neighbour);
-    RUN(what_a_smaller_block_leaves_joins_the_free_chunk_behind);
-    return report_passed();
-}
+RUN_TESTS()

@@ -32,7 +32,7 @@ static void give(void *block) {
     CHECK(hfit_address_first_fit_check(heap, plan));
 }
 
-static void the_lowest_chunk_that_is_large_enough_serves(void) {
+TEST(the_lowest_chunk_that_is_large_enough_serves) {
     start(&plan_4, sizeof region);
     unsigned char *blocks[6];
     for (size_t i = 0; i < 6; i++) {
@@ -46,7 +46,7 @@ static void the_lowest_chunk_that_is_large_enough_serves(void) {
     CHECK(take(68) == blocks[4]);
 }
 
-static void freeing_the_middle_chunk_merges_all_three(void) {
+TEST(freeing_the_middle_chunk_merges_all_three) {
     start(&plan_8, sizeof region);
     unsigned char *blocks[4];
     for (size_t i = 0; i < 4; i++) {
@@ -58,7 +58,7 @@ static void freeing_the_middle_chunk_merges_all_three(void) {
     CHECK(take(3 * 24 - 4) == blocks[0]);
 }
 
-static void a_block_takes_four_bytes_more_and_at_least_eight(void) {
+TEST(a_block_takes_four_bytes_more_and_at_least_eight) {
     start(&plan_4, sizeof region);
     unsigned char *block = take(0);
     CHECK(take(4) == block + 8);
@@ -67,7 +67,7 @@ static void a_block_takes_four_bytes_more_and_at_least_eight(void) {
     CHECK(hfit_address_first_fit_footprint(heap, plan) == (size_t)(block + 32 - region));
 }
 
-static void the_whole_region_serves_one_request(void) {
+TEST(the_whole_region_serves_one_request) {
     const size_t least = hfit_address_first_fit_smallest_region(&plan_4.common);
     for (size_t size = least; size < least + 64; size += 4) {
         start(&plan_4, size);
@@ -76,7 +76,7 @@ static void the_whole_region_serves_one_request(void) {
     }
 }
 
-static void an_aligned_request_takes_the_lowest_chunk_with_room_behind_a_gap(void) {
+TEST(an_aligned_request_takes_the_lowest_chunk_with_room_behind_a_gap) {
     start(&plan_8, sizeof region);
     unsigned char *first = take(200);
     (void)take(8);
@@ -87,7 +87,7 @@ static void an_aligned_request_takes_the_lowest_chunk_with_room_behind_a_gap(voi
     CHECK(take(4) == first); /* the gap */
 }
 
-static void a_block_grows_into_the_free_chunk_behind_it(void) {
+TEST(a_block_grows_into_the_free_chunk_behind_it) {
     start(&plan_8, sizeof region);
     unsigned char *block = take(20);
     unsigned char *behind = take(100);
@@ -100,7 +100,7 @@ static void a_block_grows_into_the_free_chunk_behind_it(void) {
 
 /* What a program wrote that reads as a header is refused unless it agrees with what is behind it:
  * the first free is of an end that no chunk has, the second of a whole made-up block. */
-static void a_made_up_header_is_believed_if_a_chunk_begins_at_its_end(void) {
+TEST(a_made_up_header_is_believed_if_a_chunk_begins_at_its_end) {
     start(&plan_8, sizeof region);
     unsigned char *block = take(60);
     uint32_t end = (uint32_t)(block - region) + 32 - 4;
@@ -118,7 +118,7 @@ static void a_made_up_header_is_believed_if_a_chunk_begins_at_its_end(void) {
 
 /* A search ends at the head, so its size exceeds each request's chunk, up to the last bytes before
  * 4 GiB. Where words are not checked nothing else would end it. */
-static void no_request_passes_the_head_of_the_largest_region(void) {
+TEST(no_request_passes_the_head_of_the_largest_region) {
     for (uint32_t cut = 1; UINTPTR_MAX > UINT32_MAX && cut <= 80; cut++) {
         void *huge = mmap(NULL, 0u - cut, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -130,14 +130,4 @@ static void no_request_passes_the_head_of_the_largest_region(void) {
     }
 }
 
-int main(void) {
-    RUN(the_lowest_chunk_that_is_large_enough_serves);
-    RUN(freeing_the_middle_chunk_merges_all_three);
-    RUN(a_block_takes_four_bytes_more_and_at_least_eight);
-    RUN(the_whole_region_serves_one_request);
-    RUN(an_aligned_request_takes_the_lowest_chunk_with_room_behind_a_gap);
-    RUN(a_block_grows_into_the_free_chunk_behind_it);
-    RUN(a_made_up_header_is_believed_if_a_chunk_begins_at_its_end);
-    RUN(no_request_passes_the_head_of_the_largest_region);
-    return report_passed();
-}
+RUN_TESTS()

@@ -80,7 +80,7 @@ static void compare_steps(uint32_t alignment, uint32_t region_size, uint32_t mos
     CHECK(misuse_count == 0);
 }
 
-static void every_step_takes_the_smallest_chunk_that_will_do(void) {
+TEST(every_step_takes_the_smallest_chunk_that_will_do) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         compare_steps(alignment, 48 * 1024, 3000, 100000);       /* often full */
         compare_steps(alignment, 256 * 1024, 9000, 100000);      /* never full */
@@ -100,7 +100,7 @@ static uint32_t run_in(uint32_t alignment, size_t region_size, uint32_t *starts,
     return (uint32_t)hfit_best_fit_footprint(heap, &plan);
 }
 
-static void placements_do_not_depend_on_the_regions_end(void) {
+TEST(placements_do_not_depend_on_the_regions_end) {
     enum { STEPS = 5000 };
     static uint32_t wide[STEPS];
     static uint32_t narrow[STEPS];
@@ -169,7 +169,7 @@ static void check_order(const uint32_t *sizes, const size_t *order) {
     CHECK(hfit_best_fit_alloc(heap, &plan, sizes[0]) == NULL);
 }
 
-static void any_order_of_freeing_gives_the_best_fits(void) {
+TEST(any_order_of_freeing_gives_the_best_fits) {
     /* Chunks of 256 to 504 B: one trie. Neighbours, halves, the ends. */
     static const uint32_t sizes[][ORDERED] = {
         {252, 260, 268, 276, 284, 292},
@@ -184,7 +184,7 @@ static void any_order_of_freeing_gives_the_best_fits(void) {
     }
 }
 
-static void a_size_beside_a_tries_bound_finds_its_own_chunk(void) {
+TEST(a_size_beside_a_tries_bound_finds_its_own_chunk) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         for (uint32_t bound = 32; bound <= 4u << 20; bound *= 2) {
             const uint32_t sizes[] = {bound + alignment - HEADER, bound - HEADER,
@@ -219,7 +219,7 @@ static void order_of_equals(uint32_t size, size_t *order) {
     }
 }
 
-static void of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first(void) {
+TEST(of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first) {
     size_t order[3];
     order_of_equals(100, order);
     CHECK(order[0] == 2 && order[1] == 1 && order[2] == 0);
@@ -227,7 +227,7 @@ static void of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first(void
     CHECK(order[0] == 0 && order[1] == 1 && order[2] == 2);
 }
 
-static void the_top_is_used_only_if_nothing_else_will_do(void) {
+TEST(the_top_is_used_only_if_nothing_else_will_do) {
     hfit_heap *heap = start_heap(8, 20000);
     void *large = hfit_best_fit_alloc(heap, &plan, 15000);
     CHECK(hfit_best_fit_alloc(heap, &plan, 1) != NULL);
@@ -237,7 +237,7 @@ static void the_top_is_used_only_if_nothing_else_will_do(void) {
     CHECK(hfit_best_fit_footprint(heap, &plan) == footprint);
 }
 
-static void a_block_grows_into_the_top_to_the_regions_last_byte(void) {
+TEST(a_block_grows_into_the_top_to_the_regions_last_byte) {
     hfit_heap *heap = start_heap(8, 4096);
     void *block = hfit_best_fit_alloc(heap, &plan, 8);
     const size_t all = 4096 - HEADER - (chunk_of(block) + HEADER);
@@ -247,7 +247,7 @@ static void a_block_grows_into_the_top_to_the_regions_last_byte(void) {
     CHECK(hfit_best_fit_footprint(heap, &plan) == 4096);
 }
 
-static void an_aligned_block_may_take_the_regions_last_byte(void) {
+TEST(an_aligned_block_may_take_the_regions_last_byte) {
     hfit_heap *heap = start_heap(8, 4096);
     const size_t all = 4096 - HEADER - 256;
     CHECK(hfit_best_fit_alloc_aligned(heap, &plan, 256, all + 1) == NULL);
@@ -267,7 +267,7 @@ static void check_loads(uint32_t most) {
     loads = 0;
 }
 
-static void no_call_walks_farther_than_sizes_have_bits(void) {
+TEST(no_call_walks_farther_than_sizes_have_bits) {
     enum { COUNT = 5000, LARGEST = 4096 };
     static void *blocks[2 * COUNT];
     hfit_heap *heap = start_heap(8, sizeof region);
@@ -291,7 +291,7 @@ static void no_call_walks_farther_than_sizes_have_bits(void) {
     }
 }
 
-static void one_block_needs_a_region_of_160_bytes(void) {
+TEST(one_block_needs_a_region_of_160_bytes) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         const hfit_plan some = {alignment};
         CHECK(hfit_best_fit_smallest_region(&some) == 160);
@@ -327,7 +327,7 @@ static void check_damage_is_refused(uint32_t size, size_t word, uint32_t link) {
     misuse_count = 0;
 }
 
-static void a_free_chunk_that_was_written_to_is_told_before_it_is_used(void) {
+TEST(a_free_chunk_that_was_written_to_is_told_before_it_is_used) {
     static const uint32_t values[] = {0xffffffff, 0xfffffffc, 0x41414141, 4092, 4088, 16, 3, 1024};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         for (uint32_t size = 40; size <= 400; size += 360) {
@@ -338,7 +338,7 @@ static void a_free_chunk_that_was_written_to_is_told_before_it_is_used(void) {
     }
 }
 
-static void an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too(void) {
+TEST(an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too) {
     hfit_heap *heap = start_heap(8, 4096);
     const uint32_t class = bin_class(&plan, 64);
     CHECK(hfit_best_fit_check(heap, &plan) && load_link(heap, word_of(class)) == NO_OFFSET);
@@ -347,18 +347,4 @@ static void an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too
     CHECK(!hfit_best_fit_check(heap, &plan));
 }
 
-int main(void) {
-    RUN(every_step_takes_the_smallest_chunk_that_will_do);
-    RUN(placements_do_not_depend_on_the_regions_end);
-    RUN(any_order_of_freeing_gives_the_best_fits);
-    RUN(a_size_beside_a_tries_bound_finds_its_own_chunk);
-    RUN(of_equal_chunks_a_bin_gives_the_last_freed_and_a_trie_the_first);
-    RUN(the_top_is_used_only_if_nothing_else_will_do);
-    RUN(a_block_grows_into_the_top_to_the_regions_last_byte);
-    RUN(an_aligned_block_may_take_the_regions_last_byte);
-    RUN(no_call_walks_farther_than_sizes_have_bits);
-    RUN(one_block_needs_a_region_of_160_bytes);
-    RUN(a_free_chunk_that_was_written_to_is_told_before_it_is_used);
-    RUN(an_empty_bin_that_was_written_to_is_found_though_its_map_says_so_too);
-    return report_passed();
-}
+RUN_TESTS()

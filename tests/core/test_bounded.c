@@ -164,7 +164,7 @@ static void try_heap(const char *name, const hfit_operations *operations, const 
     printf("%s: %llu sequences\n", name, (unsigned long long)(states - before));
 }
 
-static void a_fixed_pool_of_four_blocks_keeps_its_promise(void) {
+TEST(a_fixed_pool_of_four_blocks_keeps_its_promise) {
     static const uint32_t least[BLOCKS] = {1, 1, 1, 1};
     const hfit_fixed_pool_plan plan = {{4}, LARGE, BLOCKS, 0};
     try_heap("fixed_pool", &hfit_fixed_pool_operations, &plan.common, least);
@@ -179,7 +179,7 @@ static hfit_pools_plan two_pools(hfit_pool *pools) {
 }
 
 /* A budget is for the sizes that round up to its blocks. */
-static void budgets_of_two_blocks_each_keep_their_promise(void) {
+TEST(budgets_of_two_blocks_each_keep_their_promise) {
     static const uint32_t least[BLOCKS] = {SMALL - 3, SMALL - 3, LARGE - 3, LARGE - 3};
     hfit_pool pools[2];
     uint8_t index[64];
@@ -190,7 +190,7 @@ static void budgets_of_two_blocks_each_keep_their_promise(void) {
 
 /* Exact pools are for one size each; a request that none is for takes the next larger block that is
  * free, unless the plan refuses it. */
-static void exact_class_pools_of_two_blocks_each_keep_their_promise(void) {
+TEST(exact_class_pools_of_two_blocks_each_keep_their_promise) {
     static const uint32_t least[BLOCKS] = {1, 1, SMALL + 1, SMALL + 1};
     hfit_pool pools[2];
     uint8_t index[64];
@@ -200,9 +200,4 @@ static void exact_class_pools_of_two_blocks_each_keep_their_promise(void) {
     try_heap("class_pools", &hfit_class_pools_operations, &plan.common, least);
 }
 
-int main(void) {
-    RUN(a_fixed_pool_of_four_blocks_keeps_its_promise);
-    RUN(budgets_of_two_blocks_each_keep_their_promise);
-    RUN(exact_class_pools_of_two_blocks_each_keep_their_promise);
-    return report_passed();
-}
+RUN_TESTS()

@@ -131,7 +131,7 @@ static void end(void) {
     model_end(&m);
 }
 
-static void every_chain_is_that_of_the_obvious_model(void) {
+TEST(every_chain_is_that_of_the_obvious_model) {
     static const uint32_t sizes[] = {4, 16, 24, 64, 200};
     static const uint32_t counts[] = {1, 33, 150};
     random_state = 1;
@@ -162,7 +162,7 @@ static test_plan start_scattered(void) {
     return plan;
 }
 
-static void a_request_is_served_as_long_as_so_many_partitions_are_free_anywhere(void) {
+TEST(a_request_is_served_as_long_as_so_many_partitions_are_free_anywhere) {
     (void)start_scattered();
     CHECK(!model_alloc(&m, 0, (size_t)32 * 64 + 1));
     CHECK(model_alloc(&m, 0, (size_t)32 * 64));
@@ -183,7 +183,7 @@ static void tell_free(void *context, const void *block, size_t usable_size, bool
     told->bytes += is_used ? 0 : usable_size;
 }
 
-static void a_walk_tells_of_scattered_free_memory_as_one_block(void) {
+TEST(a_walk_tells_of_scattered_free_memory_as_one_block) {
     free_told told = {0, 0};
     (void)start_scattered();
     m.operations->walk(m.heap, plan_of(m.plan), tell_free, &told);
@@ -191,7 +191,7 @@ static void a_walk_tells_of_scattered_free_memory_as_one_block(void) {
     end();
 }
 
-static void every_piece_is_aligned_or_the_request_refused(void) {
+TEST(every_piece_is_aligned_or_the_request_refused) {
     const test_plan plan = plan_of_pool(8, 64, 64);
     start(&plan);
     for (size_t alignment = 1; alignment <= 64; alignment *= 2) {
@@ -202,7 +202,7 @@ static void every_piece_is_aligned_or_the_request_refused(void) {
     end();
 }
 
-static void every_address_but_a_live_blocks_own_is_refused_and_told(void) {
+TEST(every_address_but_a_live_blocks_own_is_refused_and_told) {
     const test_plan plan = plan_of_pool(8, 64, 40);
     size_t size;
     start(&plan);
@@ -240,7 +240,7 @@ static void make_chains(void) {
     model_compare(&m);
 }
 
-static void check_finds_every_flipped_bit_of_the_metadata(void) {
+TEST(check_finds_every_flipped_bit_of_the_metadata) {
     const test_plan plan = plan_of_pool(8, 64, 120);
     start(&plan);
     make_chains();
@@ -253,7 +253,7 @@ static void check_finds_every_flipped_bit_of_the_metadata(void) {
 }
 
 /* A link of a block's chain, and one of the free list's, that lead astray. */
-static void a_damaged_chain_is_told_and_nothing_changes(void) {
+TEST(a_damaged_chain_is_told_and_nothing_changes) {
     static const uint32_t links[] = {0, 1, 4, 39, 1000, UINT32_MAX >> 3};
     const test_plan plan = plan_of_pool(8, 64, 40);
     start(&plan);
@@ -281,7 +281,7 @@ static void a_damaged_chain_is_told_and_nothing_changes(void) {
 }
 
 /* The word of the block's last partition, as if the chain went on at a free one. */
-static void a_piece_that_leads_to_a_free_partition_is_told(void) {
+TEST(a_piece_that_leads_to_a_free_partition_is_told) {
     const test_plan plan = plan_of_pool(8, 64, 40);
     const uint32_t bad = 4u << 2 | 1u;
     size_t size;
@@ -295,14 +295,4 @@ static void a_piece_that_leads_to_a_free_partition_is_told(void) {
     misuse_count = 0;
 }
 
-int main(void) {
-    RUN(every_chain_is_that_of_the_obvious_model);
-    RUN(a_request_is_served_as_long_as_so_many_partitions_are_free_anywhere);
-    RUN(a_walk_tells_of_scattered_free_memory_as_one_block);
-    RUN(every_piece_is_aligned_or_the_request_refused);
-    RUN(every_address_but_a_live_blocks_own_is_refused_and_told);
-    RUN(check_finds_every_flipped_bit_of_the_metadata);
-    RUN(a_damaged_chain_is_told_and_nothing_changes);
-    RUN(a_piece_that_leads_to_a_free_partition_is_told);
-    return report_passed();
-}
+RUN_TESTS()

@@ -90,7 +90,7 @@ static void check_refuses_alloc(size_t size) {
 }
 
 /* A list leads to a free block of its own pool, or nothing is taken. */
-static void a_list_that_leads_elsewhere_serves_nothing(void) {
+TEST(a_list_that_leads_elsewhere_serves_nothing) {
     start(HFIT_SEARCH_STACK);
     uint32_t *list = word_at(0);
     const uint32_t right = *list;
@@ -106,13 +106,13 @@ static void a_list_that_leads_elsewhere_serves_nothing(void) {
     CHECK(is_sound() && take_block(SMALL) != NULL);
 }
 
-static void a_block_that_says_to_be_the_last_free_one_is_found(void) {
+TEST(a_block_that_says_to_be_the_last_free_one_is_found) {
     start(HFIT_SEARCH_STACK);
     *word_at(offset_of(s.live + SMALL)) = UINT32_MAX; /* its pool has two more */
     CHECK(!is_sound());
 }
 
-static void a_count_above_the_free_blocks_serves_no_more_than_there_are(void) {
+TEST(a_count_above_the_free_blocks_serves_no_more_than_there_are) {
     start(HFIT_SEARCH_FIRST_FIT);
     CHECK(*word_at(0) == BLOCKS - 1);
     *word_at(0) += 1;
@@ -123,7 +123,7 @@ static void a_count_above_the_free_blocks_serves_no_more_than_there_are(void) {
     check_refuses_alloc(SMALL);
 }
 
-static void a_shared_block_does_not_move_into_a_damaged_pool(void) {
+TEST(a_shared_block_does_not_move_into_a_damaged_pool) {
     start(HFIT_SEARCH_STACK);
     unsigned char *shared = take_block(200);
     *word_at(0) = 0; /* the number of a live block */
@@ -142,7 +142,7 @@ static void check_is_found_with(uint32_t *word, uint32_t value) {
     CHECK(is_sound());
 }
 
-static void a_mark_that_denies_the_shared_heap_is_found_unless_it_says_none(void) {
+TEST(a_mark_that_denies_the_shared_heap_is_found_unless_it_says_none) {
     start(HFIT_SEARCH_STACK);
     unsigned char *shared = take_block(200);
     check_is_found_with(word_at(4 * POOLS), 1);
@@ -153,7 +153,7 @@ static void a_mark_that_denies_the_shared_heap_is_found_unless_it_says_none(void
     CHECK(misuse_count == misuses + 1 && misuse_kind == HFIT_MISUSE_FOREIGN);
 }
 
-static void pools_with_no_room_for_a_shared_heap_serve_their_own_blocks_alone(void) {
+TEST(pools_with_no_room_for_a_shared_heap_serve_their_own_blocks_alone) {
     for (uint32_t search = HFIT_SEARCH_FIRST_FIT; search <= HFIT_SEARCH_STACK; search++) {
         make_heap(search, HFIT_OVERFLOW_SHARED, s.plan.pools.end);
         for (uint32_t i = 0; i < BLOCKS; i++) {
@@ -164,7 +164,7 @@ static void pools_with_no_room_for_a_shared_heap_serve_their_own_blocks_alone(vo
     }
 }
 
-static void where_the_pools_refuse_a_shared_block_does_not_move_into_a_full_one(void) {
+TEST(where_the_pools_refuse_a_shared_block_does_not_move_into_a_full_one) {
     make_heap(HFIT_SEARCH_STACK, HFIT_OVERFLOW_REFUSE, REGION);
     unsigned char *shared = take_block(200);
     while (take_block(SMALL) != NULL) {
@@ -175,13 +175,4 @@ static void where_the_pools_refuse_a_shared_block_does_not_move_into_a_full_one(
     CHECK(hfit_class_pools_resize(s.heap, &s.plan.common, shared, 100) == shared);
 }
 
-int main(void) {
-    RUN(a_list_that_leads_elsewhere_serves_nothing);
-    RUN(a_block_that_says_to_be_the_last_free_one_is_found);
-    RUN(a_count_above_the_free_blocks_serves_no_more_than_there_are);
-    RUN(a_shared_block_does_not_move_into_a_damaged_pool);
-    RUN(a_mark_that_denies_the_shared_heap_is_found_unless_it_says_none);
-    RUN(pools_with_no_room_for_a_shared_heap_serve_their_own_blocks_alone);
-    RUN(where_the_pools_refuse_a_shared_block_does_not_move_into_a_full_one);
-    return report_passed();
-}
+RUN_TESTS()

@@ -36,7 +36,7 @@ static void call_all(const test_plan *plan, hfit_heap *heap, void *far) {
     CHECK(misuse_count == misuses + 3 + knows);
 }
 
-static void an_address_with_the_low_bits_of_a_live_block_is_told_and_changes_nothing(void) {
+TEST(an_address_with_the_low_bits_of_a_live_block_is_told_and_changes_nothing) {
     const size_t count = make_test_plans(plans);
     size_t tried = 0, of_core = 0;
     for (size_t i = 0; i < count && is_core(plans[i].allocator); i++) {
@@ -58,7 +58,4 @@ static void an_address_with_the_low_bits_of_a_live_block_is_told_and_changes_not
     CHECK(tried > 4 * of_core / 3);
 }
 
-int main(void) {
-    RUN(an_address_with_the_low_bits_of_a_live_block_is_told_and_changes_nothing);
-    return report_passed();
-}
+RUN_TESTS()

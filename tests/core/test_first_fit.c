@@ -51,15 +51,15 @@ static free_blocks free_three_neighbours(const hfit_first_fit_plan *plan) {
     return free_blocks_of(heap, plan);
 }
 
-static void freeing_the_middle_chunk_merges_all_three(void) {
+TEST(freeing_the_middle_chunk_merges_all_three) {
     CHECK(free_three_neighbours(&coalescing).count == 2); /* the three, and the rest */
 }
 
-static void without_coalescing_free_neighbours_stay_apart(void) {
+TEST(without_coalescing_free_neighbours_stay_apart) {
     CHECK(free_three_neighbours(&never_coalescing).count == 4);
 }
 
-static void the_block_freed_last_is_taken_first(void) {
+TEST(the_block_freed_last_is_taken_first) {
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
     void *first = hfit_first_fit_alloc(heap, &coalescing.common, 40);
     CHECK(hfit_first_fit_alloc(heap, &coalescing.common, 40) != NULL);
@@ -70,7 +70,7 @@ static void the_block_freed_last_is_taken_first(void) {
     CHECK(hfit_first_fit_alloc(heap, &coalescing.common, 8) == first);
 }
 
-static void a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back(void) {
+TEST(a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back) {
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
     void *block = hfit_first_fit_alloc(heap, &coalescing.common, 100);
     void *next = hfit_first_fit_alloc(heap, &coalescing.common, 100);
@@ -82,7 +82,7 @@ static void a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back(void) {
     CHECK(hfit_first_fit_check(heap, &coalescing.common));
 }
 
-static void aligned_blocks_leave_the_bytes_before_them_to_others(void) {
+TEST(aligned_blocks_leave_the_bytes_before_them_to_others) {
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
     const free_blocks before = free_blocks_of(heap, &coalescing);
     void *aligned = hfit_first_fit_alloc_aligned(heap, &coalescing.common, 1024, 100);
@@ -93,7 +93,7 @@ static void aligned_blocks_leave_the_bytes_before_them_to_others(void) {
     CHECK(after.count == before.count && after.largest == before.largest);
 }
 
-static void the_lowest_free_chunk_is_taken_first_where_the_list_is_by_address(void) {
+TEST(the_lowest_free_chunk_is_taken_first_where_the_list_is_by_address) {
     const hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
     void *blocks[7];
@@ -125,7 +125,7 @@ static bool place_alike(hfit_heap *heaps[2], const hfit_first_fit_plan plans[2],
     return offsets[0] == offsets[1];
 }
 
-static void the_implicit_list_places_as_the_one_by_address(void) {
+TEST(the_implicit_list_places_as_the_one_by_address) {
     static _Alignas(4096) unsigned char other[sizeof region];
     /* Behind a header of 24 bytes both have the same smallest chunk. */
     const hfit_first_fit_plan plans[2] = {{{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 24, 0},
@@ -140,7 +140,7 @@ static void the_implicit_list_places_as_the_one_by_address(void) {
     }
 }
 
-static void without_links_the_smallest_chunk_has_8_bytes(void) {
+TEST(without_links_the_smallest_chunk_has_8_bytes) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         const hfit_first_fit_plan plan = {{alignment}, 1, HFIT_FIRST_FIT_IMPLICIT, 4, 0};
         hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
@@ -153,7 +153,7 @@ static void without_links_the_smallest_chunk_has_8_bytes(void) {
     }
 }
 
-static void a_header_of_24_bytes_makes_a_smallest_chunk_of_32(void) {
+TEST(a_header_of_24_bytes_makes_a_smallest_chunk_of_32) {
     const hfit_first_fit_plan plan = {{8}, 0, HFIT_FIRST_FIT_LIFO, 24, 0};
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
     const unsigned char *first = hfit_first_fit_alloc(heap, &plan.common, 8);
@@ -163,7 +163,7 @@ static void a_header_of_24_bytes_makes_a_smallest_chunk_of_32(void) {
     CHECK(hfit_first_fit_usable_size(heap, &plan.common, first) == 8);
 }
 
-static void what_is_left_over_is_split_off_from_the_least_split_on(void) {
+TEST(what_is_left_over_is_split_off_from_the_least_split_on) {
     const hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_LIFO, 4, 64};
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
     void *block = hfit_first_fit_alloc(heap, &plan.common, 196);
@@ -176,7 +176,7 @@ static void what_is_left_over_is_split_off_from_the_least_split_on(void) {
     CHECK(hfit_first_fit_usable_size(heap, &plan.common, block) == 132); /* 64 were left */
 }
 
-static void free_sizes_are_told_in_the_order_of_the_search(void) {
+TEST(free_sizes_are_told_in_the_order_of_the_search) {
     for (uint32_t order = HFIT_FIRST_FIT_LIFO; order <= HFIT_FIRST_FIT_IMPLICIT; order++) {
         const hfit_first_fit_plan plan = {{8}, 0, order, 24, 0};
         hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
@@ -191,7 +191,7 @@ static void free_sizes_are_told_in_the_order_of_the_search(void) {
     }
 }
 
-static void a_link_that_leads_nowhere_is_told_and_ends_the_search(void) {
+TEST(a_link_that_leads_nowhere_is_told_and_ends_the_search) {
     static const uint32_t links[] = {4, 6, 20, 0x7ffffff0, 0xfffffffc};
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
         hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
@@ -207,7 +207,7 @@ static void a_link_that_leads_nowhere_is_told_and_ends_the_search(void) {
     misuse_count = 0;
 }
 
-static void a_ring_of_links_is_told_and_ends_the_search(void) {
+TEST(a_ring_of_links_is_told_and_ends_the_search) {
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &coalescing.common);
     unsigned char *block = hfit_first_fit_alloc(heap, &coalescing.common, 40);
     CHECK(hfit_first_fit_alloc(heap, &coalescing.common, 1) != NULL);
@@ -220,7 +220,7 @@ static void a_ring_of_links_is_told_and_ends_the_search(void) {
 }
 
 /* The bytes it leads to read as a free chunk that is the list's last: nothing is written there. */
-static void a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk(void) {
+TEST(a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk) {
     const hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
     unsigned char sound[40];
     hfit_heap *heap = hfit_first_fit_init(region, sizeof region, &plan.common);
@@ -238,7 +238,7 @@ static void a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk(void
     misuse_count = 0;
 }
 
-static void plans_out_of_range_are_refused(void) {
+TEST(plans_out_of_range_are_refused) {
     static const hfit_first_fit_plan wrong[] = {
         {{8}, 2, 0, 4, 0}, {{8}, 1, 3, 4, 0},  {{8}, 1, 0, 0, 0},    {{8}, 1, 0, 6, 0},
         {{2}, 1, 0, 4, 0}, {{8}, 1, 0, 68, 0}, {{8}, 1, 0, 4, 4097},
@@ -259,7 +259,7 @@ static size_t region_for_8_bytes(const hfit_first_fit_plan *plan) {
     return size;
 }
 
-static void one_block_of_8_bytes_needs_a_region_of_at_most_100(void) {
+TEST(one_block_of_8_bytes_needs_a_region_of_at_most_100) {
     for (uint32_t order = HFIT_FIRST_FIT_LIFO; order <= HFIT_FIRST_FIT_IMPLICIT; order++) {
         for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
             const hfit_first_fit_plan plan = {{alignment}, 1, order, 4, 0};
@@ -271,7 +271,7 @@ static void one_block_of_8_bytes_needs_a_region_of_at_most_100(void) {
 extern const hfit_allocator hfit_first_fit_allocator;
 
 /* Bounds for every order of requests rest on this. */
-static void its_descriptor_tells_holes_only_of_plans_that_coalesce(void) {
+TEST(its_descriptor_tells_holes_only_of_plans_that_coalesce) {
     hfit_first_fit_plan plan = {{8}, 1, HFIT_FIRST_FIT_BY_ADDRESS, 4, 0};
     hfit_holes holes = {0};
     CHECK(hfit_first_fit_allocator.holes(&plan.common, 100, &holes));
@@ -282,23 +282,4 @@ static void its_descriptor_tells_holes_only_of_plans_that_coalesce(void) {
     CHECK(!hfit_first_fit_allocator.holes(&plan.common, 100, &holes));
 }
 
-int main(void) {
-    RUN(freeing_the_middle_chunk_merges_all_three);
-    RUN(without_coalescing_free_neighbours_stay_apart);
-    RUN(the_block_freed_last_is_taken_first);
-    RUN(the_lowest_free_chunk_is_taken_first_where_the_list_is_by_address);
-    RUN(the_implicit_list_places_as_the_one_by_address);
-    RUN(without_links_the_smallest_chunk_has_8_bytes);
-    RUN(a_header_of_24_bytes_makes_a_smallest_chunk_of_32);
-    RUN(what_is_left_over_is_split_off_from_the_least_split_on);
-    RUN(free_sizes_are_told_in_the_order_of_the_search);
-    RUN(a_link_that_leads_nowhere_is_told_and_ends_the_search);
-    RUN(a_ring_of_links_is_told_and_ends_the_search);
-    RUN(a_link_to_no_word_is_not_followed_to_the_place_of_a_freed_chunk);
-    RUN(plans_out_of_range_are_refused);
-    RUN(a_block_grows_into_the_free_chunk_behind_it_and_shrinks_back);
-    RUN(aligned_blocks_leave_the_bytes_before_them_to_others);
-    RUN(one_block_of_8_bytes_needs_a_region_of_at_most_100);
-    RUN(its_descriptor_tells_holes_only_of_plans_that_coalesce);
-    return report_passed();
-}
+RUN_TESTS()

@@ -28,7 +28,7 @@ static size_t control_of(uint32_t blocks) {
     return (8 + 4 * ((blocks + 31) / 32) + 7) / 8 * 8;
 }
 
-static void it_has_as_many_blocks_as_asked_for_in_its_smallest_region(void) {
+TEST(it_has_as_many_blocks_as_asked_for_in_its_smallest_region) {
     for (uint32_t blocks = 1; blocks < 140; blocks++) {
         const hfit_fixed_pool_plan plan = plan_of(100, blocks, 0);
         const size_t smallest = hfit_fixed_pool_smallest_region(&plan.common);
@@ -40,7 +40,7 @@ static void it_has_as_many_blocks_as_asked_for_in_its_smallest_region(void) {
     }
 }
 
-static void left_to_itself_it_has_as_many_blocks_as_the_region_holds(void) {
+TEST(left_to_itself_it_has_as_many_blocks_as_the_region_holds) {
     const hfit_fixed_pool_plan any = plan_of(20, 0, 0);
     for (size_t size = 0; size < 3000; size++) {
         uint32_t fit = 0;
@@ -54,14 +54,14 @@ static void left_to_itself_it_has_as_many_blocks_as_the_region_holds(void) {
 }
 
 /* Elsayed and Galal, part 2: 272 buffers of 2048 bytes. */
-static void the_articles_pool_serves_272_requests_of_any_size_up_to_its_blocks(void) {
+TEST(the_articles_pool_serves_272_requests_of_any_size_up_to_its_blocks) {
     const hfit_fixed_pool_plan plan = plan_of(2048, 272, 0);
     hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
     CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 2049) == NULL);
     CHECK(taken_until_refused(heap, &plan, 80) == 272);
 }
 
-static void overhead_lies_between_blocks_and_is_not_the_callers(void) {
+TEST(overhead_lies_between_blocks_and_is_not_the_callers) {
     const hfit_fixed_pool_plan plan = plan_of(64, 4, 32);
     hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
     const char *first = hfit_fixed_pool_alloc(heap, &plan.common, 64);
@@ -70,7 +70,7 @@ static void overhead_lies_between_blocks_and_is_not_the_callers(void) {
     CHECK(hfit_fixed_pool_alloc(heap, &plan.common, 65) == NULL);
 }
 
-static void a_block_is_resized_in_place_or_not_at_all(void) {
+TEST(a_block_is_resized_in_place_or_not_at_all) {
     const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
     hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
     void *block = hfit_fixed_pool_alloc(heap, &plan.common, 10);
@@ -78,7 +78,7 @@ static void a_block_is_resized_in_place_or_not_at_all(void) {
     CHECK(hfit_fixed_pool_resize(heap, &plan.common, block, 65) == NULL);
 }
 
-static void a_link_is_followed_only_to_a_free_block(void) {
+TEST(a_link_is_followed_only_to_a_free_block) {
     static const uint32_t links[] = {0 /* itself */, 1 /* used */,  4, 5, 16, 16 + 2 * 64,
                                      0x80000002,     UINT32_MAX - 1};
     const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
@@ -100,7 +100,7 @@ static void a_link_is_followed_only_to_a_free_block(void) {
     misuse_count = 0;
 }
 
-static void a_resize_of_no_live_block_gives_nothing(void) {
+TEST(a_resize_of_no_live_block_gives_nothing) {
     const hfit_fixed_pool_plan plan = plan_of(64, 4, 0);
     hfit_heap *heap = hfit_fixed_pool_init(region, sizeof region, &plan.common);
     unsigned char *block = hfit_fixed_pool_alloc(heap, &plan.common, 10);
@@ -116,7 +116,7 @@ static void a_resize_of_no_live_block_gives_nothing(void) {
     misuse_count = 0;
 }
 
-static void plans_beyond_their_ranges_are_refused(void) {
+TEST(plans_beyond_their_ranges_are_refused) {
     const hfit_fixed_pool_plan bad[] = {
         {{8}, 0, 1, 0},          {{3}, 8, 1, 0},          {{8}, UINT32_MAX, 1, 0},
         {{8}, 8, UINT32_MAX, 0}, {{8}, 8, 1, UINT32_MAX}, {{8}, 1 << 20, 1 << 12, 0},
@@ -127,14 +127,4 @@ static void plans_beyond_their_ranges_are_refused(void) {
     }
 }
 
-int main(void) {
-    RUN(it_has_as_many_blocks_as_asked_for_in_its_smallest_region);
-    RUN(left_to_itself_it_has_as_many_blocks_as_the_region_holds);
-    RUN(the_articles_pool_serves_272_requests_of_any_size_up_to_its_blocks);
-    RUN(overhead_lies_between_blocks_and_is_not_the_callers);
-    RUN(a_block_is_resized_in_place_or_not_at_all);
-    RUN(a_link_is_followed_only_to_a_free_block);
-    RUN(a_resize_of_no_live_block_gives_nothing);
-    RUN(plans_beyond_their_ranges_are_refused);
-    return report_passed();
-}
+RUN_TESTS()

@@ -34,14 +34,14 @@ static unsigned char *hole(size_t size) {
     return block;
 }
 
-static void a_hole_serves_before_the_top(void) {
+TEST(a_hole_serves_before_the_top) {
     start(&plan_8, sizeof region);
     unsigned char *freed = hole(2000);
     CHECK(take(100) == freed);
     CHECK(take(100) == freed + 104);
 }
 
-static void the_second_of_its_class_serves_and_no_third(void) {
+TEST(the_second_of_its_class_serves_and_no_third) {
     start(&plan_4, sizeof region);
     const size_t sizes[] = {276, 272, 256}; /* of one class, that from 256 to 316 B */
     unsigned char *blocks[3];
@@ -57,7 +57,7 @@ static void the_second_of_its_class_serves_and_no_third(void) {
     CHECK(take(276) == blocks[0]);
 }
 
-static void the_next_class_that_has_any_serves(void) {
+TEST(the_next_class_that_has_any_serves) {
     start(&plan_8, sizeof region);
     unsigned char *far = take(9000);
     (void)take(1);
@@ -67,7 +67,7 @@ static void the_next_class_that_has_any_serves(void) {
     CHECK(take(500) == far);
 }
 
-static void what_is_freed_before_the_top_joins_it(void) {
+TEST(what_is_freed_before_the_top_joins_it) {
     start(&plan_4, 1024);
     unsigned char *first = take(40);
     unsigned char *second = take(40);
@@ -78,7 +78,7 @@ static void what_is_freed_before_the_top_joins_it(void) {
     CHECK(hfit_good_fit_alloc(heap, plan, most) == first);
 }
 
-static void the_footprint_is_the_highest_top(void) {
+TEST(the_footprint_is_the_highest_top) {
     start(&plan_8, 4096);
     const size_t before = hfit_good_fit_footprint(heap, plan);
     unsigned char *block = take(1000);
@@ -89,7 +89,7 @@ static void the_footprint_is_the_highest_top(void) {
 }
 
 /* An aligned request or a longer block takes of the top what it needs, not more. */
-static void no_more_of_the_top_is_in_use_than_was_asked_for(void) {
+TEST(no_more_of_the_top_is_in_use_than_was_asked_for) {
     start(&plan_8, 8192);
     unsigned char *block = take(100);
     block = hfit_good_fit_resize(heap, plan, block, 1000);
@@ -99,7 +99,7 @@ static void no_more_of_the_top_is_in_use_than_was_asked_for(void) {
     CHECK(hfit_good_fit_footprint(heap, plan) == (size_t)(aligned - region) + 100);
 }
 
-static void a_block_slides_down_where_nothing_else_is_free(void) {
+TEST(a_block_slides_down_where_nothing_else_is_free) {
     start(&plan_8, 1024);
     unsigned char *before = take(200);
     unsigned char *block = take(100);
@@ -111,7 +111,7 @@ static void a_block_slides_down_where_nothing_else_is_free(void) {
     CHECK(before[0] == 0x5a && before[99] == 0x5a && hfit_good_fit_check(heap, plan));
 }
 
-static void control_words_grow_with_the_region_only(void) {
+TEST(control_words_grow_with_the_region_only) {
     CHECK(hfit_good_fit_smallest_region(&plan_4.common) <= 128);
     start(&plan_4, 1024);
     unsigned char *small = take(1);
@@ -121,7 +121,7 @@ static void control_words_grow_with_the_region_only(void) {
 
 /* Of a size whose chunk would be as long as the region, or a little longer, there is a class, too.
  */
-static void a_request_of_about_the_regions_size_is_refused(void) {
+TEST(a_request_of_about_the_regions_size_is_refused) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         const hfit_good_fit_plan own = {{alignment}};
         const size_t least = hfit_good_fit_smallest_region(&own.common);
@@ -136,15 +136,4 @@ static void a_request_of_about_the_regions_size_is_refused(void) {
     }
 }
 
-int main(void) {
-    RUN(a_hole_serves_before_the_top);
-    RUN(the_second_of_its_class_serves_and_no_third);
-    RUN(the_next_class_that_has_any_serves);
-    RUN(what_is_freed_before_the_top_joins_it);
-    RUN(the_footprint_is_the_highest_top);
-    RUN(no_more_of_the_top_is_in_use_than_was_asked_for);
-    RUN(a_block_slides_down_where_nothing_else_is_free);
-    RUN(control_words_grow_with_the_region_only);
-    RUN(a_request_of_about_the_regions_size_is_refused);
-    return report_passed();
-}
+RUN_TESTS()

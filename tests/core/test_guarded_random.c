@@ -53,7 +53,7 @@ static void find_order(uint32_t seed, uint32_t *order) {
     CHECK(misuse_count == 0);
 }
 
-static void freed_blocks_come_back_in_an_order_of_their_own(void) {
+TEST(freed_blocks_come_back_in_an_order_of_their_own) {
     uint32_t one[BLOCKS] = {0};
     uint32_t same[BLOCKS] = {0};
     uint32_t other[BLOCKS] = {0};
@@ -64,7 +64,7 @@ static void freed_blocks_come_back_in_an_order_of_their_own(void) {
     CHECK(memcmp(one, other, sizeof one) != 0);
 }
 
-static void each_heap_has_canaries_of_its_own(void) {
+TEST(each_heap_has_canaries_of_its_own) {
     unsigned char canaries[2][8];
     for (uint32_t seed = 0; seed < 2; seed++) {
         hfit_heap *heap = make_heap(seed);
@@ -74,8 +74,4 @@ static void each_heap_has_canaries_of_its_own(void) {
     CHECK(memcmp(canaries[0], canaries[1], sizeof canaries[0]) != 0);
 }
 
-int main(void) {
-    RUN(freed_blocks_come_back_in_an_order_of_their_own);
-    RUN(each_heap_has_canaries_of_its_own);
-    return report_passed();
-}
+RUN_TESTS()

@@ -20,7 +20,7 @@ static hfit_pools_plan with_another_seal(uint8_t is_exact) {
     return plan;
 }
 
-static void a_plan_is_served_whose_seal_does_not_hold(void) {
+TEST(a_plan_is_served_whose_seal_does_not_hold) {
     const hfit_pools_plan classes = with_another_seal(0);
     hfit_heap *heap = hfit_class_pools_init(region, sizeof region, &classes.common);
     CHECK(heap != NULL && hfit_class_pools_alloc(heap, &classes.common, 20) != NULL);
@@ -29,7 +29,4 @@ static void a_plan_is_served_whose_seal_does_not_hold(void) {
     CHECK(heap != NULL && hfit_budgeted_alloc(heap, &budgets.common, 32) != NULL);
 }
 
-int main(void) {
-    RUN(a_plan_is_served_whose_seal_does_not_hold);
-    return report_passed();
-}
+RUN_TESTS()

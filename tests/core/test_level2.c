@@ -38,7 +38,7 @@ static void call_all(const test_plan *plan, hfit_heap *heap, void *block) {
     CHECK(misuse_count == misuses + 6 && misuse_kind == HFIT_MISUSE_DAMAGED);
 }
 
-static void on_a_damaged_heap_every_call_tells_it_and_gives_and_changes_nothing(void) {
+TEST(on_a_damaged_heap_every_call_tells_it_and_gives_and_changes_nothing) {
     const size_t count = make_test_plans(plans);
     size_t tried = 0;
     size_t i = 0;
@@ -62,7 +62,4 @@ static void on_a_damaged_heap_every_call_tells_it_and_gives_and_changes_nothing(
     CHECK(tried > i / 2);
 }
 
-int main(void) {
-    RUN(on_a_damaged_heap_every_call_tells_it_and_gives_and_changes_nothing);
-    return report_passed();
-}
+RUN_TESTS()

@@ -59,7 +59,7 @@ static void check_refused_with(pooled *made, uint32_t *word, uint32_t value) {
     make_sound(made);
 }
 
-static void pools_that_lie_elsewhere_than_they_are_laid_out_are_refused(void) {
+TEST(pools_that_lie_elsewhere_than_they_are_laid_out_are_refused) {
     pooled made;
     make_sound(&made);
     for (uint32_t i = 0; i < POOLS; i++) {
@@ -81,7 +81,7 @@ static void pools_that_lie_elsewhere_than_they_are_laid_out_are_refused(void) {
     check_refused_with(&made, &made.plan.common.alignment, 3);
 }
 
-static void rules_out_of_range_are_refused_and_their_last_value_is_not(void) {
+TEST(rules_out_of_range_are_refused_and_their_last_value_is_not) {
     pooled made;
     make_sound(&made);
     check_refused_with(&made, &made.plan.search, HFIT_SEARCH_STACK + 1);
@@ -91,7 +91,7 @@ static void rules_out_of_range_are_refused_and_their_last_value_is_not(void) {
     CHECK(completes(&made));
 }
 
-static void half_a_shared_heap_or_one_of_another_alignment_is_refused(void) {
+TEST(half_a_shared_heap_or_one_of_another_alignment_is_refused) {
     static const hfit_tlsf_plan other = {{16}, 0, 2};
     pooled made;
     make_sound(&made);
@@ -105,7 +105,7 @@ static void half_a_shared_heap_or_one_of_another_alignment_is_refused(void) {
     CHECK(!completes(&made));
 }
 
-static void pools_without_their_list_are_refused(void) {
+TEST(pools_without_their_list_are_refused) {
     pooled made;
     make_sound(&made);
     made.plan.pools.items = NULL;
@@ -114,7 +114,7 @@ static void pools_without_their_list_are_refused(void) {
 }
 
 /* An index costs an entry for each size up to the largest pool's. */
-static void an_index_is_made_if_there_is_room_for_each_of_its_entries(void) {
+TEST(an_index_is_made_if_there_is_room_for_each_of_its_entries) {
     pooled made;
     make_sound(&made);
     made.plan.search = HFIT_SEARCH_STACK;
@@ -122,7 +122,7 @@ static void an_index_is_made_if_there_is_room_for_each_of_its_entries(void) {
     CHECK(hfit_class_pools_complete(&made.plan, table, 500) && made.plan.index.entries == 0);
 }
 
-static void more_pools_than_an_entry_can_name_have_no_index(void) {
+TEST(more_pools_than_an_entry_can_name_have_no_index) {
     static hfit_pool many[257];
     static uint8_t room[HFIT_LARGEST_POOL_INDEX + 2];
     for (uint32_t i = 0; i < 257; i++) {
@@ -149,7 +149,7 @@ static bool is_believed(hfit_pools_plan *plan) {
     return hfit_class_pools_smallest_region(&plan->common) != 0;
 }
 
-static void an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed(void) {
+TEST(an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed) {
     pooled made;
     make_sound(&made);
     made.plan.search = HFIT_SEARCH_STACK;
@@ -175,7 +175,7 @@ static void an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed
     CHECK(hfit_class_pools_smallest_region(&made.plan.common) == 0);
 }
 
-static void a_plan_is_refused_once_any_entry_of_its_index_has_changed(void) {
+TEST(a_plan_is_refused_once_any_entry_of_its_index_has_changed) {
     pooled made;
     make_sound(&made);
     made.plan.search = HFIT_SEARCH_STACK;
@@ -188,7 +188,7 @@ static void a_plan_is_refused_once_any_entry_of_its_index_has_changed(void) {
     CHECK(hfit_class_pools_init(region, sizeof region, &made.plan.common) != NULL);
 }
 
-static void an_index_without_a_pool_is_refused(void) {
+TEST(an_index_without_a_pool_is_refused) {
     hfit_pools_plan none = {.common = {8}, .search = HFIT_SEARCH_STACK};
     CHECK(hfit_class_pools_complete(&none, table, INDEX));
     none.index.table = table;
@@ -196,7 +196,7 @@ static void an_index_without_a_pool_is_refused(void) {
     CHECK(!is_believed(&none));
 }
 
-static void an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed(void) {
+TEST(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed) {
     hfit_pool budgets[] = {{.size = 24, .count = 1, .is_exact = 1},
                            {.size = 100, .count = 2, .is_exact = 1}};
     const uint32_t end = hfit_pools_lay_out(budgets, 2, 8);
@@ -216,14 +216,14 @@ static void an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed(voi
     CHECK(hfit_budgeted_smallest_region(&plan.common) == 0);
 }
 
-static void more_blocks_than_an_eighth_of_the_most_bytes_are_refused(void) {
+TEST(more_blocks_than_an_eighth_of_the_most_bytes_are_refused) {
     hfit_pool pool = {.size = 4, .count = HFIT_LARGEST_BLOCK / 8};
     CHECK(hfit_pools_lay_out(&pool, 1, 4) > 4 * pool.count);
     pool.count++;
     CHECK(hfit_pools_lay_out(&pool, 1, 4) == 0);
 }
 
-static void a_last_pool_that_ends_beyond_the_largest_block_is_refused(void) {
+TEST(a_last_pool_that_ends_beyond_the_largest_block_is_refused) {
     hfit_pool pools[] = {{.size = 24, .count = 1}, {.size = 1 << 30, .count = 1}};
     hfit_pools_plan plan = {.common = {8}};
     plan.pools = (hfit_pool_list){pools, 2, hfit_pools_lay_out(pools, 2, 8)};
@@ -232,7 +232,7 @@ static void a_last_pool_that_ends_beyond_the_largest_block_is_refused(void) {
     CHECK(!hfit_class_pools_complete(&plan, table, INDEX));
 }
 
-static void sizes_and_counts_that_cannot_be_laid_out_are_refused(void) {
+TEST(sizes_and_counts_that_cannot_be_laid_out_are_refused) {
     hfit_pool one[] = {{.size = 24, .count = 4}, {.size = 64, .count = 4}};
     CHECK(hfit_pools_lay_out(one, 2, 8) != 0);
     CHECK(hfit_pools_lay_out(one, 2, 0) == 0);
@@ -249,7 +249,7 @@ static void sizes_and_counts_that_cannot_be_laid_out_are_refused(void) {
     CHECK(hfit_pools_lay_out(one, 1, 8) == 0);
 }
 
-static void tailored_plans_beyond_their_ranges_are_refused(void) {
+TEST(tailored_plans_beyond_their_ranges_are_refused) {
     const hfit_tailored_plan sound = {.common = {8}, .ends = 1};
     hfit_tailored_plan bad[] = {sound, sound, sound, sound, sound, sound, sound, sound, sound};
     bad[0].ends = 0;
@@ -269,7 +269,7 @@ static void tailored_plans_beyond_their_ranges_are_refused(void) {
     }
 }
 
-static void sized_and_tlsf_plans_beyond_their_ranges_are_refused(void) {
+TEST(sized_and_tlsf_plans_beyond_their_ranges_are_refused) {
     const hfit_sized_plan sound = {.common = {8}, .ends = 2};
     hfit_sized_plan bad[] = {sound, sound, sound};
     bad[0].ends = 0;
@@ -287,7 +287,7 @@ static void sized_and_tlsf_plans_beyond_their_ranges_are_refused(void) {
     CHECK(hfit_tlsf_init(region, sizeof region, &tlsf.common) == NULL);
 }
 
-static void partitions_beyond_their_ranges_are_refused(void) {
+TEST(partitions_beyond_their_ranges_are_refused) {
     const hfit_partition_pool_plan sound = {
         .common = {8}, .partition_size = 64, .partitions = 10, .overhead = 8};
     hfit_partition_pool_plan bad[] = {sound, sound, sound, sound, sound};
@@ -310,7 +310,7 @@ static void partitions_beyond_their_ranges_are_refused(void) {
 }
 
 /* The alignment is the first word of every plan. */
-static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(void) {
+TEST(no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none) {
     static const uint32_t alignments[] = {0, 1, 2, 3, 6, 12, 24, 32, 64, 0x80000000};
     const size_t count = make_test_plans(plans);
     for (size_t i = 0; i < count && is_core(plans[i].allocator); i++) {
@@ -325,23 +325,4 @@ static void no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none(voi
     }
 }
 
-int main(void) {
-    RUN(pools_that_lie_elsewhere_than_they_are_laid_out_are_refused);
-    RUN(rules_out_of_range_are_refused_and_their_last_value_is_not);
-    RUN(half_a_shared_heap_or_one_of_another_alignment_is_refused);
-    RUN(pools_without_their_list_are_refused);
-    RUN(an_index_is_made_if_there_is_room_for_each_of_its_entries);
-    RUN(more_pools_than_an_entry_can_name_have_no_index);
-    RUN(an_index_of_class_pools_that_misleads_is_refused_though_it_is_sealed);
-    RUN(a_plan_is_refused_once_any_entry_of_its_index_has_changed);
-    RUN(an_index_without_a_pool_is_refused);
-    RUN(an_index_of_budgets_that_misleads_is_refused_though_it_is_sealed);
-    RUN(more_blocks_than_an_eighth_of_the_most_bytes_are_refused);
-    RUN(a_last_pool_that_ends_beyond_the_largest_block_is_refused);
-    RUN(sizes_and_counts_that_cannot_be_laid_out_are_refused);
-    RUN(sized_and_tlsf_plans_beyond_their_ranges_are_refused);
-    RUN(partitions_beyond_their_ranges_are_refused);
-    RUN(tailored_plans_beyond_their_ranges_are_refused);
-    RUN(no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none);
-    return report_passed();
-}
+RUN_TESTS()

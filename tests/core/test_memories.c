@@ -38,7 +38,7 @@ static uint32_t place_of(const void *block) {
     return hfit_memories_find(&plan, heaps, block);
 }
 
-static void a_request_goes_where_its_needs_its_tag_or_its_size_send_it(void) {
+TEST(a_request_goes_where_its_needs_its_tag_or_its_size_send_it) {
     make();
     CHECK(place_of(take(64, ANY, 0)) == 0);
     CHECK(place_of(take(65, ANY, 0)) == 1);
@@ -49,7 +49,7 @@ static void a_request_goes_where_its_needs_its_tag_or_its_size_send_it(void) {
     CHECK(take(8, DMA << 1, 0) == NULL);    /* offered nowhere */
 }
 
-static void a_full_memory_hands_on_what_does_not_need_it(void) {
+TEST(a_full_memory_hands_on_what_does_not_need_it) {
     make();
     while (place_of(take(64, ANY, 0)) == 0) {
     }
@@ -57,14 +57,14 @@ static void a_full_memory_hands_on_what_does_not_need_it(void) {
     CHECK(place_of(take(1, ANY, 1)) <= 1);
 }
 
-static void an_aligned_request_takes_the_same_way(void) {
+TEST(an_aligned_request_takes_the_same_way) {
     make();
     const hfit_request request = {100, 256, DMA, 0};
     void *const block = hfit_memories_alloc(&plan, heaps, &request);
     CHECK(place_of(block) == 0 && (uintptr_t)block % 256 == 0);
 }
 
-static void a_resize_moves_a_block_with_its_bytes_and_frees_the_old_one(void) {
+TEST(a_resize_moves_a_block_with_its_bytes_and_frees_the_old_one) {
     make();
     unsigned char *block = take(48, ANY, 0);
     memset(block, 7, 48);
@@ -77,7 +77,7 @@ static void a_resize_moves_a_block_with_its_bytes_and_frees_the_old_one(void) {
     CHECK(moved[0] == 7 && place_of(moved) == 1);
 }
 
-static void addresses_of_no_memory_are_left_alone(void) {
+TEST(addresses_of_no_memory_are_left_alone) {
     make();
     unsigned char own[64];
     const hfit_request request = {8, 0, ANY, 0};
@@ -91,7 +91,7 @@ static void addresses_of_no_memory_are_left_alone(void) {
     CHECK(take(8, ANY, 0) == block);
 }
 
-static void a_region_that_is_too_small_is_told(void) {
+TEST(a_region_that_is_too_small_is_told) {
     static const hfit_memory small[] = {
         {&hfit_tlsf_operations, &heap_plan.common, 8, 0},
     };
@@ -100,12 +100,4 @@ static void a_region_that_is_too_small_is_told(void) {
     CHECK(!hfit_memories_init(&bad, regions, heaps));
 }
 
-int main(void) {
-    RUN(a_request_goes_where_its_needs_its_tag_or_its_size_send_it);
-    RUN(a_full_memory_hands_on_what_does_not_need_it);
-    RUN(an_aligned_request_takes_the_same_way);
-    RUN(a_resize_moves_a_block_with_its_bytes_and_frees_the_old_one);
-    RUN(addresses_of_no_memory_are_left_alone);
-    RUN(a_region_that_is_too_small_is_told);
-    return report_passed();
-}
+RUN_TESTS()

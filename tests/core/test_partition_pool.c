@@ -128,7 +128,7 @@ static void for_each_plan(void (*statement)(const test_plan *plan)) {
     }
 }
 
-static void every_placement_is_that_of_the_obvious_model(void) {
+TEST(every_placement_is_that_of_the_obvious_model) {
     random_state = 1;
     for_each_plan(walk_random_steps);
 }
@@ -166,7 +166,7 @@ static void refuses_what_is_not_together(model *m) {
     CHECK(model_alloc(m, 0, 64));
 }
 
-static void a_request_of_two_partitions_is_refused_where_no_two_lie_together(void) {
+TEST(a_request_of_two_partitions_is_refused_where_no_two_lie_together) {
     with_both_kinds(64, refuses_what_is_not_together);
 }
 
@@ -178,7 +178,7 @@ static void serves_aligned(model *m) {
           geometry_of(m->plan).base + (size_t)7 * 64);
 }
 
-static void alignments_up_to_64_cost_a_partition_of_64_nothing(void) {
+TEST(alignments_up_to_64_cost_a_partition_of_64_nothing) {
     with_both_kinds(16, serves_aligned);
 }
 
@@ -202,7 +202,7 @@ static void refuses_bad_blocks(model *m) {
     model_compare(m);
 }
 
-static void every_address_but_a_live_blocks_own_is_refused_and_told(void) {
+TEST(every_address_but_a_live_blocks_own_is_refused_and_told) {
     with_both_kinds(40, refuses_bad_blocks);
 }
 
@@ -237,7 +237,7 @@ static void finds_flips(model *m) {
     }
 }
 
-static void check_finds_every_flipped_bit_of_the_metadata(void) {
+TEST(check_finds_every_flipped_bit_of_the_metadata) {
     with_both_kinds(96, finds_flips);
 }
 
@@ -269,7 +269,7 @@ static void refuses_damaged_links(model *m) {
     model_compare(m);
 }
 
-static void a_damaged_link_is_told_and_nothing_changes(void) {
+TEST(a_damaged_link_is_told_and_nothing_changes) {
     static model m;
     const test_plan plan = plan_of_pool(8, 64, 40, 0, 0);
     model_start(&m, &plan, region_of(&plan));
@@ -287,7 +287,7 @@ static void check_refused_with(const model *m, size_t offset, uint32_t word) {
     memcpy(m->region + offset, &sound, 4);
 }
 
-static void a_group_with_a_hole_or_without_an_end_is_not_freed(void) {
+TEST(a_group_with_a_hole_or_without_an_end_is_not_freed) {
     static model m;
     const test_plan plan = plan_of_pool(8, 64, 40, 0, 1);
     model_start(&m, &plan, region_of(&plan));
@@ -359,13 +359,13 @@ static void place_in_twins(uint32_t fit) {
     CHECK(hfit_partition_pool_check(bits.heap, &bits.plan.common));
 }
 
-static void bits_place_as_a_list_does_among_many_partitions(void) {
+TEST(bits_place_as_a_list_does_among_many_partitions) {
     random_state = 3;
     place_in_twins(0);
     place_in_twins(1);
 }
 
-static void a_region_gets_as_many_partitions_as_it_holds(void) {
+TEST(a_region_gets_as_many_partitions_as_it_holds) {
     static _Alignas(64) unsigned char region[4096];
     for (size_t size = 256; size <= sizeof region; size += 8) {
         for (uint32_t metadata = 0; metadata < 2; metadata++) {
@@ -383,7 +383,7 @@ static void a_region_gets_as_many_partitions_as_it_holds(void) {
     }
 }
 
-static void a_plan_of_too_much_or_of_no_meaning_is_refused(void) {
+TEST(a_plan_of_too_much_or_of_no_meaning_is_refused) {
     const hfit_partition_pool_plan bad[] = {
         {{8}, 0, 4, 0, 0, 0},           {{8}, 64, 4, 0, 2, 0},
         {{8}, 64, 4, 0, 0, 2},          {{8}, 1 << 24, 200, 0, 0, 0},
@@ -397,16 +397,4 @@ static void a_plan_of_too_much_or_of_no_meaning_is_refused(void) {
     CHECK(hfit_partition_pool_smallest_region(&largest.common) == 4096 * 4096 + 1088);
 }
 
-int main(void) {
-    RUN(every_placement_is_that_of_the_obvious_model);
-    RUN(a_request_of_two_partitions_is_refused_where_no_two_lie_together);
-    RUN(alignments_up_to_64_cost_a_partition_of_64_nothing);
-    RUN(every_address_but_a_live_blocks_own_is_refused_and_told);
-    RUN(check_finds_every_flipped_bit_of_the_metadata);
-    RUN(a_damaged_link_is_told_and_nothing_changes);
-    RUN(a_group_with_a_hole_or_without_an_end_is_not_freed);
-    RUN(bits_place_as_a_list_does_among_many_partitions);
-    RUN(a_region_gets_as_many_partitions_as_it_holds);
-    RUN(a_plan_of_too_much_or_of_no_meaning_is_refused);
-    return report_passed();
-}
+RUN_TESTS()

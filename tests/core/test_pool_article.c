@@ -43,7 +43,7 @@ static double buffers_overhead(uint32_t usable, uint32_t size) {
     return percent(hfit_class_pools_smallest_region(&plan.common), usable);
 }
 
-static void figure_9_overhead_falls_with_the_partitions_size_and_is_above_that_of_buffers(void) {
+TEST(figure_9_overhead_falls_with_the_partitions_size_and_is_above_that_of_buffers) {
     static const uint32_t usable[] = {64 * 1024, 512 * 1024};
     printf("usable  size  article's (inferred)    list    bits  chains  buffers, %% of usable\n");
     for (size_t i = 0; i < 2; i++) {
@@ -72,7 +72,7 @@ static bool is_near(double value, double expected, double tolerance) {
 
 /* Besides the bytes a partition there are 20 of control, and up to 63 before the first partition.
  */
-static void the_overhead_is_the_bookkeeping_a_partition_over_its_size(void) {
+TEST(the_overhead_is_the_bookkeeping_a_partition_over_its_size) {
     const uint32_t usable = 512 * 1024;
     for (uint32_t size = 16; size <= 1024; size *= 2) {
         CHECK(is_near(partitions_overhead(usable, size, INFERRED_BOOKKEEPING, 0),
@@ -148,7 +148,7 @@ static double partitions_admission(uint32_t fit, uint32_t metadata) {
 
 /* Simulators that place nothing in memory gave 0.752, 0.769 and 0.797 over 10^6 requests, the last
  * also by Kaufman and Roberts' recursion; 100,000 leave about 0.005 of chance. */
-static void figure_5_best_fit_admits_more_than_first_fit_and_scattered_groups_most(void) {
+TEST(figure_5_best_fit_admits_more_than_first_fit_and_scattered_groups_most) {
     const hfit_chained_pool_plan scattered = {{8}, 512, 1024, 0};
     const double first = partitions_admission(0, 0);
     const double best = partitions_admission(1, 0);
@@ -161,9 +161,4 @@ static void figure_5_best_fit_admits_more_than_first_fit_and_scattered_groups_mo
     CHECK(is_near(partitions_admission(1, 1), best, 1e-9));
 }
 
-int main(void) {
-    RUN(figure_9_overhead_falls_with_the_partitions_size_and_is_above_that_of_buffers);
-    RUN(the_overhead_is_the_bookkeeping_a_partition_over_its_size);
-    RUN(figure_5_best_fit_admits_more_than_first_fit_and_scattered_groups_most);
-    return report_passed();
-}
+RUN_TESTS()

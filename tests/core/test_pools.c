@@ -89,7 +89,7 @@ static uint32_t served_by(size_t size) {
     return pool_size_of(&plan, block);
 }
 
-static void special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_them(void) {
+TEST(special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_them) {
     CHECK(served_by(40) == 40);
     CHECK(served_by(39) == 64);
     CHECK(served_by(1) == 64);
@@ -101,7 +101,7 @@ static void special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_
     CHECK(served_by(1501) == 0);
 }
 
-static void without_pools_one_word_lies_before_the_shared_heap(void) {
+TEST(without_pools_one_word_lies_before_the_shared_heap) {
     static const hfit_tlsf_plan shared = {{4}, 0, 2};
     hfit_pools_plan plan = {.common = {4}, .shared = {&hfit_tlsf_unlocked, &shared.common}};
     CHECK(hfit_class_pools_complete(&plan, index_table, sizeof index_table));
@@ -109,7 +109,7 @@ static void without_pools_one_word_lies_before_the_shared_heap(void) {
     CHECK(hfit_class_pools_init(region, sizeof region, &plan.common) != NULL);
 }
 
-static void an_empty_pool_overflows_into_the_next_larger_one(void) {
+TEST(an_empty_pool_overflows_into_the_next_larger_one) {
     static const uint32_t order[] = {512, 512, 1024, 1024, 1500, 1500, 0};
     hfit_pools_plan plan = plan_of(wireless, 7, true);
     hfit_heap *heap = class_heap(&plan);
@@ -118,7 +118,7 @@ static void an_empty_pool_overflows_into_the_next_larger_one(void) {
     }
 }
 
-static void without_a_shared_heap_a_request_beyond_all_pools_is_refused(void) {
+TEST(without_a_shared_heap_a_request_beyond_all_pools_is_refused) {
     hfit_pools_plan plan = plan_of(wireless, 7, false);
     CHECK(hfit_class_pools_complete(&plan, NULL, 0));
     const size_t smallest = hfit_class_pools_smallest_region(&plan.common);
@@ -148,13 +148,13 @@ static size_t taken_after_three_frees(uint32_t search) {
     return ((size_t)(taken - region) - pool[0].base) / 64;
 }
 
-static void first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last(void) {
+TEST(first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last) {
     CHECK(taken_after_three_frees(HFIT_SEARCH_FIRST_FIT) == 3);
     CHECK(taken_after_three_frees(HFIT_SEARCH_STACK) == 17);
 }
 
 /* The bits of the second pool begin in the middle of a word. */
-static void first_fit_passes_over_whole_words_of_used_bits(void) {
+TEST(first_fit_passes_over_whole_words_of_used_bits) {
     static hfit_pool pool[] = {{.size = 16, .count = 5}, {.size = 64, .count = 100}};
     hfit_pools_plan plan = plan_of(pool, 2, false);
     hfit_heap *heap = class_heap(&plan);
@@ -164,7 +164,7 @@ static void first_fit_passes_over_whole_words_of_used_bits(void) {
     CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == NULL);
 }
 
-static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(void) {
+TEST(an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty) {
     static const uint32_t next[] = {512, 0, UINT32_MAX}; /* by policy; UINT32_MAX: refused */
     for (uint32_t overflow = HFIT_OVERFLOW_LARGER; overflow <= HFIT_OVERFLOW_REFUSE; overflow++) {
         hfit_pools_plan plan = stack_plan(true, overflow);
@@ -178,7 +178,7 @@ static void an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty(vo
 }
 
 /* What free_sized relies on at safety level 0. */
-static void a_heap_that_refuses_keeps_each_size_in_its_own_pool(void) {
+TEST(a_heap_that_refuses_keeps_each_size_in_its_own_pool) {
     hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_REFUSE);
     hfit_heap *heap = class_heap(&plan);
     void *large = hfit_class_pools_alloc(heap, &plan.common, 1500);
@@ -211,7 +211,7 @@ static void check_link_is_refused(uint32_t link) {
     misuse_count = 0;
 }
 
-static void a_link_is_followed_only_to_a_free_block_of_its_pool(void) {
+TEST(a_link_is_followed_only_to_a_free_block_of_its_pool) {
     const hfit_pool *pool = &wireless[1];
     const uint32_t links[] = {
         0, /* itself */
@@ -224,7 +224,7 @@ static void a_link_is_followed_only_to_a_free_block_of_its_pool(void) {
 }
 
 /* Of every block size a number is compared with a division, at and around each boundary. */
-static void a_blocks_number_is_below_the_count_just_where_a_block_begins(void) {
+TEST(a_blocks_number_is_below_the_count_just_where_a_block_begins) {
     for (uint32_t size = 1; size < 3000; size++) {
         hfit_pool pool = {.size = size, .count = 9};
         CHECK(hfit_pools_lay_out(&pool, 1, 4) != 0);
@@ -241,7 +241,7 @@ static void a_blocks_number_is_below_the_count_just_where_a_block_begins(void) {
     }
 }
 
-static void an_index_names_the_pool_that_the_rule_begins_with(void) {
+TEST(an_index_names_the_pool_that_the_rule_begins_with) {
     hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     for (uint32_t size = 1; size < plan.index.entries; size++) {
         CHECK(plan.index.table[size] ==
@@ -262,7 +262,7 @@ static void make_budgets(hfit_pool *pools, uint32_t count) {
     }
 }
 
-static void a_budget_is_found_alike_with_and_without_index(void) {
+TEST(a_budget_is_found_alike_with_and_without_index) {
     static hfit_pool pools[MANY_POOLS];
     static const uint32_t counts[] = {1, 2, 3, 4, 16, 60, 254, MANY_POOLS};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -282,7 +282,7 @@ static void a_budget_is_found_alike_with_and_without_index(void) {
     }
 }
 
-static void four_budgets_need_a_table_of_few_bytes(void) {
+TEST(four_budgets_need_a_table_of_few_bytes) {
     static hfit_pool pools[] = {{.size = 528, .count = 1, .is_exact = 1},
                                 {.size = 1024, .count = 1, .is_exact = 1},
                                 {.size = 80176, .count = 1, .is_exact = 1},
@@ -292,7 +292,7 @@ static void four_budgets_need_a_table_of_few_bytes(void) {
     CHECK(plan.index.entries >= 4 && plan.index.entries <= 16);
 }
 
-static void a_resize_leaves_the_old_pool_and_enters_the_new_one(void) {
+TEST(a_resize_leaves_the_old_pool_and_enters_the_new_one) {
     hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     hfit_heap *heap = class_heap(&plan);
     char *block = hfit_class_pools_alloc(heap, &plan.common, 1500);
@@ -303,7 +303,7 @@ static void a_resize_leaves_the_old_pool_and_enters_the_new_one(void) {
     CHECK(hfit_class_pools_alloc(heap, &plan.common, 1500) == block);
 }
 
-static void a_budget_serves_just_its_size_and_never_a_smaller_one(void) {
+TEST(a_budget_serves_just_its_size_and_never_a_smaller_one) {
     hfit_pools_plan plan = plan_of(budgets, 2, true);
     hfit_heap *heap = budgeted_heap(&plan);
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 24)) == 24);
@@ -314,7 +314,7 @@ static void a_budget_serves_just_its_size_and_never_a_smaller_one(void) {
     CHECK(pool_size_of(&plan, hfit_budgeted_alloc(heap, &plan.common, 96)) == 0);
 }
 
-static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
+TEST(a_shared_block_resized_to_a_budgets_size_moves_into_it) {
     hfit_pools_plan plan = plan_of(budgets, 2, true);
     hfit_heap *heap = budgeted_heap(&plan);
     char *block = hfit_budgeted_alloc(heap, &plan.common, 60);
@@ -324,7 +324,7 @@ static void a_shared_block_resized_to_a_budgets_size_moves_into_it(void) {
     CHECK(hfit_budgeted_check(heap, &plan.common));
 }
 
-static void plans_that_contradict_themselves_are_refused(void) {
+TEST(plans_that_contradict_themselves_are_refused) {
     hfit_pool twice[] = {{.size = 20, .count = 1, .is_exact = 1},
                          {.size = 24, .count = 1, .is_exact = 1}};
     hfit_pools_plan one_block_size = plan_of(twice, 2, false);
@@ -349,7 +349,7 @@ static bool is_taken(const hfit_pools_plan *plan) {
     return hfit_class_pools_init(region, sizeof region, &plan->common) != NULL;
 }
 
-static void a_plan_that_was_changed_after_it_was_sealed_is_not_taken(void) {
+TEST(a_plan_that_was_changed_after_it_was_sealed_is_not_taken) {
     hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     CHECK(is_taken(&plan));
     uint32_t *const words[] = {&wireless[3].base, &wireless[6].inverse, &wireless[0].count,
@@ -369,7 +369,7 @@ static void a_plan_that_was_changed_after_it_was_sealed_is_not_taken(void) {
     CHECK(is_taken(&plan));
 }
 
-static void a_changed_plan_of_budgets_is_not_taken_either(void) {
+TEST(a_changed_plan_of_budgets_is_not_taken_either) {
     hfit_pools_plan plan = plan_of(budgets, 2, true);
     CHECK(hfit_budgeted_complete(&plan, index_table, 16));
     CHECK(hfit_budgeted_init(region, sizeof region, &plan.common) != NULL);
@@ -385,7 +385,7 @@ static void a_changed_plan_of_budgets_is_not_taken_either(void) {
     }
 }
 
-static void a_resize_of_a_bad_pointer_takes_nothing(void) {
+TEST(a_resize_of_a_bad_pointer_takes_nothing) {
     hfit_pools_plan plan = stack_plan(true, HFIT_OVERFLOW_LARGER);
     hfit_heap *heap = class_heap(&plan);
     static unsigned char before[sizeof region];
@@ -404,26 +404,4 @@ static void a_resize_of_a_bad_pointer_takes_nothing(void) {
     CHECK(misuse_count == misuses + 3 && memcmp(before, region, sizeof region) == 0);
 }
 
-int main(void) {
-    RUN(special_sizes_fit_exactly_and_others_take_the_first_pool_that_holds_them);
-    RUN(without_pools_one_word_lies_before_the_shared_heap);
-    RUN(an_empty_pool_overflows_into_the_next_larger_one);
-    RUN(without_a_shared_heap_a_request_beyond_all_pools_is_refused);
-    RUN(first_fit_takes_the_lowest_free_block_and_a_stack_the_one_freed_last);
-    RUN(first_fit_passes_over_whole_words_of_used_bits);
-    RUN(an_overflow_policy_tells_where_a_request_goes_whose_pool_is_empty);
-    RUN(a_heap_that_refuses_keeps_each_size_in_its_own_pool);
-    RUN(a_link_is_followed_only_to_a_free_block_of_its_pool);
-    RUN(a_blocks_number_is_below_the_count_just_where_a_block_begins);
-    RUN(an_index_names_the_pool_that_the_rule_begins_with);
-    RUN(a_budget_is_found_alike_with_and_without_index);
-    RUN(four_budgets_need_a_table_of_few_bytes);
-    RUN(a_resize_leaves_the_old_pool_and_enters_the_new_one);
-    RUN(a_budget_serves_just_its_size_and_never_a_smaller_one);
-    RUN(a_shared_block_resized_to_a_budgets_size_moves_into_it);
-    RUN(plans_that_contradict_themselves_are_refused);
-    RUN(a_plan_that_was_changed_after_it_was_sealed_is_not_taken);
-    RUN(a_changed_plan_of_budgets_is_not_taken_either);
-    RUN(a_resize_of_a_bad_pointer_takes_nothing);
-    return report_passed();
-}
+RUN_TESTS()

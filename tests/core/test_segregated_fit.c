@@ -45,7 +45,7 @@ static void *alloc_block(const blocks *made, size_t size) {
     return hfit_segregated_fit_alloc(made->heap, made->plan, size);
 }
 
-static void a_request_takes_from_the_list_of_its_size(void) {
+TEST(a_request_takes_from_the_list_of_its_size) {
     const blocks made = apart(&four_lists, (size_t[]){36, 20, 200, 28, 0});
     for (int i = 0; i < 4; i++) {
         free_block(&made, i);
@@ -69,15 +69,15 @@ static void check_order(uint32_t upward, const int *order) {
     CHECK(alloc_block(&made, 20) == NULL);
 }
 
-static void an_empty_list_sends_to_the_general_one_then_to_larger_sizes_in_order(void) {
+TEST(an_empty_list_sends_to_the_general_one_then_to_larger_sizes_in_order) {
     check_order(0, (int[]){1, 2, 0});
 }
 
-static void upward_an_empty_list_sends_to_larger_sizes_in_order_then_to_the_general_one(void) {
+TEST(upward_an_empty_list_sends_to_larger_sizes_in_order_then_to_the_general_one) {
     check_order(1, (int[]){2, 0, 1});
 }
 
-static void larger_requests_take_the_first_that_fits_last_freed_first(void) {
+TEST(larger_requests_take_the_first_that_fits_last_freed_first) {
     const blocks made = apart(&four_lists, (size_t[]){100, 300, 200, 36, 0});
     for (int i = 0; i < 4; i++) {
         free_block(&made, i);
@@ -86,7 +86,7 @@ static void larger_requests_take_the_first_that_fits_last_freed_first(void) {
     CHECK(alloc_block(&made, 44) == made.at[2]);
 }
 
-static void the_general_list_may_be_by_address(void) {
+TEST(the_general_list_may_be_by_address) {
     static const hfit_segregated_fit_plan by_address = {{8}, 4, 0, 1, 4, 0};
     const blocks made = apart(&by_address, (size_t[]){100, 300, 200, 36, 0});
     for (int i = 3; i >= 0; i--) {
@@ -96,7 +96,7 @@ static void the_general_list_may_be_by_address(void) {
     CHECK(alloc_block(&made, 44) == made.at[0]);
 }
 
-static void free_sizes_are_told_by_list_the_general_one_last(void) {
+TEST(free_sizes_are_told_by_list_the_general_one_last) {
     static const uint32_t expected[] = {20, 36, 36, 44, 300};
     const blocks made = apart(&four_lists, (size_t[]){36, 300, 44, 36, 20, 0});
     for (int i = 0; i < 5; i++) {
@@ -110,7 +110,7 @@ static void free_sizes_are_told_by_list_the_general_one_last(void) {
     CHECK(sizes[3] == 44 && sizes[4] == 300); /* 44 was freed last */
 }
 
-static void neighbours_coalesce_across_lists(void) {
+TEST(neighbours_coalesce_across_lists) {
     hfit_heap *heap = hfit_segregated_fit_init(region, sizeof region, &four_lists.common);
     void *blocks_of_20[3];
     for (int i = 0; i < 3; i++) {
@@ -139,7 +139,7 @@ static void check_lists(uint32_t alignment, uint32_t exact_lists) {
     }
 }
 
-static void there_are_as_many_exact_lists_as_the_plan_says(void) {
+TEST(there_are_as_many_exact_lists_as_the_plan_says) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         check_lists(alignment, 1);
         check_lists(alignment, 16);
@@ -147,7 +147,7 @@ static void there_are_as_many_exact_lists_as_the_plan_says(void) {
     }
 }
 
-static void plans_out_of_range_are_refused(void) {
+TEST(plans_out_of_range_are_refused) {
     static const hfit_segregated_fit_plan wrong[] = {
         {{8}, 0, 0, 0, 4, 0},   {{8}, 33, 0, 0, 4, 0},    {{8}, 16, 2, 0, 4, 0},
         {{8}, 16, 0, 2, 4, 0},  {{8}, 16, 0, 0, 6, 0},    {{5}, 16, 0, 0, 4, 0},
@@ -159,15 +159,4 @@ static void plans_out_of_range_are_refused(void) {
     }
 }
 
-int main(void) {
-    RUN(a_request_takes_from_the_list_of_its_size);
-    RUN(an_empty_list_sends_to_the_general_one_then_to_larger_sizes_in_order);
-    RUN(upward_an_empty_list_sends_to_larger_sizes_in_order_then_to_the_general_one);
-    RUN(larger_requests_take_the_first_that_fits_last_freed_first);
-    RUN(the_general_list_may_be_by_address);
-    RUN(free_sizes_are_told_by_list_the_general_one_last);
-    RUN(neighbours_coalesce_across_lists);
-    RUN(there_are_as_many_exact_lists_as_the_plan_says);
-    RUN(plans_out_of_range_are_refused);
-    return report_passed();
-}
+RUN_TESTS()

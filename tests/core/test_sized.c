@@ -53,7 +53,7 @@ static void give_block(void *block, size_t size) {
 
 /* ---- Where blocks lie ---- */
 
-static void blocks_have_nothing_between_them_or_before(void) {
+TEST(blocks_have_nothing_between_them_or_before) {
     static const size_t sizes[] = {1, 8, 9, 12, 16, 17, 100, 3};
     static const size_t taken[2][8] = {{8, 8, 12, 12, 16, 20, 100, 8},
                                        {8, 8, 16, 16, 16, 24, 104, 8}};
@@ -78,7 +78,7 @@ static void leave_holes(const size_t *sizes, unsigned char **holes, size_t count
     }
 }
 
-static void the_smallest_hole_that_is_large_enough_serves(void) {
+TEST(the_smallest_hole_that_is_large_enough_serves) {
     static const size_t sizes[] = {64, 8, 24, 12, 40, 8, 200, 16};
     unsigned char *holes[8];
     start((hfit_sized_plan){.common = {4}, .ends = 1}, 4096);
@@ -91,7 +91,7 @@ static void the_smallest_hole_that_is_large_enough_serves(void) {
 }
 
 /* Of holes of a size too small for the tree by size that which is farthest from the top serves. */
-static void of_small_holes_the_first_serves_low_requests_and_the_last_high_ones(void) {
+TEST(of_small_holes_the_first_serves_low_requests_and_the_last_high_ones) {
     for (uint32_t alignment = 4; alignment <= 8; alignment *= 2) {
         for (size_t size = 8; size <= 12; size += alignment) {
             const size_t sizes[] = {size, size, size, size, size};
@@ -112,7 +112,7 @@ static void of_small_holes_the_first_serves_low_requests_and_the_last_high_ones(
 }
 
 /* Where it hung hangs another one: that one and what hangs from it stay. */
-static void a_chunk_that_no_link_leads_to_is_not_taken_out(void) {
+TEST(a_chunk_that_no_link_leads_to_is_not_taken_out) {
     static const size_t sizes[] = {40, 40, 40};
     unsigned char *holes[3];
     start((hfit_sized_plan){.common = {8}, .ends = 1}, 1024);
@@ -141,7 +141,7 @@ static unsigned char *first_block(uint64_t high, size_t size) {
     return take_block(size);
 }
 
-static void each_size_class_is_served_from_the_end_that_its_bit_names(void) {
+TEST(each_size_class_is_served_from_the_end_that_its_bit_names) {
     for (uint32_t number = 2; number < 64; number++) {
         const uint64_t bit = (uint64_t)1 << number;
         const size_t size = 4 * class_granules(number);
@@ -152,7 +152,7 @@ static void each_size_class_is_served_from_the_end_that_its_bit_names(void) {
     }
 }
 
-static void a_hole_that_would_leave_four_bytes_is_passed_over(void) {
+TEST(a_hole_that_would_leave_four_bytes_is_passed_over) {
     static const size_t sizes[] = {20, 64};
     unsigned char *holes[2];
     start((hfit_sized_plan){.common = {4}, .ends = 1}, 4096);
@@ -161,7 +161,7 @@ static void a_hole_that_would_leave_four_bytes_is_passed_over(void) {
     CHECK(take_block(20) == holes[0]);
 }
 
-static void a_hole_above_the_limit_is_left_while_the_top_serves(void) {
+TEST(a_hole_above_the_limit_is_left_while_the_top_serves) {
     static const size_t sizes[] = {64, 400};
     unsigned char *holes[2];
     start((hfit_sized_plan){.common = {8}, .ends = 1, .hole_limit = 4}, 1024);
@@ -231,7 +231,7 @@ static bool may_be_block(size_t from, size_t size) {
 }
 
 /* Every size at every byte address of the region and beyond, on small heaps. */
-static void a_free_of_anything_that_is_not_all_used_is_told_and_changes_nothing(void) {
+TEST(a_free_of_anything_that_is_not_all_used_is_told_and_changes_nothing) {
     for (uint32_t seed = 1; seed <= 6; seed++) {
         const uint32_t alignment = 4u << seed % 3;
         random_state = seed;
@@ -249,7 +249,7 @@ static void a_free_of_anything_that_is_not_all_used_is_told_and_changes_nothing(
     CHECK(was_told(region + 200, SIZE_MAX) && was_told(&s, 8));
 }
 
-static void what_lacks_the_size_is_refused(void) {
+TEST(what_lacks_the_size_is_refused) {
     start((hfit_sized_plan){.common = {8}, .ends = 1}, 400);
     unsigned char *block = take_block(40);
     memcpy(before, region, s.bytes);
@@ -313,7 +313,7 @@ static void step(const walks *w, unsigned walk, uint32_t most) {
     }
 }
 
-static void no_call_takes_more_steps_than_its_walks_have_bits(void) {
+TEST(no_call_takes_more_steps_than_its_walks_have_bits) {
     static const size_t bytes[] = {600, 4096, 30000, REGION};
     const uint32_t misuses = misuse_count;
     for (uint32_t i = 0; i < 24; i++) {
@@ -335,7 +335,7 @@ static void no_call_takes_more_steps_than_its_walks_have_bits(void) {
 }
 
 /* The whole of a heap that is as long as links reach, and what is beyond them stays unused. */
-static void a_region_above_the_reach_of_links_is_used_up_to_it(void) {
+TEST(a_region_above_the_reach_of_links_is_used_up_to_it) {
     static _Alignas(4096) unsigned char large[(9 << 20)];
     const hfit_sized_plan own = {.common = {4}, .ends = 1};
     hfit_heap *heap = hfit_sized_init(large, sizeof large, &own.common);
@@ -347,17 +347,4 @@ static void a_region_above_the_reach_of_links_is_used_up_to_it(void) {
     CHECK(hfit_sized_check(heap, &own.common));
 }
 
-int main(void) {
-    RUN(blocks_have_nothing_between_them_or_before);
-    RUN(the_smallest_hole_that_is_large_enough_serves);
-    RUN(of_small_holes_the_first_serves_low_requests_and_the_last_high_ones);
-    RUN(a_chunk_that_no_link_leads_to_is_not_taken_out);
-    RUN(each_size_class_is_served_from_the_end_that_its_bit_names);
-    RUN(a_hole_that_would_leave_four_bytes_is_passed_over);
-    RUN(a_hole_above_the_limit_is_left_while_the_top_serves);
-    RUN(a_free_of_anything_that_is_not_all_used_is_told_and_changes_nothing);
-    RUN(what_lacks_the_size_is_refused);
-    RUN(no_call_takes_more_steps_than_its_walks_have_bits);
-    RUN(a_region_above_the_reach_of_links_is_used_up_to_it);
-    return report_passed();
-}
+RUN_TESTS()

@@ -398,19 +398,19 @@ static void compare_heaps(uint32_t layout, uint32_t index, uint32_t ends, uint32
     }
 }
 
-static void every_step_takes_the_smallest_chunk_that_will_do(void) {
+TEST(every_step_takes_the_smallest_chunk_that_will_do) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 0);
     compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 1, 0);
     compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_EXACT, 1, 0);
 }
 
-static void with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top(void) {
+TEST(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2, 0);
     compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 0);
     compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_EXACT, 2, 0);
 }
 
-static void a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next(void) {
+TEST(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, 1, 0);
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_GOOD_FIT, 2, 0);
     compare_heaps(HFIT_TAILORED_PAIRS, HFIT_TAILORED_GOOD_FIT, 2, 0);
@@ -444,7 +444,7 @@ static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t re
     misuse_count = 0;
 }
 
-static void a_chunk_beyond_the_limit_is_left_while_the_top_serves(void) {
+TEST(a_chunk_beyond_the_limit_is_left_while_the_top_serves) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 1);
     compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 3);
 }
@@ -471,7 +471,7 @@ static void check_blocks_are_not_believed(uint32_t layout) {
     }
 }
 
-static void only_live_addresses_are_taken_whatever_blocks_hold(void) {
+TEST(only_live_addresses_are_taken_whatever_blocks_hold) {
     check_blocks_are_not_believed(HFIT_TAILORED_MAP);
     check_blocks_are_not_believed(HFIT_TAILORED_PAIRS);
 }
@@ -483,7 +483,7 @@ static int told_of(hfit_heap *heap, unsigned char *address) {
     return misuse_kind;
 }
 
-static void what_is_inside_a_block_is_foreign_and_what_was_one_not_live(void) {
+TEST(what_is_inside_a_block_is_foreign_and_what_was_one_not_live) {
     hfit_heap *heap = start_heap(8, 4096);
     unsigned char *block = hfit_tailored_alloc(heap, plan, 160);
     CHECK(hfit_tailored_alloc(heap, plan, 8) != NULL);
@@ -494,7 +494,7 @@ static void what_is_inside_a_block_is_foreign_and_what_was_one_not_live(void) {
 }
 
 /* The list's next chunk would be looked for at whatever the bad head leads to. */
-static void a_list_that_leads_astray_is_told_and_followed_no_further(void) {
+TEST(a_list_that_leads_astray_is_told_and_followed_no_further) {
     static unsigned char before[4096];
     hfit_tailored_plan own = {.common = {8}, .ends = 1, .index = HFIT_TAILORED_GOOD_FIT};
     hfit_heap *heap = start_with(own, sizeof before);
@@ -517,7 +517,7 @@ static void a_list_that_leads_astray_is_told_and_followed_no_further(void) {
 }
 
 /* A block at each end of the region's blocks but few granules in between: the rest is 0. */
-static void a_block_grows_to_either_side_where_nothing_else_will_do(void) {
+TEST(a_block_grows_to_either_side_where_nothing_else_will_do) {
     hfit_heap *heap = start_heap(8, 4096);
     unsigned char *before = hfit_tailored_alloc(heap, plan, 1000);
     unsigned char *block = hfit_tailored_alloc(heap, plan, 1000);
@@ -539,7 +539,7 @@ static void a_block_grows_to_either_side_where_nothing_else_will_do(void) {
     CHECK(hfit_tailored_usable_size(heap, plan, before) == 2800);
 }
 
-static void an_aligned_block_may_take_the_regions_last_byte(void) {
+TEST(an_aligned_block_may_take_the_regions_last_byte) {
     hfit_heap *heap = start_heap(8, 4096);
     const size_t first = hfit_tailored_footprint(heap, plan);
     CHECK(first < 256 && 256 - first >= 16);
@@ -614,7 +614,7 @@ static void check_all_loads(hfit_tailored_plan own) {
     }
 }
 
-static void no_call_takes_more_loads_than_derived(void) {
+TEST(no_call_takes_more_loads_than_derived) {
     for (uint32_t ends = 1; ends <= 2; ends++) {
         for (uint32_t layout = 0; layout <= HFIT_TAILORED_PAIRS; layout++) {
             const uint32_t high = 0xf0f0f0f0; /* classes of either end in turn */
@@ -626,7 +626,7 @@ static void no_call_takes_more_loads_than_derived(void) {
     }
 }
 
-static void control_words_scale_with_the_region(void) {
+TEST(control_words_scale_with_the_region) {
     static const size_t regions[][2] = {{512, 88}, {4096, 152}, {16384, 352}, {1 << 20, 16256}};
     for (size_t i = 0; i < sizeof regions / sizeof regions[0]; i++) {
         const hfit_heap *heap = start_heap(8, regions[i][0]);
@@ -636,7 +636,7 @@ static void control_words_scale_with_the_region(void) {
 
 /* Of alignment 4, two ends, a map and good fit that is 248 bytes; at 256 a power of two more needs
  * more words of the index than the region gives. */
-static void every_region_from_the_smallest_on_is_taken(void) {
+TEST(every_region_from_the_smallest_on_is_taken) {
     for (uint32_t number = 0; number < 3 * 3 * 2 * 2; number++) {
         settings = plan_of(4u << number % 3, number / 3 % 3, number / 9 % 2, 1 + number / 18, 0);
         if (plan->alignment < least_of(settings.layout) ||
@@ -654,18 +654,4 @@ static void every_region_from_the_smallest_on_is_taken(void) {
     }
 }
 
-int main(void) {
-    RUN(every_step_takes_the_smallest_chunk_that_will_do);
-    RUN(with_two_ends_every_step_takes_the_smallest_of_its_side_then_the_top);
-    RUN(a_good_fit_takes_the_last_freed_of_its_class_or_of_the_next);
-    RUN(a_chunk_beyond_the_limit_is_left_while_the_top_serves);
-    RUN(only_live_addresses_are_taken_whatever_blocks_hold);
-    RUN(what_is_inside_a_block_is_foreign_and_what_was_one_not_live);
-    RUN(a_list_that_leads_astray_is_told_and_followed_no_further);
-    RUN(a_block_grows_to_either_side_where_nothing_else_will_do);
-    RUN(an_aligned_block_may_take_the_regions_last_byte);
-    RUN(no_call_takes_more_loads_than_derived);
-    RUN(control_words_scale_with_the_region);
-    RUN(every_region_from_the_smallest_on_is_taken);
-    return report_passed();
-}
+RUN_TESTS()

@@ -136,12 +136,9 @@ static void check_drawings(hfit_tailored_layout which) {
     }
 }
 
-static void each_granule_tells_in_a_few_words_what_begins_there(void) {
+TEST(each_granule_tells_in_a_few_words_what_begins_there) {
     check_drawings(HFIT_TAILORED_MAP);
     check_drawings(HFIT_TAILORED_PAIRS);
 }
 
-int main(void) {
-    RUN(each_granule_tells_in_a_few_words_what_begins_there);
-    return report_passed();
-}
+RUN_TESTS()

@@ -86,7 +86,7 @@ static bool is_kept_for_every_bit(void *block, uint32_t word) {
     return is_kept;
 }
 
-static void addresses_of_no_block_are_foreign(void) {
+TEST(addresses_of_no_block_are_foreign) {
     static uint64_t elsewhere[8];
     start();
     unsigned char *block = get(SIZE);
@@ -103,7 +103,7 @@ static void addresses_of_no_block_are_foreign(void) {
     }
 }
 
-static void an_address_inside_a_block_is_refused_whatever_lies_there(void) {
+TEST(an_address_inside_a_block_is_refused_whatever_lies_there) {
     uint32_t random = 1;
     start();
     unsigned char *block = get(4096);
@@ -122,7 +122,7 @@ static void an_address_inside_a_block_is_refused_whatever_lies_there(void) {
     }
 }
 
-static void a_block_freed_twice_is_not_live_however_it_coalesced(void) {
+TEST(a_block_freed_twice_is_not_live_however_it_coalesced) {
     for (int neighbours = 0; neighbours < 4; neighbours++) {
         start();
         unsigned char *previous = get(SIZE);
@@ -141,7 +141,7 @@ static void a_block_freed_twice_is_not_live_however_it_coalesced(void) {
     }
 }
 
-static void a_neighbour_joined_later_leaves_a_freed_block_not_live(void) {
+TEST(a_neighbour_joined_later_leaves_a_freed_block_not_live) {
     start();
     unsigned char *previous = get(SIZE);
     unsigned char *block = get(SIZE);
@@ -155,7 +155,7 @@ static void a_neighbour_joined_later_leaves_a_freed_block_not_live(void) {
     CHECK(is_kept_as(next, HFIT_MISUSE_NOT_LIVE));
 }
 
-static void an_overwritten_header_behind_a_block_is_damage(void) {
+TEST(an_overwritten_header_behind_a_block_is_damage) {
     static const uint32_t values[] = {0, 4, 8, 12, 0x7ffffff0, 0xfffffff0,
                                       /* free ones: */
                                       -(uint32_t)1, -(uint32_t)17, -0xfffffff1};
@@ -169,7 +169,7 @@ static void an_overwritten_header_behind_a_block_is_damage(void) {
 }
 
 /* Its size says so; what lies there, after a free chunk, does not. */
-static void a_block_that_would_end_behind_a_free_chunk_is_none(void) {
+TEST(a_block_that_would_end_behind_a_free_chunk_is_none) {
     start();
     unsigned char *block = get(SIZE);
     unsigned char *next = get(SIZE);
@@ -206,7 +206,7 @@ static neighbours make_free_neighbours(void) {
     return n;
 }
 
-static void a_flipped_bit_in_a_free_neighbour_is_damage(void) {
+TEST(a_flipped_bit_in_a_free_neighbour_is_damage) {
     const neighbours n = make_free_neighbours();
     const uint32_t next = end_of(n.block);
     const uint32_t previous = chunk_of(n.previous);
@@ -221,7 +221,7 @@ static void a_flipped_bit_in_a_free_neighbour_is_damage(void) {
     CHECK(hfit_tlsf_check(heap, &plan.common));
 }
 
-static void a_chunk_with_a_flipped_bit_is_not_taken(void) {
+TEST(a_chunk_with_a_flipped_bit_is_not_taken) {
     static unsigned char sound[REGION];
     const neighbours n = make_free_neighbours();
     const uint32_t words[] = {0, LINK_NEXT, LINK_PREVIOUS, CHUNK - WORD_SIZE};
@@ -241,7 +241,7 @@ static bool is_apart_from(const unsigned char *block, const unsigned char *other
     return block + SIZE <= other || other + SIZE <= block;
 }
 
-static void no_flipped_bit_of_maps_and_heads_hands_out_a_live_block(void) {
+TEST(no_flipped_bit_of_maps_and_heads_hands_out_a_live_block) {
     const neighbours n = make_free_neighbours();
     memcpy(before, region, REGION);
     for (uint32_t number = 8 * MAP_MAP; number < 8 * load_word(heap, TILING_FIRST); number++) {
@@ -256,7 +256,7 @@ static void no_flipped_bit_of_maps_and_heads_hands_out_a_live_block(void) {
     }
 }
 
-static void a_block_grows_into_the_free_chunk_behind_it(void) {
+TEST(a_block_grows_into_the_free_chunk_behind_it) {
     start();
     unsigned char *block = get(SIZE);
     unsigned char *next = get(SIZE);
@@ -267,7 +267,7 @@ static void a_block_grows_into_the_free_chunk_behind_it(void) {
 }
 
 /* A bit for each word of the control block's front, of the map itself and of the bins. */
-static void the_map_has_the_words_that_its_bits_need(void) {
+TEST(the_map_has_the_words_that_its_bits_need) {
     for (uint32_t second_level = 0; second_level <= MOST_SECOND_LEVEL; second_level++) {
         const hfit_tlsf_plan any = {{8}, second_level, 0};
         for (uint32_t end = 64; end < 1u << 20; end += end / 16 / 8 * 8 + 8) {
@@ -279,17 +279,4 @@ static void the_map_has_the_words_that_its_bits_need(void) {
     }
 }
 
-int main(void) {
-    RUN(addresses_of_no_block_are_foreign);
-    RUN(an_address_inside_a_block_is_refused_whatever_lies_there);
-    RUN(a_block_freed_twice_is_not_live_however_it_coalesced);
-    RUN(a_neighbour_joined_later_leaves_a_freed_block_not_live);
-    RUN(an_overwritten_header_behind_a_block_is_damage);
-    RUN(a_block_that_would_end_behind_a_free_chunk_is_none);
-    RUN(a_flipped_bit_in_a_free_neighbour_is_damage);
-    RUN(a_chunk_with_a_flipped_bit_is_not_taken);
-    RUN(no_flipped_bit_of_maps_and_heads_hands_out_a_live_block);
-    RUN(a_block_grows_into_the_free_chunk_behind_it);
-    RUN(the_map_has_the_words_that_its_bits_need);
-    return report_passed();
-}
+RUN_TESTS()

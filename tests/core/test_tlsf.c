@@ -31,7 +31,7 @@ static void check_found_again(uint32_t alignment, uint32_t second_level, size_t 
     CHECK(hfit_tlsf_alloc(heap, &plan.common, size) == block);
 }
 
-static void a_freed_chunk_is_found_again_by_the_same_request(void) {
+TEST(a_freed_chunk_is_found_again_by_the_same_request) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         for (uint32_t second_level = 1; second_level <= 5; second_level++) {
             for (size_t size = 1; size < 9000; size += 1 + size / 40) {
@@ -41,7 +41,7 @@ static void a_freed_chunk_is_found_again_by_the_same_request(void) {
     }
 }
 
-static void a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment(void) {
+TEST(a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         const hfit_tlsf_plan plan = plan_with(alignment, 2);
         for (size_t size = 12; size < 9000; size += 1 + size / 10) {
@@ -60,7 +60,7 @@ static void free_two(hfit_heap *heap, const hfit_plan *plan, void *first, void *
     hfit_tlsf_free(heap, plan, first);
 }
 
-static void the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small(void) {
+TEST(the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small) {
     const hfit_tlsf_plan plan = plan_with(8, 3);
     hfit_heap *heap = hfit_tlsf_init(region, 64 * 1024, &plan.common);
     void *small = hfit_tlsf_alloc(heap, &plan.common, 1040); /* one class: 1024 to 1151 bytes */
@@ -92,7 +92,7 @@ static void *three_of_a_class(const hfit_plan *plan, const size_t sizes[3], void
     return larger;
 }
 
-static void as_many_chunks_of_a_class_are_looked_at_as_the_plan_says(void) {
+TEST(as_many_chunks_of_a_class_are_looked_at_as_the_plan_says) {
     for (uint32_t probes = 1; probes <= 3; probes++) {
         void *blocks[3];
         hfit_tlsf_plan plan = plan_with(8, 3);
@@ -103,7 +103,7 @@ static void as_many_chunks_of_a_class_are_looked_at_as_the_plan_says(void) {
     }
 }
 
-static void without_probes_a_request_is_rounded_up_to_the_next_class(void) {
+TEST(without_probes_a_request_is_rounded_up_to_the_next_class) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         void *blocks[3];
         hfit_tlsf_plan plan = plan_with(alignment, 3);
@@ -115,7 +115,7 @@ static void without_probes_a_request_is_rounded_up_to_the_next_class(void) {
     }
 }
 
-static void without_probes_every_chunk_above_is_large_enough_and_the_first_one_taken(void) {
+TEST(without_probes_every_chunk_above_is_large_enough_and_the_first_one_taken) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         hfit_tlsf_plan plan = plan_with(alignment, 2);
         plan.probes = 0;
@@ -130,7 +130,7 @@ static void without_probes_every_chunk_above_is_large_enough_and_the_first_one_t
     }
 }
 
-static void the_control_block_scales_with_the_region(void) {
+TEST(the_control_block_scales_with_the_region) {
     const hfit_tlsf_plan plan = plan_with(4, 0);
     size_t previous = 0;
     for (size_t size = 512; size <= sizeof region; size *= 2) {
@@ -142,7 +142,7 @@ static void the_control_block_scales_with_the_region(void) {
     }
 }
 
-static void one_block_of_8_bytes_needs_a_region_of_at_most_264(void) {
+TEST(one_block_of_8_bytes_needs_a_region_of_at_most_264) {
     for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
         const hfit_tlsf_plan plan = plan_with(alignment, 0);
         const size_t smallest = hfit_tlsf_smallest_region(&plan.common);
@@ -152,21 +152,10 @@ static void one_block_of_8_bytes_needs_a_region_of_at_most_264(void) {
     }
 }
 
-static void a_second_level_above_5_is_refused(void) {
+TEST(a_second_level_above_5_is_refused) {
     const hfit_tlsf_plan plan = plan_with(8, 6);
     CHECK(hfit_tlsf_init(region, sizeof region, &plan.common) == NULL);
     CHECK(hfit_tlsf_smallest_region(&plan.common) == 0);
 }
 
-int main(void) {
-    RUN(a_freed_chunk_is_found_again_by_the_same_request);
-    RUN(a_request_takes_its_size_and_the_header_rounded_up_to_the_alignment);
-    RUN(the_second_chunk_of_a_class_is_taken_if_the_first_is_too_small);
-    RUN(as_many_chunks_of_a_class_are_looked_at_as_the_plan_says);
-    RUN(without_probes_a_request_is_rounded_up_to_the_next_class);
-    RUN(without_probes_every_chunk_above_is_large_enough_and_the_first_one_taken);
-    RUN(the_control_block_scales_with_the_region);
-    RUN(one_block_of_8_bytes_needs_a_region_of_at_most_264);
-    RUN(a_second_level_above_5_is_refused);
-    return report_passed();
-}
+RUN_TESTS()

@@ -122,7 +122,7 @@ static void run_twins(twins *t) {
     }
 }
 
-static void what_is_told_is_the_usable_size_and_nothing_else_differs(void) {
+TEST(what_is_told_is_the_usable_size_and_nothing_else_differs) {
     const size_t count = make_test_plans(plans);
     size_t tried = 0;
     for (size_t i = 0; i < count; i++) {
@@ -142,7 +142,4 @@ static void what_is_told_is_the_usable_size_and_nothing_else_differs(void) {
     CHECK(tried > 2 * sizeof all / sizeof *all);
 }
 
-int main(void) {
-    RUN(what_is_told_is_the_usable_size_and_nothing_else_differs);
-    return report_passed();
-}
+RUN_TESTS()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK tells file, line and statement, and ends the test; RUN names the test that runs.
+// CHECK tells file, line and statement, and ends the test. TEST(what_holds) { ... } defines a test
+// of a file that ends in RUN_TESTS(), which names and runs them in their order.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "heapfit/error.hpp"
 
@@ -15,9 +18,28 @@
                  : (std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #statement), \
                     std::abort()))
 
-#define RUN(test) (std::printf("%s\n", #test), std::fflush(stdout), test())
+#define TEST(name)                                                                                 \
+    void name();                                                                                   \
+    [[maybe_unused]] const bool is_added_##name =                                                  \
+        (heapfit::test::all().emplace_back(#name, name), true);                                    \
+    void name()
+
+#define RUN_TESTS()                                                                                \
+    int main() {                                                                                   \
+        for (const auto &[name, run] : heapfit::test::all()) {                                     \
+            std::printf("%s\n", name);                                                             \
+            std::fflush(stdout);                                                                   \
+            run();                                                                                 \
+        }                                                                                          \
+    }
 
 namespace heapfit::test {
+
+// The tests of a file, by name.
+inline std::vector<std::pair<const char *, void (*)()>> &all() {
+    static std::vector<std::pair<const char *, void (*)()>> tests;
+    return tests;
+}
 
 // Of so many turns of what is drawn or goes through all of a kind a tenth, or all of them in
 // `make test-long`.

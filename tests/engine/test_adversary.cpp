@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 
 #include "adversary/bad_program.hpp"
 #include "adversary/kept_blocks.hpp"
@@ -66,7 +67,7 @@ bool is_refused_last(const Plan &plan, std::uint64_t region, const std::vector<E
 
 const Limits some = {{24, 40, 100, 300, 1000}, {20, 30, 10, 6, 3}, 4000};
 
-void what_is_found_is_within_the_limits_and_refused_at_its_end() {
+TEST(what_is_found_is_within_the_limits_and_refused_at_its_end) {
     for (const char *allocator : {"first_fit", "best_fit", "tlsf", "tailored", "segregated_fit",
                                   "kingsley", "halffit", "lea", "buddy", "partition_pool"}) {
         const Plan plan = plain(allocator);
@@ -78,7 +79,7 @@ void what_is_found_is_within_the_limits_and_refused_at_its_end() {
     }
 }
 
-void a_seed_finds_the_same_again() {
+TEST(a_seed_finds_the_same_again) {
     const AdversaryOptions options{5000, 7, 200'000};
     const Adversary one = find_adversary(plain("tlsf"), some, options, watch_nothing);
     const Adversary other = find_adversary(plain("tlsf"), some, options, watch_nothing);
@@ -88,7 +89,7 @@ void a_seed_finds_the_same_again() {
     }));
 }
 
-void a_seed_finds_the_same_everywhere() {
+TEST(a_seed_finds_the_same_everywhere) {
     const Adversary found =
         find_adversary(plain("first_fit"), some, {5000, 7, 200'000}, watch_nothing);
     heapfit::test::FnvHash hash;
@@ -99,7 +100,7 @@ void a_seed_finds_the_same_everywhere() {
     CHECK(found.region == 14024 && hash.value() == 0x00acaa6ed087feaa);
 }
 
-void more_events_find_no_less() {
+TEST(more_events_find_no_less) {
     const Plan plan = plain("best_fit");
     const Adversary little = find_adversary(plan, some, {5000, 1, 20'000}, watch_nothing);
     const Adversary much = find_adversary(plan, some, {5000, 1, 500'000}, watch_nothing);
@@ -115,7 +116,7 @@ Plan a_pool_for_each_size(const char *allocator, const Limits &limits, std::uint
     return {allocator, {}, pools, std::nullopt};
 }
 
-void nothing_breaks_pools_of_each_size_s_worst_case() {
+TEST(nothing_breaks_pools_of_each_size_s_worst_case) {
     for (const char *allocator : {"static_pools", "class_pools", "budgeted"}) {
         const Plan plan = a_pool_for_each_size(allocator, some, 0);
         const Adversary found =
@@ -125,7 +126,7 @@ void nothing_breaks_pools_of_each_size_s_worst_case() {
     }
 }
 
-void a_pool_with_a_block_too_few_is_broken_in_any_region() {
+TEST(a_pool_with_a_block_too_few_is_broken_in_any_region) {
     const Plan plan = a_pool_for_each_size("budgeted", some, 1);
     const Adversary found =
         find_adversary(plan, some, {plan.smallest_region(), 1, 100'000}, watch_nothing);
@@ -193,10 +194,11 @@ class EveryProgram {
     std::uint64_t highest_ = 0;
 };
 
-void the_worst_of_first_fit_with_three_sizes_is_found() {
+TEST(the_worst_of_first_fit_with_three_sizes_is_found) {
     const Plan plan = plain("first_fit", {{"list", 1}});
-    for (const std::vector<std::uint64_t> &peaks :
-         {std::vector<std::uint64_t>{6, 3, 1}, {4, 4, 1}, {8, 2, 2}, {2, 2, 2}}) {
+    const std::vector<std::vector<std::uint64_t>> cases = {
+        {6, 3, 1}, {4, 4, 1}, {8, 2, 2}, {2, 2, 2}};
+    for (const auto &peaks : std::span(cases).first(test::turns(cases.size()))) {
         const Limits limits{{12, 28, 60}, peaks, 110};
         const std::uint64_t needed =
             plan.smallest_region() + unit * (EveryProgram(limits).highest() - 1);
@@ -230,7 +232,7 @@ bool leaves_no_hole(const std::vector<PlacedBlock> &blocks, const std::vector<bo
     return kept.back();
 }
 
-void no_choice_keeps_fewer_bytes() {
+TEST(no_choice_keeps_fewer_bytes) {
     std::mt19937_64 random(5);
     for (int turn = 0; turn < 60; turn++) {
         std::vector<PlacedBlock> blocks;
@@ -255,7 +257,7 @@ void no_choice_keeps_fewer_bytes() {
     CHECK(fewest_kept({}, 8).empty());
 }
 
-void a_stop_keeps_the_worst_so_far() {
+TEST(a_stop_keeps_the_worst_so_far) {
     int told = 0;
     const Adversary found = find_adversary(plain("tlsf"), some, {5000, 1, 100'000'000},
                                            [&](double) { return ++told < 3; });
@@ -263,7 +265,7 @@ void a_stop_keeps_the_worst_so_far() {
     CHECK(is_refused_last(plain("tlsf"), found.region, found.events));
 }
 
-void what_cannot_be_attacked_is_refused() {
+TEST(what_cannot_be_attacked_is_refused) {
     CHECK(error_of([] {
               (void)find_adversary(plain("tlsf"), some, {10, 1, 1000}, watch_nothing);
           }).starts_with("adversary: a region of 10 bytes is below the "));
@@ -285,7 +287,7 @@ std::vector<int> groups_asked_for(const BadProgram &program) {
     return asked;
 }
 
-void sizes_that_leave_nothing_to_others_come_in_both_orders() {
+TEST(sizes_that_leave_nothing_to_others_come_in_both_orders) {
     std::set<std::vector<int>> orders;
     for (const BadProgram &known : known_bad_programs(4)) {
         if (known.rounds.front().keep == Keep::none) {
@@ -297,16 +299,4 @@ void sizes_that_leave_nothing_to_others_come_in_both_orders() {
 
 } // namespace
 
-int main() {
-    RUN(what_is_found_is_within_the_limits_and_refused_at_its_end);
-    RUN(a_seed_finds_the_same_again);
-    RUN(a_seed_finds_the_same_everywhere);
-    RUN(more_events_find_no_less);
-    RUN(nothing_breaks_pools_of_each_size_s_worst_case);
-    RUN(a_pool_with_a_block_too_few_is_broken_in_any_region);
-    RUN(the_worst_of_first_fit_with_three_sizes_is_found);
-    RUN(no_choice_keeps_fewer_bytes);
-    RUN(a_stop_keeps_the_worst_so_far);
-    RUN(what_cannot_be_attacked_is_refused);
-    RUN(sizes_that_leave_nothing_to_others_come_in_both_orders);
-}
+RUN_TESTS()

@@ -73,7 +73,7 @@ figure_4(std::span<const Event> events, const std::vector<Bytes> &sizes, std::in
     return budgets;
 }
 
-void budgets_are_those_of_figure_4() {
+TEST(budgets_are_those_of_figure_4) {
     const std::vector<Bytes> sizes = {24, 100, 8, 1000};
     for (std::uint64_t seed = 1; seed <= 30; seed++) {
         const auto events = draw(RandomTrace{.seed = seed, .live_limit = 5 + seed});
@@ -91,7 +91,7 @@ void budgets_are_those_of_figure_4() {
     }
 }
 
-void dedicated_bytes_never_raise_the_high_water_mark() {
+TEST(dedicated_bytes_never_raise_the_high_water_mark) {
     const std::vector<Bytes> sizes = {8, 24, 40, 100, 1000};
     for (std::uint64_t seed = 1; seed <= 10; seed++) {
         const auto events = draw(RandomTrace{.seed = seed});
@@ -111,7 +111,7 @@ void dedicated_bytes_never_raise_the_high_water_mark() {
     }
 }
 
-void the_seeds_example_of_two_sizes_by_hand() {
+TEST(the_seeds_example_of_two_sizes_by_hand) {
     // Three blocks of 16 at once, later two of 32 and one of 16: U_max is 80.
     test::TraceBuilder trace;
     for (int i = 0; i < 3; i++) {
@@ -126,17 +126,17 @@ void the_seeds_example_of_two_sizes_by_hand() {
            std::vector<std::uint64_t>{1, 1}));
 }
 
-void sizes_of_one_class_are_refused() {
+TEST(sizes_of_one_class_are_refused) {
     CHECK(error_of([] {
               (void)greedy_budgets({}, std::vector<Bytes>{33, 40}, 8);
           }) == "budget: two sizes round up to 40 bytes at alignment 8 (give one of them)");
 }
 
-void an_empty_trace_needs_no_budget() {
+TEST(an_empty_trace_needs_no_budget) {
     CHECK((greedy_budgets({}, std::vector<Bytes>{8, 16}, 8) == std::vector<std::uint64_t>{0, 0}));
 }
 
-void live_bytes_of_2_to_the_63_are_refused() {
+TEST(live_bytes_of_2_to_the_63_are_refused) {
     test::TraceBuilder trace;
     for (int i = 0; i < 1 << 16; i++) {
         trace.alloc(largest_request);
@@ -148,11 +148,4 @@ void live_bytes_of_2_to_the_63_are_refused() {
 
 } // namespace
 
-int main() {
-    RUN(budgets_are_those_of_figure_4);
-    RUN(dedicated_bytes_never_raise_the_high_water_mark);
-    RUN(the_seeds_example_of_two_sizes_by_hand);
-    RUN(sizes_of_one_class_are_refused);
-    RUN(an_empty_trace_needs_no_budget);
-    RUN(live_bytes_of_2_to_the_63_are_refused);
-}
+RUN_TESTS()

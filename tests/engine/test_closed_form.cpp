@@ -21,18 +21,18 @@ std::vector<double> refused(std::uint64_t units, const std::vector<std::uint64_t
     return kaufman_roberts(units, demand, offered);
 }
 
-void erlang_b_of_two_servers_is_as_by_hand() {
+TEST(erlang_b_of_two_servers_is_as_by_hand) {
     CHECK(is_near(erlang_b(1, 1.0), 1.0 / 2));
     CHECK(is_near(erlang_b(2, 1.0), 1.0 / 5));
     CHECK(is_near(erlang_b(2, 2.0), 2.0 / 5));
 }
 
-void erlang_b_without_servers_refuses_all_and_without_traffic_none() {
+TEST(erlang_b_without_servers_refuses_all_and_without_traffic_none) {
     CHECK(erlang_b(0, 3.0) == 1.0);
     CHECK(erlang_b(5, 0.0) == 0.0);
 }
 
-void erlang_b_stays_a_share_where_factorials_overflow() {
+TEST(erlang_b_stays_a_share_where_factorials_overflow) {
     const double heavy = erlang_b(1'000, 1e12);
     CHECK(heavy > 0.999'999 && heavy <= 1.0);
     const double light = erlang_b(100'000, 100'000.0);
@@ -41,24 +41,24 @@ void erlang_b_stays_a_share_where_factorials_overflow() {
 }
 
 // Two units, class A takes 1 and class B 2, an erlang each: q = 1, 1, (1 + 2) / 2.
-void kaufman_roberts_of_two_units_is_as_by_hand() {
+TEST(kaufman_roberts_of_two_units_is_as_by_hand) {
     const auto found = refused(2, {1, 2}, {1.0, 1.0});
     CHECK(is_near(found[0], 1.5 / 3.5));
     CHECK(is_near(found[1], 2.5 / 3.5));
 }
 
-void classes_of_one_unit_are_erlang_b_of_their_sum() {
+TEST(classes_of_one_unit_are_erlang_b_of_their_sum) {
     const auto found = refused(272, {1, 1}, {300.0, 200.0});
     CHECK(is_near(found[0], erlang_b(272, 500.0)));
     CHECK(is_near(found[1], found[0]));
 }
 
-void requests_of_n_units_are_erlang_b_of_units_over_n() {
+TEST(requests_of_n_units_are_erlang_b_of_units_over_n) {
     const auto found = refused(1026, {4}, {500.0});
     CHECK(std::abs(found[0] - erlang_b(256, 500.0)) < 1e-9);
 }
 
-void heavy_traffic_neither_overflows_nor_becomes_nan() {
+TEST(heavy_traffic_neither_overflows_nor_becomes_nan) {
     const auto found = refused(1024, {1, 2, 3, 4}, {1e6, 1e6, 1e6, 1e6});
     for (const double one : found) {
         CHECK(one > 0.99 && one <= 1.0);
@@ -66,19 +66,19 @@ void heavy_traffic_neither_overflows_nor_becomes_nan() {
     CHECK(found[0] < found[3]);
 }
 
-void light_traffic_is_refused_as_rarely_as_it_is() {
+TEST(light_traffic_is_refused_as_rarely_as_it_is) {
     // q(3) / sum with offered a = 1e-6: a^3 / 6 to first order.
     const auto found = refused(3, {1}, {1e-6});
     CHECK(std::abs(found[0] / (1e-18 / 6) - 1) < 1e-5);
 }
 
-void a_class_above_all_units_is_refused_and_takes_nothing_from_others() {
+TEST(a_class_above_all_units_is_refused_and_takes_nothing_from_others) {
     const auto found = refused(10, {1, 11}, {4.0, 100.0});
     CHECK(found[1] == 1.0);
     CHECK(is_near(found[0], erlang_b(10, 4.0)));
 }
 
-void bad_traffic_is_refused() {
+TEST(bad_traffic_is_refused) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(error_of([&] { return erlang_b(1, nan); }).find("must be a number") != std::string::npos);
     CHECK(error_of([] { return erlang_b(1, -1.0); }).find("-1") != std::string::npos);
@@ -90,15 +90,4 @@ void bad_traffic_is_refused() {
 
 } // namespace
 
-int main() {
-    RUN(erlang_b_of_two_servers_is_as_by_hand);
-    RUN(erlang_b_without_servers_refuses_all_and_without_traffic_none);
-    RUN(erlang_b_stays_a_share_where_factorials_overflow);
-    RUN(kaufman_roberts_of_two_units_is_as_by_hand);
-    RUN(classes_of_one_unit_are_erlang_b_of_their_sum);
-    RUN(requests_of_n_units_are_erlang_b_of_units_over_n);
-    RUN(heavy_traffic_neither_overflows_nor_becomes_nan);
-    RUN(light_traffic_is_refused_as_rarely_as_it_is);
-    RUN(a_class_above_all_units_is_refused_and_takes_nothing_from_others);
-    RUN(bad_traffic_is_refused);
-}
+RUN_TESTS()

@@ -51,7 +51,7 @@ void the_earliest_comes_first_and_of_equal_times_the_oldest(std::uint64_t farthe
 }
 
 // Each before all that wait: they go to the front, which gives the last ones back.
-void departures_may_come_in_falling_order() {
+TEST(departures_may_come_in_falling_order) {
     Departures departures;
     (void)departures.schedule(0);
     for (std::uint64_t time = 5000; time > 4990; --time) {
@@ -75,14 +75,14 @@ void departures_may_come_in_falling_order() {
     CHECK(count == 9 + 8 * 20 && last_ns == 5000);
 }
 
-void few_times_are_equal_and_many_are() {
+TEST(few_times_are_equal_and_many_are) {
     for (const std::uint64_t farthest : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{50},
                                          std::uint64_t{1'000'000'000}, std::uint64_t{1} << 50}) {
         the_earliest_comes_first_and_of_equal_times_the_oldest(farthest);
     }
 }
 
-void the_end_of_time_comes_last() {
+TEST(the_end_of_time_comes_last) {
     Departures departures;
     CHECK(departures.schedule(UINT64_MAX) == 0);
     CHECK(departures.schedule(UINT64_MAX) == 1);
@@ -95,8 +95,4 @@ void the_end_of_time_comes_last() {
 
 } // namespace
 
-int main() {
-    RUN(few_times_are_equal_and_many_are);
-    RUN(departures_may_come_in_falling_order);
-    RUN(the_end_of_time_comes_last);
-}
+RUN_TESTS()

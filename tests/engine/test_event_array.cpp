@@ -16,7 +16,7 @@ constexpr auto zeroed = static_cast<std::uint8_t>(Op::zeroed);
 constexpr auto resized = static_cast<std::uint8_t>(Op::resize);
 constexpr auto freed = static_cast<std::uint8_t>(Op::free);
 
-void only_an_aligned_request_carries_an_alignment() {
+TEST(only_an_aligned_request_carries_an_alignment) {
     const std::array ops = {alloc, aligned, aligned, zeroed, freed};
     const std::array<ObjectId, 5> objects = {0, 1, 2, 3, 0};
     const std::array<Bytes, 5> sizes = {8, 8, 8, 8, 0};
@@ -29,7 +29,7 @@ void only_an_aligned_request_carries_an_alignment() {
     }
 }
 
-void only_what_may_be_tagged_carries_a_tag() {
+TEST(only_what_may_be_tagged_carries_a_tag) {
     const std::array ops = {alloc, zeroed, aligned, resized, freed};
     const std::array<ObjectId, 5> objects = {0, 1, 2, 0, 0};
     const std::array<Bytes, 5> sizes = {8, 8, 8, 9, 0};
@@ -43,7 +43,7 @@ void only_what_may_be_tagged_carries_a_tag() {
 }
 
 // Events are told by their numbers in the whole trace.
-void a_bad_event_is_named_and_nothing_appended() {
+TEST(a_bad_event_is_named_and_nothing_appended) {
     const std::array ops = {alloc, alloc};
     const std::array<ObjectId, 2> objects = {0, 1};
     const std::array<Bytes, 2> large = {8, largest_request + 1};
@@ -69,8 +69,4 @@ void a_bad_event_is_named_and_nothing_appended() {
 
 } // namespace
 
-int main() {
-    RUN(only_an_aligned_request_carries_an_alignment);
-    RUN(only_what_may_be_tagged_carries_a_tag);
-    RUN(a_bad_event_is_named_and_nothing_appended);
-}
+RUN_TESTS()

@@ -82,7 +82,7 @@ std::uint64_t sum(const Counts &budgets) {
     return bytes;
 }
 
-void the_points_allow_what_the_whole_trace_allows() {
+TEST(the_points_allow_what_the_whole_trace_allows) {
     std::mt19937_64 random(7);
     int allowed = 0;
     int refused = 0;
@@ -108,7 +108,7 @@ void the_points_allow_what_the_whole_trace_allows() {
 }
 
 // One that even the largest budgets pass tells nothing.
-void each_point_refuses_some_budgets() {
+TEST(each_point_refuses_some_budgets) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         const BudgetPoints points = budget_points(draw(small_trace(seed)), sizes, 8);
         for (std::size_t point = 0; point < points.slacks.size(); point++) {
@@ -121,7 +121,7 @@ void each_point_refuses_some_budgets() {
     }
 }
 
-void no_allowed_budget_is_above_its_cap() {
+TEST(no_allowed_budget_is_above_its_cap) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         const auto events = draw(small_trace(seed));
         const auto history = test::sizes_after_each_event(events);
@@ -134,7 +134,7 @@ void no_allowed_budget_is_above_its_cap() {
     }
 }
 
-void a_search_finds_what_trying_every_combination_finds() {
+TEST(a_search_finds_what_trying_every_combination_finds) {
     for (std::uint64_t seed = 1; seed <= 60; seed++) {
         const auto events = draw(small_trace(seed));
         const BudgetSearch found = search_budgets(budget_points(events, sizes, 8), UINT64_MAX);
@@ -175,7 +175,7 @@ std::vector<Counts> combinations_up_to(const Counts &peaks) {
     return all;
 }
 
-void trying_every_combination_is_the_papers_definition() {
+TEST(trying_every_combination_is_the_papers_definition) {
     for (std::uint64_t seed = 1; seed <= 5; seed++) {
         const auto events = test::draw({.seed = seed, .events = 60, .live_limit = 5});
         const auto history = test::sizes_after_each_event(events);
@@ -191,7 +191,7 @@ void trying_every_combination_is_the_papers_definition() {
     }
 }
 
-void a_search_of_no_nodes_is_greedy_and_its_bound_holds() {
+TEST(a_search_of_no_nodes_is_greedy_and_its_bound_holds) {
     int better = 0;
     for (std::uint64_t seed = 1; seed <= 60; seed++) {
         const auto events = draw(small_trace(seed));
@@ -205,7 +205,7 @@ void a_search_of_no_nodes_is_greedy_and_its_bound_holds() {
     CHECK(better > 0); // or these traces would say nothing of the search
 }
 
-void a_search_cut_short_keeps_a_bound_that_holds() {
+TEST(a_search_cut_short_keeps_a_bound_that_holds) {
     const std::vector<Bytes> many = {8, 24, 40, 64, 104, 200, 360, 520, 800, 1000};
     for (std::uint64_t seed = 1; seed <= 5; seed++) {
         const auto events =
@@ -220,13 +220,13 @@ void a_search_cut_short_keeps_a_bound_that_holds() {
     }
 }
 
-void too_many_combinations_are_refused() {
+TEST(too_many_combinations_are_refused) {
     const auto events = test::draw({.seed = 1, .events = 2000, .live_limit = 400});
     CHECK(error_of([&] { (void)exhaustive_budgets(events, sizes, 8, 1000); }) ==
           "budget: more than 1000 combinations of budgets (take fewer sizes, or exact budgets)");
 }
 
-void nothing_live_needs_no_budget() {
+TEST(nothing_live_needs_no_budget) {
     CHECK((search_budgets(budget_points({}, sizes, 8), 10).counts == Counts(4, 0)));
     CHECK(search_budgets(budget_points({}, {}, 8), 10).bound == 0);
     CHECK(exhaustive_budgets({}, sizes, 8, 1).combinations == 1);
@@ -234,14 +234,4 @@ void nothing_live_needs_no_budget() {
 
 } // namespace
 
-int main() {
-    RUN(the_points_allow_what_the_whole_trace_allows);
-    RUN(each_point_refuses_some_budgets);
-    RUN(no_allowed_budget_is_above_its_cap);
-    RUN(a_search_finds_what_trying_every_combination_finds);
-    RUN(trying_every_combination_is_the_papers_definition);
-    RUN(a_search_of_no_nodes_is_greedy_and_its_bound_holds);
-    RUN(a_search_cut_short_keeps_a_bound_that_holds);
-    RUN(too_many_combinations_are_refused);
-    RUN(nothing_live_needs_no_budget);
-}
+RUN_TESTS()

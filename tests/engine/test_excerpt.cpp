@@ -67,7 +67,7 @@ std::vector<Event> drawn(std::uint64_t seed) {
         RandomTrace{.seed = seed, .events = 600, .live_limit = 20, .sizes = {0, 8, 24, 900}});
 }
 
-void windows_find_what_the_whole_trace_has_there() {
+TEST(windows_find_what_the_whole_trace_has_there) {
     const std::vector<std::vector<Window>> choices = {
         {{100, 160}, {161, 200}, {500, 540}}, {{0, 30}, {30, 60}}, {{590, 600}}, {{250, 251}}, {}};
     for (std::uint64_t seed = 1; seed <= 12; seed++) {
@@ -94,7 +94,7 @@ void windows_find_what_the_whole_trace_has_there() {
     }
 }
 
-void between_windows_only_what_lives_on_and_what_is_gone_is_left() {
+TEST(between_windows_only_what_lives_on_and_what_is_gone_is_left) {
     test::TraceBuilder trace;
     const ObjectId base = trace.alloc(100); // 0: a window
     const ObjectId gone = trace.alloc(50);  // 1
@@ -113,12 +113,12 @@ void between_windows_only_what_lives_on_and_what_is_gone_is_left() {
     CHECK((rows.sizes == std::vector<Bytes>{100, 50, 40, 16, 64, 0, 200, 1}));
 }
 
-void windows_that_meet_wrongly_are_refused() {
+TEST(windows_that_meet_wrongly_are_refused) {
     CHECK(error_of([] { Excerpt({{5, 10}, {9, 12}}); }).find("apart") != std::string::npos);
     CHECK(error_of([] { Excerpt({{5, 5}}); }).find("not empty") != std::string::npos);
 }
 
-void a_bad_event_is_told_by_its_number() {
+TEST(a_bad_event_is_told_by_its_number) {
     test::TraceBuilder trace;
     trace.free(trace.alloc(8));
     Excerpt excerpt({{1, 2}});
@@ -129,9 +129,4 @@ void a_bad_event_is_told_by_its_number() {
 
 } // namespace
 
-int main() {
-    RUN(windows_find_what_the_whole_trace_has_there);
-    RUN(between_windows_only_what_lives_on_and_what_is_gone_is_left);
-    RUN(windows_that_meet_wrongly_are_refused);
-    RUN(a_bad_event_is_told_by_its_number);
-}
+RUN_TESTS()

@@ -76,7 +76,7 @@ std::vector<Plan> plans() {
     return found;
 }
 
-void a_region_serves_the_fleet_if_it_serves_each() {
+TEST(a_region_serves_the_fleet_if_it_serves_each) {
     const Traces traces = drawn(7);
     const auto all = spans(traces);
     for (const Plan &plan : plans()) {
@@ -99,7 +99,7 @@ void a_region_serves_the_fleet_if_it_serves_each() {
 }
 
 // So that what was learned on joined traces is learned on several.
-void the_traces_one_after_the_other_ask_for_as_much() {
+TEST(the_traces_one_after_the_other_ask_for_as_much) {
     const Traces traces = drawn(5);
     const auto all = spans(traces);
     const std::vector<Event> joined = one_after_the_other(traces);
@@ -116,7 +116,7 @@ void the_traces_one_after_the_other_ask_for_as_much() {
     }
 }
 
-void what_was_refused_last_is_replayed_first() {
+TEST(what_was_refused_last_is_replayed_first) {
     const Traces traces = drawn(5);
     const auto all = spans(traces);
     const Plan plan("tailored", {}, {}, {});
@@ -135,8 +135,4 @@ void what_was_refused_last_is_replayed_first() {
 
 } // namespace
 
-int main() {
-    RUN(a_region_serves_the_fleet_if_it_serves_each);
-    RUN(the_traces_one_after_the_other_ask_for_as_much);
-    RUN(what_was_refused_last_is_replayed_first);
-}
+RUN_TESTS()

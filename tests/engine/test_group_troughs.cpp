@@ -74,13 +74,13 @@ void check_groups(std::span<const Event> events) {
     }
 }
 
-void troughs_and_what_is_held_are_those_of_the_objects() {
+TEST(troughs_and_what_is_held_are_those_of_the_objects) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         check_groups(draw(RandomTrace{.seed = seed, .sizes = {0, 1, 8, 40, 5000, 70000}}));
     }
 }
 
-void an_event_without_a_group_is_refused() {
+TEST(an_event_without_a_group_is_refused) {
     test::TraceBuilder trace;
     (void)trace.alloc(8);
     GroupTroughs pass({.first = 0, .events = 1, .windows = 1});
@@ -89,7 +89,4 @@ void an_event_without_a_group_is_refused() {
 
 } // namespace
 
-int main() {
-    RUN(troughs_and_what_is_held_are_those_of_the_objects);
-    RUN(an_event_without_a_group_is_refused);
-}
+RUN_TESTS()

@@ -35,12 +35,12 @@ std::int64_t kept_of(std::int64_t count, std::int64_t size) {
     return mapped() - before;
 }
 
-void what_is_given_back_serves_the_next() {
+TEST(what_is_given_back_serves_the_next) {
     const std::byte *first = memory_of(3 * mib).get();
     CHECK(memory_of(2 * mib).get() == first);
 }
 
-void at_most_64_mebibytes_and_64_mappings_are_kept() {
+TEST(at_most_64_mebibytes_and_64_mappings_are_kept) {
     CHECK(kept_of(1000, 4 * kib) <= 64 * 4 * kib);
     CHECK(kept_of(3, 64 * mib) <= 64 * mib);
     CHECK(kept_of(3, 65 * mib) <= 0); // one that is larger than all that is kept
@@ -48,7 +48,4 @@ void at_most_64_mebibytes_and_64_mappings_are_kept() {
 
 } // namespace
 
-int main() {
-    RUN(what_is_given_back_serves_the_next);
-    RUN(at_most_64_mebibytes_and_64_mappings_are_kept);
-}
+RUN_TESTS()

@@ -33,7 +33,7 @@ Bytes bytes_of(const Blocks &blocks) {
     return sum;
 }
 
-void rows_put_together_are_the_live_blocks_after_every_event() {
+TEST(rows_put_together_are_the_live_blocks_after_every_event) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         const auto events = draw(RandomTrace{.seed = seed, .sizes = {0, 1, 8, 40, 5000, 70000}});
         const auto expected = test::sizes_after_each_event(events);
@@ -63,7 +63,7 @@ void rows_put_together_are_the_live_blocks_after_every_event() {
     }
 }
 
-void a_bad_event_is_told_by_its_number() {
+TEST(a_bad_event_is_told_by_its_number) {
     test::TraceBuilder trace;
     trace.free(trace.alloc(8));
     LiveChanges changes;
@@ -75,7 +75,4 @@ void a_bad_event_is_told_by_its_number() {
 
 } // namespace
 
-int main() {
-    RUN(rows_put_together_are_the_live_blocks_after_every_event);
-    RUN(a_bad_event_is_told_by_its_number);
-}
+RUN_TESTS()

@@ -49,7 +49,7 @@ void churn(std::uint64_t stride, std::uint64_t span, std::uint64_t seed) {
     }
 }
 
-void a_table_agrees_with_a_map_at_every_step() {
+TEST(a_table_agrees_with_a_map_at_every_step) {
     for (const std::uint64_t stride : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{4096},
                                        std::uint64_t{1} << 32, std::uint64_t{1} << 48}) {
         churn(stride, 400, stride + 1);
@@ -57,7 +57,7 @@ void a_table_agrees_with_a_map_at_every_step() {
     }
 }
 
-void any_64_bit_number_is_an_id() {
+TEST(any_64_bit_number_is_an_id) {
     LiveTable table;
     const std::uint64_t largest = ~std::uint64_t{0};
     CHECK(table.insert(0, 1, 10) && table.insert(largest, 2, 11));
@@ -68,7 +68,4 @@ void any_64_bit_number_is_an_id() {
 
 } // namespace
 
-int main() {
-    RUN(a_table_agrees_with_a_map_at_every_step);
-    RUN(any_64_bit_number_is_an_id);
-}
+RUN_TESTS()

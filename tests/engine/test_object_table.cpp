@@ -28,7 +28,7 @@ bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
 }
 
-void a_table_agrees_with_a_map_at_every_step() {
+TEST(a_table_agrees_with_a_map_at_every_step) {
     std::mt19937_64 random(7);
     ObjectTable<std::uint64_t> table;
     std::unordered_map<ObjectId, std::uint64_t> model;
@@ -54,7 +54,7 @@ void a_table_agrees_with_a_map_at_every_step() {
     }
 }
 
-void a_copy_goes_on_by_itself() {
+TEST(a_copy_goes_on_by_itself) {
     ObjectTable<int> table;
     for (ObjectId object = 0; object < 300; object++) {
         table.begin(object).value() = static_cast<int>(object);
@@ -71,7 +71,7 @@ void a_copy_goes_on_by_itself() {
     CHECK(table.find(299).value() == 299 && table.find(250).value() == 250 && !table.find(300));
 }
 
-void only_the_next_object_may_begin() {
+TEST(only_the_next_object_may_begin) {
     ObjectTable<int> table;
     CHECK(!table.begin(1));
     CHECK(table.begin(0));
@@ -80,7 +80,7 @@ void only_the_next_object_may_begin() {
     CHECK(!table.begin(0));
 }
 
-void a_page_is_given_back_and_its_objects_stay_dead() {
+TEST(a_page_is_given_back_and_its_objects_stay_dead) {
     ObjectTable<int> table;
     for (ObjectId object = 0; object < 100000; object++) {
         table.end(table.begin(object), object);
@@ -89,14 +89,14 @@ void a_page_is_given_back_and_its_objects_stay_dead() {
     CHECK(!table.find(0));
 }
 
-void a_free_before_its_alloc_is_told() {
+TEST(a_free_before_its_alloc_is_told) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.free(5);
     CHECK(contains(error_in(trace.events), "event 1: object 5 is freed before it is allocated"));
 }
 
-void a_double_free_is_told() {
+TEST(a_double_free_is_told) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.free(0);
@@ -104,7 +104,7 @@ void a_double_free_is_told() {
     CHECK(contains(error_in(trace.events), "event 2: object 0 is freed after it was freed"));
 }
 
-void a_resize_to_zero_is_a_free() {
+TEST(a_resize_to_zero_is_a_free) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.resize(0, 0);
@@ -112,27 +112,17 @@ void a_resize_to_zero_is_a_free() {
     CHECK(contains(error_in(trace.events), "event 2: object 0 is resized after it was freed"));
 }
 
-void a_second_alloc_is_told() {
+TEST(a_second_alloc_is_told) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.events.push_back(trace.events[0]);
     CHECK(contains(error_in(trace.events), "event 1: object 0 is allocated a second time"));
 }
 
-void an_object_out_of_order_is_told() {
+TEST(an_object_out_of_order_is_told) {
     CHECK(contains(error_in({{8, 3, Op::alloc, 0, 0}}), "object 3 is allocated where object 0"));
 }
 
 } // namespace
 
-int main() {
-    RUN(a_table_agrees_with_a_map_at_every_step);
-    RUN(a_copy_goes_on_by_itself);
-    RUN(only_the_next_object_may_begin);
-    RUN(a_page_is_given_back_and_its_objects_stay_dead);
-    RUN(a_free_before_its_alloc_is_told);
-    RUN(a_double_free_is_told);
-    RUN(a_resize_to_zero_is_a_free);
-    RUN(a_second_alloc_is_told);
-    RUN(an_object_out_of_order_is_told);
-}
+RUN_TESTS()

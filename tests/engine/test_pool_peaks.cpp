@@ -27,7 +27,7 @@ bool runs(const Plan &plan, std::span<const Event> events) {
     return replay.feed(events);
 }
 
-void the_rule_prefers_exact_then_general_then_larger_special() {
+TEST(the_rule_prefers_exact_then_general_then_larger_special) {
     const std::vector<PoolShape> pools = {{40, true}, {64, false}, {1024, false}, {1500, true}};
     test::TraceBuilder trace;
     trace.alloc(40);   // its own special
@@ -40,7 +40,7 @@ void the_rule_prefers_exact_then_general_then_larger_special() {
     CHECK(peaks.shared_requests == 1 && peaks.shared_peak == 1501);
 }
 
-void the_shared_peak_is_that_of_live_bytes() {
+TEST(the_shared_peak_is_that_of_live_bytes) {
     test::TraceBuilder trace;
     trace.free(trace.alloc(1000));
     trace.resize(trace.alloc(700), 900);
@@ -49,7 +49,7 @@ void the_shared_peak_is_that_of_live_bytes() {
     CHECK(peaks.shared_requests == 4 && peaks.shared_peak == 1200);
 }
 
-void a_budget_serves_its_class_only() {
+TEST(a_budget_serves_its_class_only) {
     const std::vector<PoolShape> pools = {{100, true}, {40, true}};
     test::TraceBuilder trace;
     trace.alloc(40);
@@ -61,7 +61,7 @@ void a_budget_serves_its_class_only() {
     CHECK(peaks.shared_requests == 1 && peaks.shared_peak == 32);
 }
 
-void a_plan_of_the_peaks_runs_and_one_block_less_does_not() {
+TEST(a_plan_of_the_peaks_runs_and_one_block_less_does_not) {
     const std::vector<PoolShape> pools = {
         {24, true}, {64, false}, {128, false}, {512, false}, {1000, true}};
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
@@ -77,7 +77,7 @@ void a_plan_of_the_peaks_runs_and_one_block_less_does_not() {
 }
 
 // Without resizes: one that shrinks may stay in its block where no other is free.
-void budgets_of_the_peaks_run_and_one_block_less_does_not() {
+TEST(budgets_of_the_peaks_run_and_one_block_less_does_not) {
     const std::vector<PoolShape> pools = {{8, true}, {24, true}, {40, true}};
     for (std::uint64_t seed = 1; seed <= 10; seed++) {
         const auto events =
@@ -93,7 +93,7 @@ void budgets_of_the_peaks_run_and_one_block_less_does_not() {
     }
 }
 
-void aligned_requests_count_where_the_allocator_puts_them() {
+TEST(aligned_requests_count_where_the_allocator_puts_them) {
     const std::vector<PoolShape> pools = {{40, false}, {64, false}, {256, false}, {1024, false}};
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         std::vector<Event> events = draw(RandomTrace{.seed = seed, .sizes = {8, 40, 60, 200}});
@@ -112,7 +112,7 @@ void aligned_requests_count_where_the_allocator_puts_them() {
     }
 }
 
-void two_pools_of_one_size_are_refused() {
+TEST(two_pools_of_one_size_are_refused) {
     const std::vector<PoolShape> pools = {{64, true}, {64, false}};
     CHECK(error_of([&] {
               (void)pool_peaks({}, pools, 8, find_allocator("class_pools"));
@@ -121,12 +121,4 @@ void two_pools_of_one_size_are_refused() {
 
 } // namespace
 
-int main() {
-    RUN(the_rule_prefers_exact_then_general_then_larger_special);
-    RUN(the_shared_peak_is_that_of_live_bytes);
-    RUN(a_budget_serves_its_class_only);
-    RUN(a_plan_of_the_peaks_runs_and_one_block_less_does_not);
-    RUN(budgets_of_the_peaks_run_and_one_block_less_does_not);
-    RUN(aligned_requests_count_where_the_allocator_puts_them);
-    RUN(two_pools_of_one_size_are_refused);
-}
+RUN_TESTS()

@@ -33,7 +33,7 @@ std::uint64_t sum(const Cells &cells) {
     return std::accumulate(cells.begin(), cells.end(), std::uint64_t{0});
 }
 
-void refusals_are_those_of_the_allocator() {
+TEST(refusals_are_those_of_the_allocator) {
     const std::vector<PoolShape> pools = {
         {1000, true}, {24, true}, {128, false}, {64, false}, {37, true}};
     const std::vector<Counts> some = {
@@ -51,7 +51,7 @@ void refusals_are_those_of_the_allocator() {
     }
 }
 
-void a_refusal_counts_for_the_pool_that_was_the_first_choice() {
+TEST(a_refusal_counts_for_the_pool_that_was_the_first_choice) {
     const std::vector<PoolShape> pools = {{40, true}, {64, false}};
     test::TraceBuilder trace;
     trace.alloc(40);
@@ -63,7 +63,7 @@ void a_refusal_counts_for_the_pool_that_was_the_first_choice() {
     CHECK((found.refused == Cells{0, 0, 1, 1}));
 }
 
-void what_is_above_the_largest_pool_is_refused_there() {
+TEST(what_is_above_the_largest_pool_is_refused_there) {
     const std::vector<PoolShape> pools = {{128, false}, {64, false}};
     test::TraceBuilder trace;
     trace.alloc(129);
@@ -71,7 +71,7 @@ void what_is_above_the_largest_pool_is_refused_there() {
     CHECK((found.refused == Cells{1, 0}));
 }
 
-void a_resize_that_finds_no_other_block_keeps_its_own_if_that_fits() {
+TEST(a_resize_that_finds_no_other_block_keeps_its_own_if_that_fits) {
     const std::vector<PoolShape> pools = {{64, false}, {128, false}};
     test::TraceBuilder trace;
     const ObjectId small = trace.alloc(10);
@@ -82,7 +82,7 @@ void a_resize_that_finds_no_other_block_keeps_its_own_if_that_fits() {
     CHECK((found.refused == Cells{0, 1}));
 }
 
-void a_count_is_needed_for_each_pool() {
+TEST(a_count_is_needed_for_each_pool) {
     const std::vector<PoolShape> pools = {{64, false}, {128, false}};
     const PoolReplay replay({}, pools, 8, 1);
     CHECK(error_of([&] { (void)replay.run(Counts{1}); }) == "pools: 1 counts for 2 pools");
@@ -90,10 +90,4 @@ void a_count_is_needed_for_each_pool() {
 
 } // namespace
 
-int main() {
-    RUN(refusals_are_those_of_the_allocator);
-    RUN(a_refusal_counts_for_the_pool_that_was_the_first_choice);
-    RUN(what_is_above_the_largest_pool_is_refused_there);
-    RUN(a_resize_that_finds_no_other_block_keeps_its_own_if_that_fits);
-    RUN(a_count_is_needed_for_each_pool);
-}
+RUN_TESTS()

@@ -45,7 +45,7 @@ struct Model {
     }
 };
 
-void live_bytes_and_peaks_are_those_of_the_model() {
+TEST(live_bytes_and_peaks_are_those_of_the_model) {
     for (std::uint64_t seed = 1; seed <= 20; seed++) {
         const auto events = draw(RandomTrace{.seed = seed, .sizes = {0, 1, 8, 40, 5000, 70000}});
         const Model model(events);
@@ -64,7 +64,7 @@ void live_bytes_and_peaks_are_those_of_the_model() {
     }
 }
 
-void the_series_encloses_every_value_of_live_bytes() {
+TEST(the_series_encloses_every_value_of_live_bytes) {
     const auto events = draw(RandomTrace{.seed = 3, .events = 10007});
     const Model model(events);
     const ProfileResult result = profile_of(events, 50);
@@ -85,7 +85,7 @@ void the_series_encloses_every_value_of_live_bytes() {
     }
 }
 
-void feeding_in_pieces_changes_nothing() {
+TEST(feeding_in_pieces_changes_nothing) {
     const auto events = draw(RandomTrace{.seed = 5, .events = 5000});
     const ProfileResult whole = profile_of(events);
     Profile pieces(100);
@@ -98,7 +98,7 @@ void feeding_in_pieces_changes_nothing() {
     CHECK(result.lifetimes.objects == whole.lifetimes.objects);
 }
 
-void lifetimes_are_counted_in_events_by_octave() {
+TEST(lifetimes_are_counted_in_events_by_octave) {
     test::TraceBuilder trace;
     const ObjectId brief = trace.alloc(10);
     trace.free(brief); // lives 1 event
@@ -114,7 +114,7 @@ void lifetimes_are_counted_in_events_by_octave() {
     CHECK(result.never_freed == 3);
 }
 
-void allocations_count_requests_and_resizes_only_peaks() {
+TEST(allocations_count_requests_and_resizes_only_peaks) {
     test::TraceBuilder trace;
     const ObjectId object = trace.zeroed(16);
     trace.resize(object, 64);
@@ -128,13 +128,13 @@ void allocations_count_requests_and_resizes_only_peaks() {
     CHECK((result.operations == std::array<std::uint64_t, op_count>{0, 1, 1, 1, 0}));
 }
 
-void an_empty_trace_has_an_empty_profile() {
+TEST(an_empty_trace_has_an_empty_profile) {
     const ProfileResult result = profile_of({});
     CHECK(result.events == 0 && result.u_max == 0 && result.sizes.empty());
     CHECK(result.live_bytes.empty());
 }
 
-void more_sizes_than_are_kept_are_counted_coarsely() {
+TEST(more_sizes_than_are_kept_are_counted_coarsely) {
     test::TraceBuilder trace;
     const std::size_t extra = 5000;
     for (Bytes size = 1; size <= SizeIndex::exact_limit + extra; size++) {
@@ -151,7 +151,7 @@ void more_sizes_than_are_kept_are_counted_coarsely() {
     CHECK(result.u_max == SizeIndex::exact_limit + extra);
 }
 
-void live_bytes_of_2_to_the_63_are_refused() {
+TEST(live_bytes_of_2_to_the_63_are_refused) {
     test::TraceBuilder trace;
     for (int i = 0; i < 1 << 16; i++) {
         trace.alloc(largest_request);
@@ -161,7 +161,7 @@ void live_bytes_of_2_to_the_63_are_refused() {
     CHECK(error_of([&] { (void)u_max_of(trace.events); }) == told);
 }
 
-void u_max_alone_is_refused_where_a_profile_is() {
+TEST(u_max_alone_is_refused_where_a_profile_is) {
     const Event resized_too_late{8, 0, Op::resize, 0, 0};
     for (const Event &bad : {Event{8, 0, Op::alloc, 0, 0}, Event{8, 3, Op::alloc, 0, 0},
                              Event{0, 1, Op::free, 0, 0}, resized_too_late}) {
@@ -175,14 +175,4 @@ void u_max_alone_is_refused_where_a_profile_is() {
 
 } // namespace
 
-int main() {
-    RUN(live_bytes_and_peaks_are_those_of_the_model);
-    RUN(the_series_encloses_every_value_of_live_bytes);
-    RUN(feeding_in_pieces_changes_nothing);
-    RUN(lifetimes_are_counted_in_events_by_octave);
-    RUN(allocations_count_requests_and_resizes_only_peaks);
-    RUN(an_empty_trace_has_an_empty_profile);
-    RUN(more_sizes_than_are_kept_are_counted_coarsely);
-    RUN(live_bytes_of_2_to_the_63_are_refused);
-    RUN(u_max_alone_is_refused_where_a_profile_is);
-}
+RUN_TESTS()

@@ -18,7 +18,7 @@ std::uint64_t negative_log_of_complement(std::uint64_t u) {
     return u == 0 ? 0 : negative_log(((1ULL << 53) - u) << 11);
 }
 
-void numbers_are_those_of_numpy() {
+TEST(numbers_are_those_of_numpy) {
     struct Stream {
         std::uint64_t seed;
         std::array<std::uint64_t, 9> numbers;
@@ -45,7 +45,7 @@ void numbers_are_those_of_numpy() {
     }
 }
 
-void the_hundred_thousandth_number_is_that_of_numpy() {
+TEST(the_hundred_thousandth_number_is_that_of_numpy) {
     Philox random{7};
     for (int i = 1; i < 100'000; ++i) {
         (void)random.next();
@@ -53,7 +53,7 @@ void the_hundred_thousandth_number_is_that_of_numpy() {
     CHECK(random.next() == 2053318010964462825U);
 }
 
-void uniform_numbers_are_those_of_numpy() {
+TEST(uniform_numbers_are_those_of_numpy) {
     Philox random{7};
     for (const double expected :
          {0x1.be80697053d3fp-1, 0x1.2e744337e3990p-2, 0x1.ae2e15f941aaap-2}) {
@@ -61,7 +61,7 @@ void uniform_numbers_are_those_of_numpy() {
     }
 }
 
-void bounded_numbers_are_below_their_bound_and_even() {
+TEST(bounded_numbers_are_below_their_bound_and_even) {
     constexpr std::uint64_t bound = 7;
     constexpr int count = 70'000;
     std::array<int, bound> seen{};
@@ -77,7 +77,7 @@ void bounded_numbers_are_below_their_bound_and_even() {
 
 // A quarter of all 64-bit numbers has to be drawn again for this bound; else numbers divisible
 // by 3 come up twice as often as others.
-void a_large_bound_is_as_even() {
+TEST(a_large_bound_is_as_even) {
     constexpr std::uint64_t bound = (std::uint64_t{1} << 63) + (std::uint64_t{1} << 62);
     constexpr int count = 30'000;
     int divisible = 0;
@@ -90,7 +90,7 @@ void a_large_bound_is_as_even() {
     CHECK(divisible > count / 3 - 500 && divisible < count / 3 + 500);
 }
 
-void the_logarithm_is_right_within_one_unit() {
+TEST(the_logarithm_is_right_within_one_unit) {
     struct Value {
         std::uint64_t u, log;
     };
@@ -109,7 +109,7 @@ void the_logarithm_is_right_within_one_unit() {
 }
 
 // Bit by bit the logarithm of base 2 comes out exactly, rounded down.
-void the_logarithm_agrees_with_the_one_found_bit_by_bit() {
+TEST(the_logarithm_agrees_with_the_one_found_bit_by_bit) {
     __extension__ typedef unsigned __int128 Wide;
     constexpr std::uint64_t ln2_times_2_64 = 0xB17217F7D1CF79AB;
     Philox random{5};
@@ -124,7 +124,7 @@ void the_logarithm_agrees_with_the_one_found_bit_by_bit() {
     CHECK(heapfit::negative_log(std::uint64_t{1} << 63) == 195103586505167);
 }
 
-void exponential_numbers_have_their_mean() {
+TEST(exponential_numbers_have_their_mean) {
     constexpr std::uint64_t mean = 1'000'000;
     constexpr int count = 100'000;
     Philox random{3};
@@ -135,7 +135,7 @@ void exponential_numbers_have_their_mean() {
     CHECK(sum / count > mean * 99 / 100 && sum / count < mean * 101 / 100);
 }
 
-void an_exponential_number_is_its_mean_times_the_logarithm() {
+TEST(an_exponential_number_is_its_mean_times_the_logarithm) {
     constexpr std::uint64_t one = 1ULL << 48; // as negative_log_of_complement has it
     Philox random{3}, small{3}, same{3};
     for (int i = 0; i < 1000; ++i) {
@@ -146,7 +146,7 @@ void an_exponential_number_is_its_mean_times_the_logarithm() {
 }
 
 // Of lengths that are no multiples of a block, and with a bound that refuses every third number.
-void many_numbers_at_once_are_those_drawn_one_by_one() {
+TEST(many_numbers_at_once_are_those_drawn_one_by_one) {
     constexpr std::uint64_t refusing = (1ULL << 63) + (1ULL << 61);
     Philox random{5}, same{5};
     for (std::size_t length = 0; length < 40; ++length) {
@@ -170,15 +170,4 @@ void many_numbers_at_once_are_those_drawn_one_by_one() {
 
 } // namespace
 
-int main() {
-    RUN(numbers_are_those_of_numpy);
-    RUN(the_hundred_thousandth_number_is_that_of_numpy);
-    RUN(uniform_numbers_are_those_of_numpy);
-    RUN(bounded_numbers_are_below_their_bound_and_even);
-    RUN(a_large_bound_is_as_even);
-    RUN(the_logarithm_is_right_within_one_unit);
-    RUN(the_logarithm_agrees_with_the_one_found_bit_by_bit);
-    RUN(exponential_numbers_have_their_mean);
-    RUN(an_exponential_number_is_its_mean_times_the_logarithm);
-    RUN(many_numbers_at_once_are_those_drawn_one_by_one);
-}
+RUN_TESTS()

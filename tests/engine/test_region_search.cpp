@@ -43,7 +43,7 @@ struct Holes {
 
 const SearchOptions every_size = {.every_size = true};
 
-void a_monotone_allocator_has_one_answer() {
+TEST(a_monotone_allocator_has_one_answer) {
     const Holes works{123456, {}};
     for (const SearchOptions &options : {SearchOptions{}, every_size}) {
         const RegionSearch search = search_regions({64, 100000}, trial_of(works), options);
@@ -56,7 +56,7 @@ void a_monotone_allocator_has_one_answer() {
     CHECK(exact.step == 16); // 0.4 * 5,080 / 127 = 16, and no 8 B more
 }
 
-void the_lowest_placement_of_all_that_were_tried_is_told() {
+TEST(the_lowest_placement_of_all_that_were_tried_is_told) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         const bool is_lowest = size >= 12000 && size < 12100;
         return TrialResult{.runs = size >= 10000, .height = is_lowest ? 9000u : 9900u};
@@ -65,30 +65,30 @@ void the_lowest_placement_of_all_that_were_tried_is_told() {
     CHECK(search.height == 9000 && search.height_region >= 12000 && search.height_region < 12100);
 }
 
-void holes_are_told_of_plans_that_leave_no_other() {
+TEST(holes_are_told_of_plans_that_leave_no_other) {
     CHECK(Plan("first_fit", {}, {}, {}).holes(100).has_value());
     CHECK(!Plan("first_fit", {{"coalesce", 0}}, {}, {}).holes(100).has_value());
 }
 
-void holes_above_r_min_raise_r_safe() {
+TEST(holes_above_r_min_raise_r_safe) {
     const Holes works{10000, {{10400, 11000}}};
     const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
     CHECK(search.r_min == 10000u && search.r_safe == 11008u); // edges are closed in to 8 B
 }
 
-void a_failure_at_the_largest_scanned_size_makes_the_window_longer() {
+TEST(a_failure_at_the_largest_scanned_size_makes_the_window_longer) {
     const Holes works{10000, {{12950, 14000}}};
     const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
     CHECK(search.r_min == 10000u && search.r_safe == 14008u && search.sizes.back() == 16904);
 }
 
-void a_success_below_the_bisected_size_makes_the_window_longer() {
+TEST(a_success_below_the_bisected_size_makes_the_window_longer) {
     const Holes works{8000, {{8300, 9200}, {9400, 10000}}};
     const RegionSearch search = search_regions({64, 9990}, trial_of(works), every_size);
     CHECK(search.r_min == 8000u && search.r_safe == 10008u && search.sizes.front() == 7200);
 }
 
-void only_the_largest_region_failing_leaves_no_r_safe() {
+TEST(only_the_largest_region_failing_leaves_no_r_safe) {
     constexpr std::uint64_t size = 3'000'000'000;
     const Holes works{size, {{size + 1000, largest_region}}};
     const RegionSearch search = search_regions({64, size}, trial_of(works), {});
@@ -122,7 +122,7 @@ Holes drawn_holes(std::uint64_t seed) {
     return works;
 }
 
-void no_r_safe_lies_below_a_size_that_failed() {
+TEST(no_r_safe_lies_below_a_size_that_failed) {
     for (std::uint64_t seed = 1; seed <= 80; seed++) {
         Watched watched{drawn_holes(seed), {}, {}};
         const RegionSearch search = search_regions({64, 7990}, watched.trial(), {});
@@ -140,7 +140,7 @@ void no_r_safe_lies_below_a_size_that_failed() {
     }
 }
 
-void every_size_tried_gives_what_trying_all_there_are_gives() {
+TEST(every_size_tried_gives_what_trying_all_there_are_gives) {
     for (std::uint64_t seed = 1; seed <= 80; seed++) {
         const Holes works = drawn_holes(seed);
         const RegionSearch search = search_regions({64, 7990}, trial_of(works), every_size);
@@ -155,14 +155,14 @@ void every_size_tried_gives_what_trying_all_there_are_gives() {
     }
 }
 
-void edges_are_closed_in_to_a_part_of_u_max() {
+TEST(edges_are_closed_in_to_a_part_of_u_max) {
     const Holes works{1000000, {{1130000, 1140000}}};
     const RegionSearch search = search_regions({64, 999000}, trial_of(works), {});
     CHECK(search.step == 3152 && search.r_min == 1000000u);
     CHECK(*search.r_safe > 1140000 && *search.r_safe <= 1140000 + 999000 / 5000);
 }
 
-void what_every_size_left_would_take_is_told() {
+TEST(what_every_size_left_would_take_is_told) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size >= 100000, .events = size >= 100000 ? 100u : 40u};
     };
@@ -174,7 +174,7 @@ void what_every_size_left_would_take_is_told() {
     CHECK(guess > all.events - 2000 && guess < all.events + 2000);
 }
 
-void a_size_that_failed_elsewhere_is_below_r_safe() {
+TEST(a_size_that_failed_elsewhere_is_below_r_safe) {
     const Holes works{10000, {{10996, 11010}, {19000, 19000}}};
     const SearchSpace space{64, 9990};
     CHECK(search_regions(space, trial_of(works), {}).r_safe == 10000u);
@@ -186,14 +186,14 @@ void a_size_that_failed_elsewhere_is_below_r_safe() {
     CHECK(search_regions({64, 50}, smallest, {.also = 80}).r_safe == 88u);
 }
 
-void the_smallest_region_needs_no_search() {
+TEST(the_smallest_region_needs_no_search) {
     const RegionSearch search =
         search_regions({1001, 500}, trial_of([](std::uint64_t) { return true; }), {});
     CHECK(!search.searched && search.r_min == 1001u && search.r_safe == 1001u);
     CHECK(search.step == 0 && search.sizes == std::vector<std::uint64_t>{1001});
 }
 
-void an_allocator_that_never_works_has_no_region() {
+TEST(an_allocator_that_never_works_has_no_region) {
     std::atomic<std::uint64_t> largest = 0;
     const TrialOf trial = [&](std::uint64_t size, const std::stop_token &) {
         largest = std::max(largest.load(), size);
@@ -204,7 +204,7 @@ void an_allocator_that_never_works_has_no_region() {
     CHECK(largest == (std::uint64_t{1} << 32) - 8);
 }
 
-void live_bytes_of_4_gib_have_no_region_and_try_none() {
+TEST(live_bytes_of_4_gib_have_no_region_and_try_none) {
     const TrialOf trial = [](std::uint64_t, const std::stop_token &) -> TrialResult {
         throw std::logic_error("nothing is to be tried");
     };
@@ -216,7 +216,7 @@ SearchSpace reaching(std::uint64_t by_chance = 0) {
     return {64, 3000, [](std::uint64_t reach) { return round_to_region(reach); }, by_chance};
 }
 
-void ignoring_the_end_gives_the_footprint_of_one_run() {
+TEST(ignoring_the_end_gives_the_footprint_of_one_run) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size >= 5003, .reach = 5003, .events = 10};
     };
@@ -225,7 +225,7 @@ void ignoring_the_end_gives_the_footprint_of_one_run() {
     CHECK(search.events == 10 * 4); // the smallest, 6,000, and both sides of R
 }
 
-void a_trace_that_also_runs_below_its_footprint_is_searched() {
+TEST(a_trace_that_also_runs_below_its_footprint_is_searched) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         const bool runs = size >= 4800 && (size < 4850 || size > 4900);
         return TrialResult{.runs = runs, .reach = 5003};
@@ -235,7 +235,7 @@ void a_trace_that_also_runs_below_its_footprint_is_searched() {
     CHECK(search.sizes.back() == 5008); // above it nothing can fail
 }
 
-void sizes_that_serve_by_chance_are_tried_one_by_one() {
+TEST(sizes_that_serve_by_chance_are_tried_one_by_one) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size == 4984 || size >= 4992, .reach = 5003};
     };
@@ -244,7 +244,7 @@ void sizes_that_serve_by_chance_are_tried_one_by_one() {
     CHECK(search_regions(reaching(8), trial, {}).searched);
 }
 
-void a_reach_that_is_not_confirmed_is_searched() {
+TEST(a_reach_that_is_not_confirmed_is_searched) {
     const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
         return TrialResult{.runs = size >= 6000, .reach = 5000};
     };
@@ -252,7 +252,7 @@ void a_reach_that_is_not_confirmed_is_searched() {
     CHECK(search.searched && search.r_min == 6000u && search.r_safe == 6000u);
 }
 
-void threads_do_not_change_the_answer() {
+TEST(threads_do_not_change_the_answer) {
     const auto works = [](std::uint64_t size) { return size >= 50000 && size % 24 != 0; };
     const RegionSearch one = search_regions({64, 40000}, trial_of(works), {1, {}});
     const RegionSearch four = search_regions({64, 40000}, trial_of(works), {4, {}});
@@ -260,7 +260,7 @@ void threads_do_not_change_the_answer() {
     CHECK(one.r_min == four.r_min && one.r_safe == four.r_safe);
 }
 
-void a_callback_that_throws_stops_the_search() {
+TEST(a_callback_that_throws_stops_the_search) {
     struct Stop {};
     const auto works = [](std::uint64_t size) { return size >= 50000; };
     int calls = 0;
@@ -279,7 +279,7 @@ void a_callback_that_throws_stops_the_search() {
     CHECK(was_stopped);
 }
 
-void progress_ends_with_all_done() {
+TEST(progress_ends_with_all_done) {
     std::uint64_t last_done = 0;
     std::uint64_t last_total = 1;
     const Progress progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -291,7 +291,7 @@ void progress_ends_with_all_done() {
     CHECK(last_done == last_total);
 }
 
-void what_a_real_search_finds_is_what_a_replay_confirms() {
+TEST(what_a_real_search_finds_is_what_a_replay_confirms) {
     const auto events = draw(RandomTrace{.seed = 9, .events = 3000});
     const Plan plan("tlsf", {}, {}, {});
     const RegionSearch search = scan(Trial(plan, events), {});
@@ -304,7 +304,7 @@ void what_a_real_search_finds_is_what_a_replay_confirms() {
     CHECK(search.u_max == profile.result().u_max && *search.r_min > search.u_max);
 }
 
-void pools_for_every_request_have_their_region_from_the_plan() {
+TEST(pools_for_every_request_have_their_region_from_the_plan) {
     test::TraceBuilder trace;
     for (int i = 0; i < 10; i++) {
         trace.alloc(40);
@@ -348,7 +348,7 @@ bool is_settled(const Plan &plan, std::span<const Event> events) {
     return true;
 }
 
-void pools_over_an_allocator_that_ignores_the_end_need_no_search() {
+TEST(pools_over_an_allocator_that_ignores_the_end_need_no_search) {
     int settled = 0;
     for (const std::uint64_t alignment : {4u, 8u, 16u}) {
         for (std::uint64_t seed = 1; seed <= 6; seed++) {
@@ -416,7 +416,7 @@ bool is_reached(const Plan &plan, std::span<const Event> events) {
     return true;
 }
 
-void plans_that_place_alike_wherever_there_is_room_need_no_search() {
+TEST(plans_that_place_alike_wherever_there_is_room_need_no_search) {
     std::uint64_t reached = 0;
     std::uint64_t drawn = 0;
     for (const Plan &plan : plans_that_tell_their_reach()) {
@@ -429,7 +429,7 @@ void plans_that_place_alike_wherever_there_is_room_need_no_search() {
     CHECK(reached * 10 >= drawn * 6);
 }
 
-void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
+TEST(a_plan_that_looks_at_the_room_there_is_tells_no_reach) {
     CHECK(!Trial(Plan("tailored", {{"hole_limit", 4}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("sized", {{"hole_limit", 8}}, {}, {}), {}).tells_reach());
     CHECK(!Trial(Plan("sized", {{"ends", 2}}, {}, {}), {}).tells_reach());
@@ -444,7 +444,7 @@ void a_plan_that_looks_at_the_room_there_is_tells_no_reach() {
     CHECK(aligned.tells_reach() && scan(aligned, {}).searched);
 }
 
-void what_one_run_proves_to_serve_is_not_replayed() {
+TEST(what_one_run_proves_to_serve_is_not_replayed) {
     std::uint64_t above = 0;
     const TrialOf trial = [&above](std::uint64_t size, const std::stop_token &) {
         above += size > 5000 ? 1 : 0;
@@ -460,7 +460,7 @@ void what_one_run_proves_to_serve_is_not_replayed() {
     CHECK(some.events < all.events && some.sizes.back() == all.sizes.back());
 }
 
-void a_proof_that_a_run_does_not_confirm_is_left() {
+TEST(a_proof_that_a_run_does_not_confirm_is_left) {
     const auto works = [](std::uint64_t size) { return size >= 5504 || size == 5000; };
     for (const std::uint64_t told : {4992u, 5000u}) {
         SearchSpace space{64, 3000};
@@ -523,7 +523,7 @@ bool serve_alike(const Plan &plan, std::span<const Event> events) {
     return told;
 }
 
-void one_run_tells_from_where_on_all_serve_alike() {
+TEST(one_run_tells_from_where_on_all_serve_alike) {
     std::uint64_t told = 0;
     std::uint64_t drawn = 0;
     for (const Plan &plan : plans_that_ask_for_room()) {
@@ -538,7 +538,7 @@ void one_run_tells_from_where_on_all_serve_alike() {
 }
 
 // Where few requests are made each of them decides sometimes.
-void a_few_requests_are_served_alike_from_where_they_tell() {
+TEST(a_few_requests_are_served_alike_from_where_they_tell) {
     std::uint64_t told = 0;
     for (const Plan &plan : plans_that_ask_for_room()) {
         for (std::uint64_t seed = 1; seed <= 20; seed++) {
@@ -550,7 +550,7 @@ void a_few_requests_are_served_alike_from_where_they_tell() {
     CHECK(told > 20 * 10);
 }
 
-void blocks_aligned_beyond_the_plan_prove_nothing() {
+TEST(blocks_aligned_beyond_the_plan_prove_nothing) {
     test::TraceBuilder trace;
     for (int i = 0; i < 500; i++) {
         trace.aligned(40, 6);
@@ -560,7 +560,7 @@ void blocks_aligned_beyond_the_plan_prove_nothing() {
     CHECK(!Trial(Plan("first_fit", {}, {}, {}), {}).asks_room());
 }
 
-void pools_over_a_heap_that_minds_its_end_are_searched() {
+TEST(pools_over_a_heap_that_minds_its_end_are_searched) {
     const Plan best("best_fit", {}, {}, {});
     CHECK(best.ignores_region_end());
     CHECK(Plan("budgeted", {}, {{40, 1, true}}, best).ignores_region_end());
@@ -568,7 +568,7 @@ void pools_over_a_heap_that_minds_its_end_are_searched() {
     CHECK(!Plan("class_pools", {}, {{40, 1, true}}, {}).ignores_region_end());
 }
 
-void a_bad_trace_is_told_and_not_searched() {
+TEST(a_bad_trace_is_told_and_not_searched) {
     const std::vector<Event> events = {{0, 0, Op::free, 0, 0}};
     const Plan plan("tlsf", {}, {}, {});
     CHECK(error_of([&] { (void)scan(Trial(plan, events), {}); }).starts_with("event 0: object 0"));
@@ -576,39 +576,4 @@ void a_bad_trace_is_told_and_not_searched() {
 
 } // namespace
 
-int main() {
-    RUN(a_monotone_allocator_has_one_answer);
-    RUN(the_lowest_placement_of_all_that_were_tried_is_told);
-    RUN(holes_are_told_of_plans_that_leave_no_other);
-    RUN(holes_above_r_min_raise_r_safe);
-    RUN(a_failure_at_the_largest_scanned_size_makes_the_window_longer);
-    RUN(a_success_below_the_bisected_size_makes_the_window_longer);
-    RUN(only_the_largest_region_failing_leaves_no_r_safe);
-    RUN(no_r_safe_lies_below_a_size_that_failed);
-    RUN(every_size_tried_gives_what_trying_all_there_are_gives);
-    RUN(edges_are_closed_in_to_a_part_of_u_max);
-    RUN(what_every_size_left_would_take_is_told);
-    RUN(a_size_that_failed_elsewhere_is_below_r_safe);
-    RUN(the_smallest_region_needs_no_search);
-    RUN(an_allocator_that_never_works_has_no_region);
-    RUN(live_bytes_of_4_gib_have_no_region_and_try_none);
-    RUN(ignoring_the_end_gives_the_footprint_of_one_run);
-    RUN(a_trace_that_also_runs_below_its_footprint_is_searched);
-    RUN(sizes_that_serve_by_chance_are_tried_one_by_one);
-    RUN(a_reach_that_is_not_confirmed_is_searched);
-    RUN(what_one_run_proves_to_serve_is_not_replayed);
-    RUN(a_proof_that_a_run_does_not_confirm_is_left);
-    RUN(one_run_tells_from_where_on_all_serve_alike);
-    RUN(a_few_requests_are_served_alike_from_where_they_tell);
-    RUN(blocks_aligned_beyond_the_plan_prove_nothing);
-    RUN(threads_do_not_change_the_answer);
-    RUN(a_callback_that_throws_stops_the_search);
-    RUN(progress_ends_with_all_done);
-    RUN(what_a_real_search_finds_is_what_a_replay_confirms);
-    RUN(pools_for_every_request_have_their_region_from_the_plan);
-    RUN(pools_over_an_allocator_that_ignores_the_end_need_no_search);
-    RUN(plans_that_place_alike_wherever_there_is_room_need_no_search);
-    RUN(a_plan_that_looks_at_the_room_there_is_tells_no_reach);
-    RUN(pools_over_a_heap_that_minds_its_end_are_searched);
-    RUN(a_bad_trace_is_told_and_not_searched);
-}
+RUN_TESTS()

@@ -45,7 +45,7 @@ bool serves(const Plan &plan, Bytes largest) {
     return plan.operations().alloc(heap.get(), plan.raw(), largest) != nullptr;
 }
 
-void every_allocator_that_takes_any_size_serves_a_random_trace() {
+TEST(every_allocator_that_takes_any_size_serves_a_random_trace) {
     const auto events = draw(RandomTrace{.events = 5000});
     std::uint64_t live_peak = 0;
     Bytes live = 0;
@@ -78,7 +78,7 @@ void every_allocator_that_takes_any_size_serves_a_random_trace() {
 }
 
 // A thread's next heap lies where its last one lay.
-void what_an_earlier_heap_left_in_a_region_changes_no_placement() {
+TEST(what_an_earlier_heap_left_in_a_region_changes_no_placement) {
     const auto events = draw(RandomTrace{.events = 5000});
     for (const hfit_allocator *const allocator : registered_allocators()) {
         const Plan plan = plain(*allocator);
@@ -97,7 +97,7 @@ void what_an_earlier_heap_left_in_a_region_changes_no_placement() {
     }
 }
 
-void equal_traces_place_alike_and_a_larger_first_block_does_not() {
+TEST(equal_traces_place_alike_and_a_larger_first_block_does_not) {
     const auto hash = [](Bytes first) {
         test::TraceBuilder trace;
         trace.alloc(first);
@@ -110,7 +110,7 @@ void equal_traces_place_alike_and_a_larger_first_block_does_not() {
     CHECK(hash(8) != hash(64));
 }
 
-void the_hash_is_fnv_1a_over_the_offsets() {
+TEST(the_hash_is_fnv_1a_over_the_offsets) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.alloc(8);
@@ -146,7 +146,7 @@ std::uint64_t digest_of_replays(const Plan &plan) {
 
 // Digests of the day when counts were one addition an access and words were looked at one by one.
 // One changes where an allocator places or accesses otherwise; then say so.
-void counts_and_placements_are_those_that_they_were() {
+TEST(counts_and_placements_are_those_that_they_were) {
     const auto bits = [](std::uint64_t fit) {
         return Plan("partition_pool", {{"partition_size", 16}, {"metadata", 1}, {"fit", fit}}, {},
                     {});
@@ -157,7 +157,7 @@ void counts_and_placements_are_those_that_they_were() {
     CHECK(digest_of_replays(bits(1)) == 0x3190158171a8a3aa);
 }
 
-void a_refusal_ends_the_replay_and_names_the_event() {
+TEST(a_refusal_ends_the_replay_and_names_the_event) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.alloc(8);
@@ -171,7 +171,7 @@ void a_refusal_ends_the_replay_and_names_the_event() {
     CHECK(result.failure->event == 2 && result.failure->size == 7);
 }
 
-void after_a_refusal_the_heap_is_as_the_refused_request_found_it() {
+TEST(after_a_refusal_the_heap_is_as_the_refused_request_found_it) {
     test::TraceBuilder trace;
     for (int i = 0; i < 3; i++) {
         trace.alloc(64);
@@ -186,7 +186,7 @@ void after_a_refusal_the_heap_is_as_the_refused_request_found_it() {
     CHECK(replay.blocks().largest_free == 64);
 }
 
-void keep_going_passes_over_objects_that_were_refused() {
+TEST(keep_going_passes_over_objects_that_were_refused) {
     test::TraceBuilder trace;
     const ObjectId kept = trace.alloc(8);
     const ObjectId refused = trace.alloc(8);
@@ -204,7 +204,7 @@ void keep_going_passes_over_objects_that_were_refused() {
     CHECK(result.live_peak == 8);
 }
 
-void a_failed_resize_keeps_the_old_block() {
+TEST(a_failed_resize_keeps_the_old_block) {
     test::TraceBuilder trace;
     const ObjectId object = trace.alloc(8);
     trace.resize(object, 1000);
@@ -218,7 +218,7 @@ void a_failed_resize_keeps_the_old_block() {
     CHECK(replay.result().failure->size == 1000);
 }
 
-void a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes() {
+TEST(a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes) {
     test::TraceBuilder trace;
     trace.alloc(0);
     trace.alloc(0);
@@ -227,7 +227,7 @@ void a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes() {
     CHECK(replay.result().live_peak == 0);
 }
 
-void zeroed_bytes_count_as_payload() {
+TEST(zeroed_bytes_count_as_payload) {
     test::TraceBuilder trace;
     trace.zeroed(100);
     trace.alloc(100);
@@ -236,7 +236,7 @@ void zeroed_bytes_count_as_payload() {
     CHECK(replay.result().payload == 100);
 }
 
-void bytes_copied_by_a_resize_count_as_payload() {
+TEST(bytes_copied_by_a_resize_count_as_payload) {
     test::TraceBuilder trace;
     const ObjectId object = trace.alloc(100);
     trace.alloc(8); // in the way of growing in place
@@ -246,7 +246,7 @@ void bytes_copied_by_a_resize_count_as_payload() {
     CHECK(replay.result().payload >= 100);
 }
 
-void samples_change_no_count_and_no_placement() {
+TEST(samples_change_no_count_and_no_placement) {
     const auto events = draw(RandomTrace{.seed = 4, .events = 5000});
     Replay plain = replay_of(tlsf(), mebibyte);
     Replay sampled = replay_of(tlsf(), mebibyte, {.samples = 100});
@@ -260,7 +260,7 @@ void samples_change_no_count_and_no_placement() {
     CHECK(b.series.back().event == events.size());
 }
 
-void samples_measure_fragmentation_by_hand_counted_blocks() {
+TEST(samples_measure_fragmentation_by_hand_counted_blocks) {
     // Three blocks of 8 bytes in a pool of four, the middle one freed.
     test::TraceBuilder trace;
     trace.alloc(8);
@@ -278,7 +278,7 @@ void samples_measure_fragmentation_by_hand_counted_blocks() {
     CHECK(replay.result().internal_peak == 8 && replay.result().external_peak == 16);
 }
 
-void aligned_requests_lie_where_they_ask() {
+TEST(aligned_requests_lie_where_they_ask) {
     test::TraceBuilder trace;
     trace.alloc(1);
     trace.aligned(100, 8);
@@ -290,14 +290,14 @@ void aligned_requests_lie_where_they_ask() {
     CHECK(replay.feed(trace.events));
 }
 
-void a_base_alignment_above_the_page_size_is_kept() {
+TEST(a_base_alignment_above_the_page_size_is_kept) {
     for (const std::uint64_t alignment : {4096u, 1u << 16, 1u << 21}) {
         const HostHeap heap = HostHeap::init(tlsf(), {mebibyte, alignment});
         CHECK(reinterpret_cast<std::uintptr_t>(heap.get()) % alignment == 0);
     }
 }
 
-void the_host_gives_its_base_alignment_where_less_is_asked_for() {
+TEST(the_host_gives_its_base_alignment_where_less_is_asked_for) {
     for (const std::uint64_t asked : {0u, 1u, 8u, 16u}) {
         CHECK(HostHeap::init(tlsf(), {mebibyte, asked}).base_alignment() == host_base_alignment);
     }
@@ -306,7 +306,7 @@ void the_host_gives_its_base_alignment_where_less_is_asked_for() {
     CHECK(told == "region: base alignment 48 is not 0 or a power of two up to 2^32");
 }
 
-void a_plan_tells_whether_a_request_may_go_on_to_another_pool() {
+TEST(a_plan_tells_whether_a_request_may_go_on_to_another_pool) {
     const std::vector<PoolSpec> two = {{64, 1, true}, {128, 1, true}};
     CHECK(!tlsf().tries_other_pools());
     CHECK(Plan("class_pools", {}, two, {}).tries_other_pools());
@@ -314,18 +314,18 @@ void a_plan_tells_whether_a_request_may_go_on_to_another_pool() {
     CHECK(!one_pool(1, 64).tries_other_pools());
 }
 
-void a_region_too_small_is_told_with_the_smallest() {
+TEST(a_region_too_small_is_told_with_the_smallest) {
     const std::string told = error_of([] { (void)HostHeap::init(tlsf(), {64}); });
     CHECK(told == "region: 64 bytes do not make a heap of tlsf (at least " +
                       std::to_string(tlsf().smallest_region()) + " bytes and less than 4 GiB do)");
 }
 
-void a_region_of_4_gib_is_refused() {
+TEST(a_region_of_4_gib_is_refused) {
     CHECK(!HostHeap::try_init(tlsf(), {std::uint64_t{1} << 32}));
     CHECK(HostHeap::try_init(tlsf(), {(std::uint64_t{1} << 32) - 8}));
 }
 
-void a_bad_trace_is_told_by_event() {
+TEST(a_bad_trace_is_told_by_event) {
     test::TraceBuilder trace;
     trace.alloc(8);
     trace.free(0);
@@ -338,26 +338,4 @@ void a_bad_trace_is_told_by_event() {
 
 } // namespace
 
-int main() {
-    RUN(every_allocator_that_takes_any_size_serves_a_random_trace);
-    RUN(what_an_earlier_heap_left_in_a_region_changes_no_placement);
-    RUN(equal_traces_place_alike_and_a_larger_first_block_does_not);
-    RUN(the_hash_is_fnv_1a_over_the_offsets);
-    RUN(counts_and_placements_are_those_that_they_were);
-    RUN(a_refusal_ends_the_replay_and_names_the_event);
-    RUN(after_a_refusal_the_heap_is_as_the_refused_request_found_it);
-    RUN(keep_going_passes_over_objects_that_were_refused);
-    RUN(a_failed_resize_keeps_the_old_block);
-    RUN(a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes);
-    RUN(zeroed_bytes_count_as_payload);
-    RUN(bytes_copied_by_a_resize_count_as_payload);
-    RUN(samples_change_no_count_and_no_placement);
-    RUN(samples_measure_fragmentation_by_hand_counted_blocks);
-    RUN(aligned_requests_lie_where_they_ask);
-    RUN(a_base_alignment_above_the_page_size_is_kept);
-    RUN(the_host_gives_its_base_alignment_where_less_is_asked_for);
-    RUN(a_plan_tells_whether_a_request_may_go_on_to_another_pool);
-    RUN(a_region_too_small_is_told_with_the_smallest);
-    RUN(a_region_of_4_gib_is_refused);
-    RUN(a_bad_trace_is_told_by_event);
-}
+RUN_TESTS()

@@ -100,7 +100,7 @@ bool holds(const Interval &interval, double value) {
     return interval.half_width < 0.02 && std::abs(interval.mean - value) <= interval.half_width;
 }
 
-void a_fixed_pool_is_an_erlang_loss_system() {
+TEST(a_fixed_pool_is_an_erlang_loss_system) {
     for (const Nanoseconds mean_ns : {500'000, 2'000'000, 3'000'000}) {
         const double offered = static_cast<double>(second) / static_cast<double>(mean_ns);
         CHECK(holds(admission_of(fixed_pool(272), figure_5(mean_ns)), 1 - erlang_b(272, offered)));
@@ -108,7 +108,7 @@ void a_fixed_pool_is_an_erlang_loss_system() {
 }
 
 // Erlang's formula needs the mean holding time only.
-void its_admission_does_not_depend_on_the_law_of_holding() {
+TEST(its_admission_does_not_depend_on_the_law_of_holding) {
     const std::vector<HoldingLaw> laws{FixedHolding(second), UniformHolding(0, 2 * second),
                                        LognormalHolding(second, 1),
                                        EmpiricalHolding({second / 2, 2 * second}, {2, 1})};
@@ -119,7 +119,7 @@ void its_admission_does_not_depend_on_the_law_of_holding() {
 }
 
 // Two classes share 60 partitions; Kaufman 1981: q(j) = sum a_i b_i q(j - b_i) / j.
-void a_chained_pool_is_a_link_shared_by_classes() {
+TEST(a_chained_pool_is_a_link_shared_by_classes) {
     constexpr int units = 60;
     constexpr double offered = 12; // erlangs of each class, of 1 and of 4 units
     std::vector<double> q(units + 1, 0);
@@ -138,7 +138,7 @@ void a_chained_pool_is_a_link_shared_by_classes() {
 
 // An M/D/1 queue of room for all: what is in the system follows from Pollaczek and Khinchine,
 // load + load^2 / (2 (1 - load)).
-void a_served_queue_has_its_mean_length() {
+TEST(a_served_queue_has_its_mean_length) {
     const Traffic traffic(Poisson(1'000'000), ListedSizes({1500}),
                           FifoService::packets_per_second(1250));
     Simulation simulation = on(fixed_pool(1000), traffic, 3);
@@ -149,7 +149,7 @@ void a_served_queue_has_its_mean_length() {
     CHECK(std::abs(length - 2.4) < 0.05);
 }
 
-void contiguous_partitions_admit_what_first_fit_does() {
+TEST(contiguous_partitions_admit_what_first_fit_does) {
     struct Point {
         Nanoseconds mean_ns;
         double admission;
@@ -169,7 +169,7 @@ void contiguous_partitions_admit_what_first_fit_does() {
 
 // Three requests by hand: 10 bytes from 0 to 7, 20 from 5 to 10, 30 from 10 on, which is refused
 // until the block before it is gone. Blocks hold 64 bytes.
-void integrals_and_peaks_are_exact() {
+TEST(integrals_and_peaks_are_exact) {
     const Traffic traffic(RecordedArrivals({0, 5, 10, 20}, {10, 20, 30, 0}, {7, 5, 90, 1}),
                           std::nullopt, RecordedHolding{});
     Simulation simulation = on(fixed_pool(2, 64), traffic);
@@ -185,7 +185,7 @@ void integrals_and_peaks_are_exact() {
     CHECK(simulation.live_blocks() == 2 && simulation.live() == 30);
 }
 
-void what_is_due_at_an_arrival_leaves_before_it() {
+TEST(what_is_due_at_an_arrival_leaves_before_it) {
     const Traffic traffic(RecordedArrivals({0, 5, 5, 9}, {8, 8, 8, 8}, {5, 4, 4, 1}), std::nullopt,
                           RecordedHolding{});
     Simulation simulation = on(fixed_pool(1, 64), traffic);
@@ -196,7 +196,7 @@ void what_is_due_at_an_arrival_leaves_before_it() {
 }
 
 // A packet takes 10 ns; those at 1 and 2 are refused, so the one at 25 leaves at 35.
-void refused_requests_do_not_queue() {
+TEST(refused_requests_do_not_queue) {
     const Traffic traffic(RecordedArrivals({0, 1, 2, 25, 35}, {8, 8, 8, 8, 8}, {}), std::nullopt,
                           FifoService::packets_per_second(1e8));
     Simulation simulation = on(fixed_pool(1, 64), traffic);
@@ -208,7 +208,7 @@ std::uint64_t sum(const SizeCounts &counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-void counters_add_up_after_every_request_on_every_allocator() {
+TEST(counters_add_up_after_every_request_on_every_allocator) {
     for (Simulation &simulation : simulations(figure_5(2'000'000))) {
         const HostHeap &heap = simulation.heap();
         const std::uint64_t misuses = heapfit_counts.misuses;
@@ -231,7 +231,7 @@ void counters_add_up_after_every_request_on_every_allocator() {
 }
 
 // Every refusal leaves the blocks where they were.
-void refusals_change_nothing() {
+TEST(refusals_change_nothing) {
     const Traffic traffic(Periodic(1000), UniformSize(80, 2000), FixedHolding(longest_mean));
     for (Simulation &simulation : simulations(traffic)) {
         simulation.run(20'000); // the last free byte is taken
@@ -254,7 +254,7 @@ void expect_equal(const SimulationCounts &one, const SimulationCounts &other) {
     CHECK(one.refused_by_size == other.refused_by_size);
 }
 
-void equal_seeds_give_equal_counts_however_often_it_is_run() {
+TEST(equal_seeds_give_equal_counts_however_often_it_is_run) {
     std::vector<Simulation> whole = simulations(figure_5(1'500'000));
     std::vector<Simulation> pieces = simulations(figure_5(1'500'000));
     for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -266,7 +266,7 @@ void equal_seeds_give_equal_counts_however_often_it_is_run() {
     }
 }
 
-void windows_add_up_to_the_whole() {
+TEST(windows_add_up_to_the_whole) {
     Simulation whole = on(fixed_pool(100), figure_5(4'000'000));
     Simulation windows = on(fixed_pool(100), figure_5(4'000'000));
     whole.run(3000);
@@ -325,7 +325,7 @@ struct Model {
 };
 
 // Bursts let the pace of samples swing.
-void counts_are_those_of_an_obvious_model_and_samples_estimate_its_average() {
+TEST(counts_are_those_of_an_obvious_model_and_samples_estimate_its_average) {
     constexpr int requests = 120'000;
     constexpr std::uint64_t region = 400'000;
     const Plan plan("tlsf", {}, {}, {});
@@ -354,7 +354,7 @@ void counts_are_those_of_an_obvious_model_and_samples_estimate_its_average() {
 
 // Every count of two windows, to the bit: FNV-1a over them, found by a loop that added to the
 // integrals at each event and drew one request at a time.
-void counts_are_those_of_the_plain_loop() {
+TEST(counts_are_those_of_the_plain_loop) {
     Simulation simulation = on(partitions("partition_pool", 64, 8000, 1), figure_5(2'000'000), 3);
     std::uint64_t digest = 0xcbf29ce484222325;
     for (int window = 0; window < 2; window++) {
@@ -370,7 +370,7 @@ void counts_are_those_of_the_plain_loop() {
 }
 
 // A thousand requests at time 0, then a long time nothing: few walks tell of that.
-void samples_are_few_whatever_the_times() {
+TEST(samples_are_few_whatever_the_times) {
     std::vector<Nanoseconds> times(10'000, 0);
     times.back() = second << 20;
     const Traffic traffic(RecordedArrivals(times, std::vector<Bytes>(10'000, 8), {}), std::nullopt,
@@ -380,7 +380,7 @@ void samples_are_few_whatever_the_times() {
     CHECK(simulation.counts().samples < 1000);
 }
 
-void bins_of_sizes_end_at_their_bounds() {
+TEST(bins_of_sizes_end_at_their_bounds) {
     for (std::size_t bin = 0; bin + 1 < size_bins; ++bin) {
         CHECK(size_bin(size_bin_bound(bin)) == bin);
         CHECK(size_bin(size_bin_bound(bin) + 1) == bin + 1);
@@ -389,14 +389,14 @@ void bins_of_sizes_end_at_their_bounds() {
     CHECK(size_bin(UINT64_MAX) == size_bins - 1);
 }
 
-void the_bare_loop_serves_what_it_has_room_for() {
+TEST(the_bare_loop_serves_what_it_has_room_for) {
     Simulation simulation = on(fixed_pool(272), figure_5(2'000'000));
     simulation.run(50'000);
     CHECK(simulate_without_heap(figure_5(2'000'000), 1, 50'000, 272) ==
           simulation.counts().admitted);
 }
 
-void requests_no_region_holds_are_refused() {
+TEST(requests_no_region_holds_are_refused) {
     const Traffic traffic(RecordedArrivals({1, 2}, {largest_request, 2049}, {}), std::nullopt,
                           FixedHolding(1));
     Simulation simulation = on(fixed_pool(3), traffic);
@@ -405,23 +405,4 @@ void requests_no_region_holds_are_refused() {
 
 } // namespace
 
-int main() {
-    RUN(a_fixed_pool_is_an_erlang_loss_system);
-    RUN(its_admission_does_not_depend_on_the_law_of_holding);
-    RUN(a_chained_pool_is_a_link_shared_by_classes);
-    RUN(a_served_queue_has_its_mean_length);
-    RUN(contiguous_partitions_admit_what_first_fit_does);
-    RUN(integrals_and_peaks_are_exact);
-    RUN(what_is_due_at_an_arrival_leaves_before_it);
-    RUN(refused_requests_do_not_queue);
-    RUN(counters_add_up_after_every_request_on_every_allocator);
-    RUN(refusals_change_nothing);
-    RUN(equal_seeds_give_equal_counts_however_often_it_is_run);
-    RUN(windows_add_up_to_the_whole);
-    RUN(counts_are_those_of_an_obvious_model_and_samples_estimate_its_average);
-    RUN(counts_are_those_of_the_plain_loop);
-    RUN(samples_are_few_whatever_the_times);
-    RUN(bins_of_sizes_end_at_their_bounds);
-    RUN(the_bare_loop_serves_what_it_has_room_for);
-    RUN(requests_no_region_holds_are_refused);
-}
+RUN_TESTS()

@@ -27,7 +27,7 @@ SlotBuffer buffer_on(const Plan &plan, std::uint64_t region) {
     return SlotBuffer(HostHeap::init(plan, {region}), workload);
 }
 
-void counts_of_calls_and_blocks_add_up() {
+TEST(counts_of_calls_and_blocks_add_up) {
     SlotBuffer buffer = buffer_on(first_fit(1), 1 << 16);
     CHECK(buffer.run(5000));
     CHECK(buffer.run(5000));
@@ -43,7 +43,7 @@ void counts_of_calls_and_blocks_add_up() {
     CHECK(counts.free.worst > 0 && counts.free.accesses >= counts.free.calls);
 }
 
-void a_refusal_ends_the_run_and_is_told() {
+TEST(a_refusal_ends_the_run_and_is_told) {
     SlotBuffer buffer = buffer_on(first_fit(0), 1 << 16);
     CHECK(!buffer.run(1'000'000));
     const auto loops = buffer.counts().loops;
@@ -54,7 +54,7 @@ void a_refusal_ends_the_run_and_is_told() {
     CHECK(!buffer.run(10) && buffer.counts().loops == loops);
 }
 
-void free_and_live_bytes_fit_the_region_on_any_allocator() {
+TEST(free_and_live_bytes_fit_the_region_on_any_allocator) {
     for (const char *name : {"first_fit", "segregated_fit", "tlsf"}) {
         const Plan plan(name, {}, {}, {});
         SlotBuffer buffer = buffer_on(plan, 1 << 16);
@@ -66,7 +66,7 @@ void free_and_live_bytes_fit_the_region_on_any_allocator() {
     }
 }
 
-void the_last_block_freed_is_first_on_the_list_of_first_fit() {
+TEST(the_last_block_freed_is_first_on_the_list_of_first_fit) {
     SlotBuffer buffer = buffer_on(first_fit(0), 1 << 16);
     std::uint64_t frees = 0;
     std::vector<std::uint32_t> before = buffer.free_sizes();
@@ -83,7 +83,7 @@ void the_last_block_freed_is_first_on_the_list_of_first_fit() {
     CHECK(frees > 20);
 }
 
-void watching_is_not_counted() {
+TEST(watching_is_not_counted) {
     SlotBuffer buffer = buffer_on(first_fit(1), 1 << 16);
     CHECK(buffer.run(1000));
     const auto before = heapfit_counts;
@@ -93,7 +93,7 @@ void watching_is_not_counted() {
     CHECK(heapfit_counts.loads == before.loads && heapfit_counts.stores == before.stores);
 }
 
-void the_same_seed_draws_the_same_sizes() {
+TEST(the_same_seed_draws_the_same_sizes) {
     const auto sizes = heapfit::draw_sizes(workload, 1000);
     CHECK(sizes == heapfit::draw_sizes(workload, 1000));
     CHECK(sizes != heapfit::draw_sizes({100, 8, 350, 2}, 1000));
@@ -101,11 +101,4 @@ void the_same_seed_draws_the_same_sizes() {
 
 } // namespace
 
-int main() {
-    RUN(counts_of_calls_and_blocks_add_up);
-    RUN(a_refusal_ends_the_run_and_is_told);
-    RUN(free_and_live_bytes_fit_the_region_on_any_allocator);
-    RUN(the_last_block_freed_is_first_on_the_list_of_first_fit);
-    RUN(watching_is_not_counted);
-    RUN(the_same_seed_draws_the_same_sizes);
-}
+RUN_TESTS()

@@ -16,7 +16,7 @@ using heapfit::SizeLaw;
 using heapfit::SlotStep;
 using heapfit::SlotWalk;
 
-void a_size_is_the_largest_over_e_to_the_r_rounded_down() {
+TEST(a_size_is_the_largest_over_e_to_the_r_rounded_down) {
     const SizeLaw law(8, 350);
     Philox random{1}, same{1};
     for (int i = 0; i < 100'000; ++i) {
@@ -27,7 +27,7 @@ void a_size_is_the_largest_over_e_to_the_r_rounded_down() {
     }
 }
 
-void halves_of_the_range_in_logarithms_are_drawn_alike() {
+TEST(halves_of_the_range_in_logarithms_are_drawn_alike) {
     const SizeLaw law(16, 1024); // middle: 128
     Philox random{2};
     int below = 0;
@@ -37,7 +37,7 @@ void halves_of_the_range_in_logarithms_are_drawn_alike() {
     CHECK(below > 49'500 && below < 50'500);
 }
 
-void sizes_stay_within_their_bounds() {
+TEST(sizes_stay_within_their_bounds) {
     for (const Bytes most : {Bytes{7}, Bytes{8}, Bytes{1000}, Bytes{1} << 31}) {
         const SizeLaw law(7, most);
         Philox random{3};
@@ -48,7 +48,7 @@ void sizes_stay_within_their_bounds() {
     }
 }
 
-void a_slot_is_occupied_and_empty_in_turn() {
+TEST(a_slot_is_occupied_and_empty_in_turn) {
     SlotWalk walk(10);
     Philox random{4};
     std::vector<bool> is_occupied(10);
@@ -64,7 +64,7 @@ void a_slot_is_occupied_and_empty_in_turn() {
     }
 }
 
-void about_half_of_the_slots_are_occupied() {
+TEST(about_half_of_the_slots_are_occupied) {
     SlotWalk walk(300);
     Philox random{5};
     std::int64_t occupied = 0, sum = 0;
@@ -84,7 +84,7 @@ template <class Make> bool is_refused(Make make) {
     }
 }
 
-void ranges_and_buffers_that_make_no_sense_are_refused() {
+TEST(ranges_and_buffers_that_make_no_sense_are_refused) {
     CHECK(is_refused([] { SizeLaw(0, 8); }));
     CHECK(is_refused([] { SizeLaw(9, 8); }));
     CHECK(is_refused([] { SizeLaw(1, (Bytes{1} << 31) + 1); }));
@@ -94,11 +94,4 @@ void ranges_and_buffers_that_make_no_sense_are_refused() {
 
 } // namespace
 
-int main() {
-    RUN(a_size_is_the_largest_over_e_to_the_r_rounded_down);
-    RUN(halves_of_the_range_in_logarithms_are_drawn_alike);
-    RUN(sizes_stay_within_their_bounds);
-    RUN(a_slot_is_occupied_and_empty_in_turn);
-    RUN(about_half_of_the_slots_are_occupied);
-    RUN(ranges_and_buffers_that_make_no_sense_are_refused);
-}
+RUN_TESTS()

@@ -24,7 +24,7 @@ Bytes live_bytes(const std::vector<std::int64_t> &sizes, std::size_t octave) {
     return sum;
 }
 
-void each_stretch_tells_its_highest_live_bytes() {
+TEST(each_stretch_tells_its_highest_live_bytes) {
     for (std::uint64_t seed = 1; seed <= 5; seed++) {
         const auto events = draw(RandomTrace{.seed = seed});
         const auto sizes = test::sizes_after_each_event(events);
@@ -44,7 +44,7 @@ void each_stretch_tells_its_highest_live_bytes() {
     }
 }
 
-void each_octave_tells_the_stretch_of_its_most_bytes() {
+TEST(each_octave_tells_the_stretch_of_its_most_bytes) {
     const auto events = draw(RandomTrace{.seed = 3, .sizes = {0, 8, 40, 41, 1000}});
     const auto sizes = test::sizes_after_each_event(events);
     StretchPeaks peaks(width);
@@ -67,14 +67,10 @@ void each_octave_tells_the_stretch_of_its_most_bytes() {
     CHECK(told == expected);
 }
 
-void a_stretch_without_events_is_refused() {
+TEST(a_stretch_without_events_is_refused) {
     CHECK(error_of([] { StretchPeaks peaks(0); }).find("one event") != std::string::npos);
 }
 
 } // namespace
 
-int main() {
-    RUN(each_stretch_tells_its_highest_live_bytes);
-    RUN(each_octave_tells_the_stretch_of_its_most_bytes);
-    RUN(a_stretch_without_events_is_refused);
-}
+RUN_TESTS()

@@ -18,7 +18,7 @@ Request request(Op op, std::uint64_t id, std::uint64_t size = 0) {
     return made;
 }
 
-void a_renamed_object_answers_to_its_new_id_only() {
+TEST(a_renamed_object_answers_to_its_new_id_only) {
     TraceBuilder builder(OnUnknown::refuse, "record");
     builder.add(request(Op::alloc, 7, 24), 1);
     CHECK(builder.rename(7, 9, 2));
@@ -30,7 +30,7 @@ void a_renamed_object_answers_to_its_new_id_only() {
     CHECK(error_of([&] { builder.add(request(Op::free, 7), 6); }).starts_with("record 6: "));
 }
 
-void renaming_an_unknown_object_is_refused_or_dropped() {
+TEST(renaming_an_unknown_object_is_refused_or_dropped) {
     TraceBuilder refusing(OnUnknown::refuse, "record");
     CHECK(error_of([&] { (void)refusing.rename(1, 2, 5); }) ==
           "record 5: resize of unknown id 1 (heapfit import --drop-unknown drops such events and "
@@ -40,7 +40,7 @@ void renaming_an_unknown_object_is_refused_or_dropped() {
     CHECK(dropping.notes() == std::vector<std::string>{"1 resize of an unknown id dropped."});
 }
 
-void renaming_to_a_live_id_frees_what_had_it() {
+TEST(renaming_to_a_live_id_frees_what_had_it) {
     TraceBuilder builder(OnUnknown::drop);
     builder.add(request(Op::alloc, 1, 10), 1);
     builder.add(request(Op::alloc, 2, 20), 2);
@@ -50,7 +50,7 @@ void renaming_to_a_live_id_frees_what_had_it() {
     CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 1, 0}));
 }
 
-void batches_join_to_the_whole() {
+TEST(batches_join_to_the_whole) {
     TraceBuilder builder(OnUnknown::refuse);
     builder.add(request(Op::alloc, 1, 10), 1);
     CHECK(builder.pending() == 1 && builder.take().size == std::vector<Bytes>{10});
@@ -60,7 +60,7 @@ void batches_join_to_the_whole() {
     CHECK(builder.events() == 2);
 }
 
-void a_refused_request_adds_no_event() {
+TEST(a_refused_request_adds_no_event) {
     TraceBuilder builder(OnUnknown::refuse);
     builder.add(request(Op::alloc, 1, largest_request), 1);
     (void)error_of([&] { builder.add(request(Op::alloc, 1, 8), 2); });
@@ -71,10 +71,4 @@ void a_refused_request_adds_no_event() {
 
 } // namespace
 
-int main() {
-    RUN(a_renamed_object_answers_to_its_new_id_only);
-    RUN(renaming_an_unknown_object_is_refused_or_dropped);
-    RUN(renaming_to_a_live_id_frees_what_had_it);
-    RUN(batches_join_to_the_whole);
-    RUN(a_refused_request_adds_no_event);
-}
+RUN_TESTS()

@@ -37,7 +37,7 @@ template <class Draw> Moments moments_of(Draw draw, int count = draws) {
     return moments;
 }
 
-void poisson_intervals_are_exponential() {
+TEST(poisson_intervals_are_exponential) {
     Poisson law(1'000'000);
     Philox random{1}, same{1};
     const Moments moments = moments_of([&] { return law.next(random); });
@@ -45,7 +45,7 @@ void poisson_intervals_are_exponential() {
     CHECK(law.next(same) == Philox{1}.exponential(1'000'000));
 }
 
-void periodic_intervals_are_all_alike() {
+TEST(periodic_intervals_are_all_alike) {
     Periodic law(12345);
     Philox random{1};
     for (int i = 0; i < 10; ++i) {
@@ -55,7 +55,7 @@ void periodic_intervals_are_all_alike() {
 
 // On half of the time: the mean interval is twice that of the on state. In 10 ms of burst come 100
 // arrivals and their number varies as bursts do: index of dispersion far above that of Poisson, 1.
-void bursts_have_the_rate_of_on_and_off_together() {
+TEST(bursts_have_the_rate_of_on_and_off_together) {
     OnOff law(10'000'000, 10'000'000, 100'000);
     Philox random{2};
     const Moments moments = moments_of([&] { return law.next(random); }, 1'000'000);
@@ -65,7 +65,7 @@ void bursts_have_the_rate_of_on_and_off_together() {
 
 // Three states in a ring, stays of 1, 2 and 1 ms, intervals of 10, 20 and none: in 4 ms come
 // 100 + 100 arrivals.
-void states_last_and_follow_as_their_weights_say() {
+TEST(states_last_and_follow_as_their_weights_say) {
     MarkovModulated law({{10'000, 1'000'000}, {20'000, 2'000'000}, {0, 1'000'000}},
                         {{0, 5, 0}, {0, 0, 1}, {0.5, 0, 0}});
     Philox random{3};
@@ -73,14 +73,14 @@ void states_last_and_follow_as_their_weights_say() {
     CHECK(is_near(moments.mean, 20'000, 0.02));
 }
 
-void states_that_are_alike_make_a_poisson_process() {
+TEST(states_that_are_alike_make_a_poisson_process) {
     MarkovModulated law({{1000, 5000}, {1000, 300}}, {{0.5, 0.5}, {1, 0}});
     Philox random{4};
     const Moments moments = moments_of([&] { return law.next(random); });
     CHECK(is_near(moments.mean, 1000, 0.01) && is_near(moments.square, 2e6, 0.03));
 }
 
-void uniform_sizes_are_even() {
+TEST(uniform_sizes_are_even) {
     UniformSize law(5, 9);
     Philox random{5};
     std::array<int, 10> seen{};
@@ -93,14 +93,14 @@ void uniform_sizes_are_even() {
 }
 
 // The mean of most / e^r is (most - least) / ln(most / least); rounding down takes half a byte.
-void exponential_sizes_have_their_mean() {
+TEST(exponential_sizes_have_their_mean) {
     ExponentialSize law(80, 2000);
     Philox random{6};
     const Moments moments = moments_of([&] { return law.draw(random); });
     CHECK(is_near(moments.mean, 1920 / std::log(25.0) - 0.5, 0.01));
 }
 
-void packets_have_two_frequent_sizes() {
+TEST(packets_have_two_frequent_sizes) {
     BimodalSize law(40, 43, 1500, 26);
     Philox random{7};
     int acks = 0, mtus = 0;
@@ -118,7 +118,7 @@ void packets_have_two_frequent_sizes() {
     CHECK(close.draw(random) == 41);
 }
 
-void empirical_sizes_have_their_shares() {
+TEST(empirical_sizes_have_their_shares) {
     EmpiricalSize law({10, 20, 30, 40}, {0.5, 0, 3, 1.5});
     Philox random{8};
     std::array<int, 5> seen{};
@@ -129,7 +129,7 @@ void empirical_sizes_have_their_shares() {
     CHECK(seen[3] > 59'400 && seen[3] < 60'600 && seen[4] > 29'400 && seen[4] < 30'600);
 }
 
-void listed_sizes_come_in_turn() {
+TEST(listed_sizes_come_in_turn) {
     ListedSizes law({7, 8, 9});
     Philox random{9};
     for (const Bytes expected : {7, 8, 9, 7, 8, 9, 7}) {
@@ -137,14 +137,14 @@ void listed_sizes_come_in_turn() {
     }
 }
 
-void exponential_holding_is_exponential() {
+TEST(exponential_holding_is_exponential) {
     ExponentialHolding law(1'000'000'000);
     Philox random{10};
     const Moments moments = moments_of([&] { return law.draw(random); });
     CHECK(is_near(moments.mean, 1e9, 0.01) && is_near(moments.square, 2e18, 0.03));
 }
 
-void uniform_and_fixed_holding_stay_in_their_range() {
+TEST(uniform_and_fixed_holding_stay_in_their_range) {
     UniformHolding law(1000, 2000);
     Philox random{11};
     const Moments moments = moments_of([&] {
@@ -158,7 +158,7 @@ void uniform_and_fixed_holding_stay_in_their_range() {
 
 // The median of a lognormal number is its mean times e^(-sigma^2 / 2), 0.6065 for sigma 1; the mean
 // of the squares is e^(sigma^2) times the square of the mean.
-void lognormal_holding_has_its_mean_median_and_variance() {
+TEST(lognormal_holding_has_its_mean_median_and_variance) {
     LognormalHolding law(1'000'000, 1);
     Philox random{12};
     std::vector<double> values;
@@ -172,7 +172,7 @@ void lognormal_holding_has_its_mean_median_and_variance() {
     CHECK(LognormalHolding(12345, 0).draw(random) == 12345);
 }
 
-void one_server_takes_requests_in_order() {
+TEST(one_server_takes_requests_in_order) {
     FifoService bytes = FifoService::bytes_per_second(1e9); // a byte a nanosecond
     CHECK(bytes.serve(100, 50) == 150);
     CHECK(bytes.serve(110, 30) == 180); // waits for the first
@@ -183,14 +183,14 @@ void one_server_takes_requests_in_order() {
     CHECK(packets.serve(0, 50) == 10);
 }
 
-void empirical_holding_has_its_shares() {
+TEST(empirical_holding_has_its_shares) {
     EmpiricalHolding law({5, 100}, {1, 3});
     Philox random{13};
     const Moments moments = moments_of([&] { return law.draw(random); });
     CHECK(is_near(moments.mean, 76.25, 0.01));
 }
 
-void normal_numbers_have_their_quantiles() {
+TEST(normal_numbers_have_their_quantiles) {
     Philox random{14};
     int below_minus_1 = 0, below_2 = 0;
     const Moments moments = moments_of([&] {
@@ -205,7 +205,7 @@ void normal_numbers_have_their_quantiles() {
 }
 
 // The values are those of decimal arithmetic.
-void powers_of_e_are_right_to_a_few_units() {
+TEST(powers_of_e_are_right_to_a_few_units) {
     CHECK(exponential_of(0) == 1);
     CHECK(is_near(exponential_of(1), 2.718281828459045, 4e-16));
     CHECK(is_near(exponential_of(-0.5), 0.6065306597126334, 4e-16));
@@ -237,7 +237,7 @@ std::uint64_t digest_of(const Traffic &traffic) {
 }
 
 // Digests of one machine; any other draws the same.
-void streams_are_equal_on_every_machine() {
+TEST(streams_are_equal_on_every_machine) {
     const ExponentialHolding second(1'000'000'000);
     CHECK(digest_of(poisson_traffic()) == 0x36def767fcaaa224);
     CHECK(digest_of({OnOff(1'000'000, 3'000'000, 10'000), ExponentialSize(8, 400), second}) ==
@@ -251,7 +251,7 @@ void streams_are_equal_on_every_machine() {
           0x87f2e2f25abad23d);
 }
 
-void each_law_draws_from_a_stream_of_its_own() {
+TEST(each_law_draws_from_a_stream_of_its_own) {
     TrafficSource one(poisson_traffic(), 7);
     TrafficSource other({Periodic(10), UniformSize(80, 2000), FixedHolding(1)}, 7);
     TrafficSource third({Poisson(2'000'000), ListedSizes({8}), ExponentialHolding(1'000'000'000)},
@@ -268,7 +268,7 @@ void each_law_draws_from_a_stream_of_its_own() {
     CHECK(equal == 0);
 }
 
-void recorded_requests_come_as_they_are_and_end() {
+TEST(recorded_requests_come_as_they_are_and_end) {
     const RecordedArrivals arrivals({0, 5, 5}, {10, 0, 30}, {7, held_forever, 1});
     TrafficSource source({arrivals, std::nullopt, RecordedHolding{}}, 1);
     CHECK(source.departure(next_of(source)) == 7);
@@ -282,7 +282,7 @@ void recorded_requests_come_as_they_are_and_end() {
     CHECK(again.departure(next_of(again)) == 2);
 }
 
-void a_long_recording_comes_as_it_is() {
+TEST(a_long_recording_comes_as_it_is) {
     std::vector<Nanoseconds> times, holdings;
     std::vector<Bytes> sizes;
     for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -312,7 +312,7 @@ void check_refused(const Refused &laws) {
     }
 }
 
-void bad_arrivals_are_refused_by_their_key() {
+TEST(bad_arrivals_are_refused_by_their_key) {
     check_refused({
         {[] { Poisson(0); }, "Poisson: mean_ns: 0 ns"},
         {[] { Periodic(longest_mean + 1); }, "Periodic: interval_ns: "},
@@ -351,7 +351,7 @@ void bad_arrivals_are_refused_by_their_key() {
     });
 }
 
-void bad_sizes_are_refused_by_their_key() {
+TEST(bad_sizes_are_refused_by_their_key) {
     check_refused({
         {[] { UniformSize(0, 5); }, "UniformSize: least: 0"},
         {[] { UniformSize(6, 5); }, "UniformSize: least: 6 is above most 5"},
@@ -376,7 +376,7 @@ void bad_sizes_are_refused_by_their_key() {
     });
 }
 
-void bad_holdings_services_and_traffic_are_refused_by_their_key() {
+TEST(bad_holdings_services_and_traffic_are_refused_by_their_key) {
     check_refused({
         {[] { ExponentialHolding(0); }, "ExponentialHolding: mean_ns: "},
         {[] { FixedHolding(longest_mean + 1); }, "FixedHolding: ns: "},
@@ -395,7 +395,7 @@ void bad_holdings_services_and_traffic_are_refused_by_their_key() {
     });
 }
 
-void a_rate_may_be_the_slowest_and_the_fastest() {
+TEST(a_rate_may_be_the_slowest_and_the_fastest) {
     (void)FifoService::bytes_per_second(1e-6);
     (void)FifoService::bytes_per_second(1e15);
     check_refused({
@@ -406,7 +406,7 @@ void a_rate_may_be_the_slowest_and_the_fastest() {
     });
 }
 
-void a_clock_that_would_overflow_is_refused() {
+TEST(a_clock_that_would_overflow_is_refused) {
     TrafficSource source({Periodic(longest_mean), ListedSizes({1}), FixedHolding(1)}, 1);
     const std::string error = error_of([&source] {
         for (;;) {
@@ -418,31 +418,4 @@ void a_clock_that_would_overflow_is_refused() {
 
 } // namespace
 
-int main() {
-    RUN(poisson_intervals_are_exponential);
-    RUN(periodic_intervals_are_all_alike);
-    RUN(bursts_have_the_rate_of_on_and_off_together);
-    RUN(states_last_and_follow_as_their_weights_say);
-    RUN(states_that_are_alike_make_a_poisson_process);
-    RUN(uniform_sizes_are_even);
-    RUN(exponential_sizes_have_their_mean);
-    RUN(packets_have_two_frequent_sizes);
-    RUN(empirical_sizes_have_their_shares);
-    RUN(listed_sizes_come_in_turn);
-    RUN(exponential_holding_is_exponential);
-    RUN(uniform_and_fixed_holding_stay_in_their_range);
-    RUN(lognormal_holding_has_its_mean_median_and_variance);
-    RUN(one_server_takes_requests_in_order);
-    RUN(empirical_holding_has_its_shares);
-    RUN(normal_numbers_have_their_quantiles);
-    RUN(powers_of_e_are_right_to_a_few_units);
-    RUN(streams_are_equal_on_every_machine);
-    RUN(each_law_draws_from_a_stream_of_its_own);
-    RUN(recorded_requests_come_as_they_are_and_end);
-    RUN(a_long_recording_comes_as_it_is);
-    RUN(bad_arrivals_are_refused_by_their_key);
-    RUN(bad_sizes_are_refused_by_their_key);
-    RUN(bad_holdings_services_and_traffic_are_refused_by_their_key);
-    RUN(a_rate_may_be_the_slowest_and_the_fastest);
-    RUN(a_clock_that_would_overflow_is_refused);
-}
+RUN_TESTS()

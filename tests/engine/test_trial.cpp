@@ -33,14 +33,14 @@ bool works_by_chance(std::uint64_t size, std::uint64_t seed) {
     return size >= 10000 && (size > 12000 || mixed >> 62 != 0);
 }
 
-void the_first_success_is_a_double_of_the_start() {
+TEST(the_first_success_is_a_double_of_the_start) {
     const auto works = [](std::uint64_t size) { return size >= 5000; };
     const TrialSeries found = first_success(trial_of(works), 1001, {});
     CHECK(found.region == 8064u && found.failing == 4032 && found.footprint == 8064);
     CHECK(found.replays == 4 && found.events == 4 * events_of_a_replay);
 }
 
-void the_largest_region_is_tried_last() {
+TEST(the_largest_region_is_tried_last) {
     std::uint64_t last = 0;
     const auto never = [&last](std::uint64_t size) {
         last = size;
@@ -50,7 +50,7 @@ void the_largest_region_is_tried_last() {
     CHECK(first_success(trial_of(never), largest_region + 1, {}).replays == 0);
 }
 
-void lowering_ends_at_the_first_that_fails() {
+TEST(lowering_ends_at_the_first_that_fails) {
     for (std::uint64_t seed = 1; seed <= 50; seed++) {
         const auto works = [seed](std::uint64_t size) { return works_by_chance(size, seed); };
         const TrialSeries found = lower(trial_of(works), {13000, 512}, {});
@@ -66,7 +66,7 @@ void lowering_ends_at_the_first_that_fails() {
     }
 }
 
-void a_size_that_is_no_region_fails_and_costs_nothing() {
+TEST(a_size_that_is_no_region_fails_and_costs_nothing) {
     const auto always = [](std::uint64_t) { return true; };
     const TrialSeries found = lower(trial_of(always), {least + 16, 512}, {});
     CHECK(found.region == least && found.failing == least - 8 && found.replays == 3);
@@ -97,7 +97,7 @@ std::uint64_t descended(const Descent &descent, std::uint64_t seed) {
     return safe == above.end() ? largest_region : *safe;
 }
 
-void descending_looks_above_what_it_found() {
+TEST(descending_looks_above_what_it_found) {
     int raised = 0;
     for (std::uint64_t seed = 1; seed <= 200; seed++) {
         const auto works = [seed](std::uint64_t size) { return works_by_chance(size, seed); };
@@ -112,7 +112,7 @@ void descending_looks_above_what_it_found() {
     CHECK(!descend(trial_of(never), {13000, 24, {40}}, {}).region);
 }
 
-void a_bisection_ends_beside_a_size_that_fails() {
+TEST(a_bisection_ends_beside_a_size_that_fails) {
     const auto works = [](std::uint64_t size) { return size >= 12345; };
     const TrialSeries fine = bisect(trial_of(works), {1001, 20000, region_unit}, {});
     CHECK(fine.region == 12352u && fine.failing == 12344);
@@ -122,7 +122,7 @@ void a_bisection_ends_beside_a_size_that_fails() {
     CHECK(bisect(trial_of(works), {20008, 20000, 64}, {}).region == 20000u);
 }
 
-void what_is_done_is_told_before_each_replay_and_may_end_it() {
+TEST(what_is_done_is_told_before_each_replay_and_may_end_it) {
     std::uint64_t calls = 0;
     const BeforeReplay before = [&calls](std::uint64_t replays, std::uint64_t events) {
         CHECK(replays == calls && events == calls * events_of_a_replay);
@@ -179,13 +179,15 @@ bool is_as_replayed(const Plan &plan, std::uint64_t size, std::span<const Event>
     return runs;
 }
 
-void a_trial_tells_what_a_replay_does() {
+TEST(a_trial_tells_what_a_replay_does) {
     const auto events = draw(RandomTrace{.seed = 5, .events = 2000});
+    const std::uint64_t parts = test::turns(20); // of a size that the next is larger by
     std::size_t plans_that_ran = 0;
     for (const Plan &plan : plans_of_all()) {
         int ran = 0;
         int failed = 0;
-        for (std::uint64_t size = plan.smallest_region(); size < 1 << 20; size += size / 16 + 8) {
+        for (std::uint64_t size = plan.smallest_region(); size < 1 << 20;
+             size += size / parts + 8) {
             const bool runs = is_as_replayed(plan, size, events);
             ran += runs ? 1 : 0;
             failed += runs ? 0 : 1;
@@ -196,7 +198,7 @@ void a_trial_tells_what_a_replay_does() {
     CHECK(plans_that_ran > 50);
 }
 
-void too_many_accesses_are_told_of_a_trace_that_is_refused_as_well() {
+TEST(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well) {
     const auto events = draw(RandomTrace{.seed = 7, .events = 50000});
     const Plan plan("first_fit", {}, {}, {});
     for (const std::uint64_t size : {std::uint64_t{4000}, std::uint64_t{1} << 24}) {
@@ -209,7 +211,7 @@ void too_many_accesses_are_told_of_a_trace_that_is_refused_as_well() {
 }
 
 // Resized and empty blocks among them.
-void what_a_replay_places_is_a_placement_of_all_lifetimes() {
+TEST(what_a_replay_places_is_a_placement_of_all_lifetimes) {
     const auto events = draw(RandomTrace{.seed = 8, .events = 3000, .sizes = {0, 9, 40, 1000}});
     const std::vector<Lifetime> lifetimes = lifetimes_of(events);
     for (const char *const name : {"tlsf", "tailored", "best_fit", "halffit"}) {
@@ -224,15 +226,4 @@ void what_a_replay_places_is_a_placement_of_all_lifetimes() {
 
 } // namespace
 
-int main() {
-    RUN(what_a_replay_places_is_a_placement_of_all_lifetimes);
-    RUN(the_first_success_is_a_double_of_the_start);
-    RUN(the_largest_region_is_tried_last);
-    RUN(lowering_ends_at_the_first_that_fails);
-    RUN(a_size_that_is_no_region_fails_and_costs_nothing);
-    RUN(descending_looks_above_what_it_found);
-    RUN(a_bisection_ends_beside_a_size_that_fails);
-    RUN(what_is_done_is_told_before_each_replay_and_may_end_it);
-    RUN(a_trial_tells_what_a_replay_does);
-    RUN(too_many_accesses_are_told_of_a_trace_that_is_refused_as_well);
-}
+RUN_TESTS()

@@ -143,7 +143,7 @@ READERS = {
 
 def answer(reader: Reader, path: Path) -> str:
     """Of which kind the reader's answer is; asserts that a refusal is one clear line."""
-    before = _most_memory()
+    before = most_memory()
     signal.alarm(_PATIENCE)
     try:
         reader.read(path)
@@ -155,7 +155,7 @@ def answer(reader: Reader, path: Path) -> str:
             assert line.isprintable() and len(line) <= _LONGEST_LINE, f"no clear line: {line!r}"
     finally:
         signal.alarm(0)
-    assert _most_memory() - before <= _MOST_MEMORY, "took more than 256 MiB"
+    assert most_memory() - before <= _MOST_MEMORY, "took more than 256 MiB"
     return _SEVERAL.sub("", told)
 
 
@@ -165,7 +165,7 @@ def _own_status() -> int:
     return os.open("/proc/self/status", os.O_RDONLY | os.O_CLOEXEC)
 
 
-def _most_memory() -> int:
+def most_memory() -> int:
     """The most bytes that this process ever held; getrusage's figure may be its parent's."""
     told = re.search(rb"VmHWM:\s+(\d+) kB", os.pread(_own_status(), 4096, 0))
     assert told

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,9 @@ class Asked:
     seconds: float | None  # 0: only the corpus
     executions: int | None
     seed: int
+
+
+Command = Callable[[str, Asked, str], list[str]]  # of a reader's name and a scratch folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +71,23 @@ def build(names: Sequence[str]) -> None:
             subprocess.run(["cmake", *words], cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
-def fuzz(name: str, asked: Asked) -> Outcome:
-    """Runs one reader; what it cannot stand is copied to build/fuzz/found."""
+def fuzz(
+    name: str, asked: Asked, *, command: Command | None = None, kept_in: Path = _BUILD / "found"
+) -> Outcome:
+    """Runs one reader, by its own command; what it cannot stand is copied."""
     start = time.monotonic()
+    command = command or (_native if is_native(name) else _python)
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_in_memory()) as scratch:
-        words = _native(name, asked, scratch) if is_native(name) else _python(name, asked, scratch)
         done = subprocess.run(
-            words, cwd=_ROOT, capture_output=True, text=True, errors="replace", check=False
+            command(name, asked, scratch),
+            cwd=_ROOT,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
         said = done.stdout + done.stderr
-        found = _kept(name, Path(scratch)) if done.returncode else None
+        found = _kept(name, Path(scratch), kept_in) if done.returncode else None
     if done.returncode and found is None:
         raise RuntimeError(f"{name}: did not start: {said}")
     counted = _DONE.search(said)
@@ -113,13 +123,13 @@ def _python(name: str, asked: Asked, scratch: str) -> list[str]:
     return words + ([] if asked.executions is None else [f"--executions={asked.executions}"])
 
 
-def _kept(name: str, scratch: Path) -> Path | None:
+def _kept(name: str, scratch: Path, kept_in: Path) -> Path | None:
     """The input that was being read, under a name of its content; None if none was."""
     inputs = [scratch / name, *scratch.glob("*-*")]  # as readers.py and libFuzzer call them
     content = next((path.read_bytes() for path in inputs if path.is_file()), None)
     if content is None:
         return None
-    found = _BUILD / "found" / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
+    found = kept_in / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}"
     found.parent.mkdir(parents=True, exist_ok=True)
     found.write_bytes(content)
     return found
@@ -134,14 +144,14 @@ def _tell(name: str, outcome: Outcome) -> None:
     print(f"{name}: FOUND {outcome.found}", flush=True)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Fuzzes as the command line says; 1 if anything was found."""
     parser = argparse.ArgumentParser(description="Fuzzes what reads foreign bytes.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="[all]")
     parser.add_argument("--seconds", type=float, help="for each; 0 reads the corpus alone [5]")
     parser.add_argument("--executions", type=int, help="of each, if that is reached before")
     parser.add_argument("--seed", type=int, default=1)
-    words = parser.parse_args()
+    words = parser.parse_args(arguments)
     unknown = set(words.names) - set(known())
     if unknown:
         parser.error(f"no fuzzer {', '.join(sorted(unknown))} (one of {', '.join(known())})")

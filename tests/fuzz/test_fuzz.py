@@ -4,7 +4,6 @@
 import random
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 import readers
@@ -35,26 +34,21 @@ def test_every_reader_has_a_corpus():
 
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGSEGV)", "raise ValueError"])
-def test_what_a_reader_cannot_stand_is_kept(monkeypatch, tmp_path, end):
+def test_what_a_reader_cannot_stand_is_kept(tmp_path, end):
     def dies(name, _asked, scratch):
         text = f"import os, pathlib, signal\npathlib.Path({scratch!r}, {name!r}).write_text('x')\n"
         return [sys.executable, "-c", text + end]
 
-    monkeypatch.setattr(run, "_python", dies)
-    monkeypatch.setattr(run, "_BUILD", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["run.py", "plan", "--executions", "1"])
-    assert run.main() == 1
-    (found,) = (tmp_path / "found").iterdir()
+    found = run.fuzz("plan", run.Asked(None, 1, SEED), command=dies, kept_in=tmp_path).found
+    assert found is not None
     assert found.read_text() == "x"
 
 
-def test_a_native_finding_is_kept(monkeypatch, tmp_path):
+def test_a_native_finding_is_kept(tmp_path):
     def dies(_name, _asked, scratch):
         return [sys.executable, "-c", f"open({scratch!r} + '/crash-1', 'w').write('x'); exit(77)"]
 
-    monkeypatch.setattr(run, "_native", dies)
-    monkeypatch.setattr(run, "_BUILD", tmp_path)
-    found = run.fuzz("capture", run.Asked(1, None, SEED)).found
+    found = run.fuzz("capture", run.Asked(1, None, SEED), command=dies, kept_in=tmp_path).found
     assert found is not None
     assert found.read_text() == "x"
 
@@ -82,7 +76,7 @@ def test_a_clear_refusal_is_an_answer_and_anything_else_is_not(tmp_path):
 
 def test_a_reader_that_takes_much_memory_is_a_finding(tmp_path):
     def greedy(_path):
-        held = bytearray(b"x") * (readers._most_memory() + (257 << 20))
+        held = bytearray(b"x") * (readers.most_memory() + (257 << 20))
         del held
 
     with pytest.raises(AssertionError, match="MiB"):
@@ -101,8 +95,7 @@ def test_inputs_are_drawn_by_their_seed_and_kept_short():
     assert max(map(len, drawn(1))) <= 64
 
 
-def test_an_unknown_name_is_refused(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", [str(Path("run.py")), "nosuch"])
+def test_an_unknown_name_is_refused(capsys):
     with pytest.raises(SystemExit, match="2"):
-        run.main()
+        run.main(["nosuch"])
     assert "one of capture, " in capsys.readouterr().err

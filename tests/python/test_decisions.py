@@ -41,9 +41,6 @@ from heapfit.forecast.horizon import (
     join_runs,
     refuse_growth,
 )
-from heapfit.forecast.log import outlook
-from heapfit.forecast.log.outlook import Finding, find_outlook
-from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
@@ -335,28 +332,6 @@ def test_the_own_heap_is_that_of_all_recordings(
     assert incumbent.find_own_heap(workload, FitOptions()) == heap
 
 
-def log_of(free: np.ndarray) -> TelemetryLog:
-    """A state a minute."""
-    states = [
-        HeapState(i, 0, 60.0 * i, int(one), None, None, None, None) for i, one in enumerate(free)
-    ]
-    return TelemetryLog("", states, Clock.UPTIME, 0, (), 0)
-
-
-def test_a_cycle_is_as_long_as_it_is() -> None:
-    noise = np.random.default_rng(1).normal(0, 100, 960)
-    found = find_outlook(log_of(90_000 + 5_000 * np.sin(np.arange(960) / 96 * 2 * np.pi) + noise))
-    assert found.period == pytest.approx(96 * 60, rel=0.03)
-
-
-def test_one_state_alone_asks_for_more_of_them() -> None:
-    def ask(count: int) -> bool:
-        outlook = replace(find_outlook(log_of(np.full(count, 90_000))), finding=Finding.STEADY)
-        return any("more states" in one for one in outlook.advice)
-
-    assert (ask(1), ask(2)) == (True, False)
-
-
 # ---- what else no other test looks at
 
 
@@ -401,19 +376,6 @@ def test_of_equal_runs_the_first_is_kept(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(pairs, "content_hash", str.lower)
     runs: Any = {3: "a", 5: "b", 7: "A", 9: "B", 11: "c"}
     assert pairs._select_distinct_runs(runs) == [3, 5, 11]
-
-
-def test_a_cycle_is_looked_for_from_the_first_state_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    monkeypatch.setattr(outlook, "find_lag", seen.append)
-    states = [HeapState(i, 0, 60.0 * i, 9_000, None, None, None, None) for i in range(200)]
-    for odd in (0, 199):
-        low = [replace(one, free=100) if one.line == odd else one for one in states]
-        assert outlook._find_period(low, 60.0 * np.arange(200)) is None
-    assert [int(np.argmin(values)) for values in seen] == [0, 99]
-    long = [replace(states[0], seconds=60.0 * i) for i in range(2000)]
-    assert outlook._find_period(long, 60.0 * np.arange(2000)) is None
-    assert len(seen[-1]) == 480
 
 
 @pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
@@ -490,6 +452,6 @@ def test_a_program_that_any_signal_ends_by_itself_is_not_drilled(
     program = SimpleNamespace(program="p")
     monkeypatch.setattr(drill, "prepare_program", lambda *_: nullcontext(program))
     hangup = SimpleNamespace(trace="a trace", status=-1)
-    monkeypatch.setattr(drill, "record", lambda *_: hangup)
+    monkeypatch.setattr(drill, "record", lambda *_, **__: hangup)
     with pytest.raises(HeapfitError, match="p: is ended by signal 1 "):
         drill.drill_program("plan", ["p"])

@@ -266,6 +266,21 @@ def test_a_leak_is_seen_through_a_cycle():
     assert outlook.decline.rate * 60 == pytest.approx(8, rel=0.05)
 
 
+def test_a_cycle_is_as_long_as_it_is_if_it_has_enough_states():
+    def find(states: int, length: int) -> float | None:
+        return judge(50_000 + 5_000 * np.sin(2 * np.pi * np.arange(states) / length)).period
+
+    assert find(960, 96) == pytest.approx(96 * 60, rel=0.03)
+    assert find(87, 16) is None and find(88, 16) == pytest.approx(16 * 60, rel=0.1)
+    assert find(2000, 12) is None and find(1000, 12) == pytest.approx(12 * 60, rel=0.01)
+
+
+@pytest.mark.parametrize(("count", "is_asked"), [(1, True), (19, True), (48, False)])
+def test_more_states_are_asked_for_where_there_are_too_few(count, is_asked):
+    advice = judge(np.full(count, 90_000)).advice
+    assert any("more states" in one for one in advice) == is_asked
+
+
 def test_a_block_that_shrinks_alone_is_fragmentation():
     rng = np.random.default_rng(5)
     free = 50_000 + rng.normal(0, 300, 300)

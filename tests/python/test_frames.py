@@ -20,25 +20,12 @@ from frames import (
     header,
     varint,
 )
+from readers import read_frames
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_file
-
-
-def read(content, step=1 << 20):
-    """The reader at the end of `content`, its (op, object, size) rows, and its columns."""
-    reader = _engine.FrameTrace(drop_unknown=True)
-    for at in range(0, len(content), step):
-        reader.feed(content[at : at + step])
-    reader.finish()
-    columns = reader.take()
-    return (
-        reader,
-        list(zip(*(columns[name].tolist() for name in ("op", "object", "size")), strict=True)),
-        columns,
-    )
 
 
 def sound(events=400, seed=1):
@@ -83,12 +70,12 @@ def test_addresses_are_kept_of_what_is_placed_alone():
     reader.feed(recorder.log())
     reader.finish()
     assert reader.addresses.tolist() == [BASE + 512, BASE + 1024, BASE + 512]
-    assert not read(recorder.log())[0].addresses.size
+    assert not read_frames(recorder.log())[0].addresses.size
 
 
 def test_frames_become_the_events_they_tell():
     recorder, rows = sound()
-    reader, found, _ = read(recorder.log())
+    reader, found, _ = read_frames(recorder.log())
     assert found == rows
     assert reader.notes == []
     assert (reader.source, reader.pointer_bits) == ("recorder/target", 32)
@@ -102,7 +89,7 @@ def test_what_is_not_plain_about_a_request_is_read():
     recorder.alloc(None, 5000, 1600)
     recorder.resize(BASE + 8, None, 700, 1600)
     recorder.free(BASE + 8, 1602)
-    reader, rows, columns = read(recorder.log())
+    reader, rows, columns = read_frames(recorder.log())
     assert rows == [(1, 0, 24), (2, 1, 24), (0, 2, 24), (4, 0, 0)]
     assert columns["alignment"].tolist() == [0, 64, 0, 0]
     assert columns["site"].tolist() == [0, 0, 0x8001234, 0]
@@ -123,7 +110,7 @@ def test_other_text_is_passed_over_wherever_chunks_end(step):
     )
     noise = [texts[i % len(texts)] for i in range(len(recorder.finished()))]
     log = header() + b"".join(text + one for text, one in zip(noise, recorder.frames, strict=True))
-    reader, found, _ = read(b"# a log\n" + log + b"\xf5\xfd\xff", step)
+    reader, found, _ = read_frames(b"# a log\n" + log + b"\xf5\xfd\xff", step)
     assert found == rows
     count = 8 + sum(map(len, noise)) + 3
     assert reader.notes == [f"{count} bytes of other text passed over."]
@@ -132,7 +119,7 @@ def test_other_text_is_passed_over_wherever_chunks_end(step):
 def test_a_number_has_up_to_32_bits():
     recorder = Recorder()
     recorder.alloc(BASE, 2**32 - 1)
-    _, rows, _ = read(recorder.log())
+    _, rows, _ = read_frames(recorder.log())
     assert rows == [(0, 0, 2**32 - 1)]
 
 
@@ -142,7 +129,7 @@ def test_the_clock_may_wrap_and_does_not_go_back():
         recorder.began = recorder.tick = tick
         recorder.alloc(BASE + 8 * i, 8, tick)
         recorder.close(tick)
-    _, _, columns = read(recorder.log())
+    _, _, columns = read_frames(recorder.log())
     assert columns["time"].tolist() == [0, 1_000_000, 2_500_000, 2_500_000, 3_500_000]
 
 
@@ -152,7 +139,7 @@ def test_missing_frames_are_counted_to_the_event():
     kept = [one for i, one in enumerate(frames) if i not in {3, 4, 5, 20}]
     after = [int.from_bytes(frames[i][3:5], "little") for i in (3, 6, 20, 21)]
     missing = after[1] - after[0] + after[3] - after[2]
-    reader, _, _ = read(header() + b"".join(kept))
+    reader, _, _ = read_frames(header() + b"".join(kept))
     assert reader.notes[0] == (
         f"{missing} events are missing in 2 places, for which the ring had no room or whose "
         "frames were lost."
@@ -171,7 +158,7 @@ def test_a_loss_heals_where_blocks_are_given_again():
     recorder.alloc(BASE + 32, 40)
     recorder.free(BASE + 32)
     frames = recorder.finished()
-    reader, rows, _ = read(header() + frames[0] + frames[2])
+    reader, rows, _ = read_frames(header() + frames[0] + frames[2])
     assert rows == [(0, 0, 64), (0, 1, 64), (4, 0, 0), (4, 1, 0), (0, 2, 40), (4, 2, 0)]
     assert reader.notes == [
         "2 events are missing in 1 place, for which the ring had no room or whose frames were "
@@ -187,7 +174,7 @@ def test_a_free_that_is_recorded_late_is_named_by_the_event_that_shows_it():
     recorder.alloc(BASE, 64)
     recorder.alloc(BASE + 16, 8)
     recorder.free(BASE)
-    reader, rows, _ = read(recorder.log())
+    reader, rows, _ = read_frames(recorder.log())
     assert rows[:3] == [(0, 0, 64), (4, 0, 0), (0, 1, 8)]
     assert reader.notes[0] == (
         "Event 2 is given memory that a live block covers (1 block in all, taken as freed): frees "
@@ -217,7 +204,7 @@ def test_blocks_whose_allocation_is_missing_are_told():
     recorder.free(BASE)
     recorder.resize(BASE + 64, BASE + 128, 40)
     recorder.free(BASE + 128)
-    reader, rows, _ = read(header(live=3) + b"".join(recorder.finished()))
+    reader, rows, _ = read_frames(header(live=3) + b"".join(recorder.finished()))
     assert rows == [(0, 0, 40), (4, 0, 0)]
     assert reader.notes == [
         "3 blocks were live when the recorder began: unknown here.",
@@ -232,7 +219,7 @@ def test_a_log_that_begins_late_waits_for_a_header(begins):
     frames = recorder.finished()
     before = [int.from_bytes(one[3:5], "little") for one in frames]
     late = header(before[50], recorder.events)
-    reader, found, _ = read(b"".join([*frames[begins:50], late, *frames[50:]]))
+    reader, found, _ = read_frames(b"".join([*frames[begins:50], late, *frames[50:]]))
     assert reader.notes[0] == f"The log begins after {before[begins]} events of the recording."
     assert reader.pointer_bits == 32
     assert found[-1][0] == rows[-1][0]
@@ -241,7 +228,7 @@ def test_a_log_that_begins_late_waits_for_a_header(begins):
 def test_sizes_that_were_rounded_are_told():
     recorder = Recorder()
     recorder.alloc(BASE, 32)
-    reader, _, _ = read(header(flags=1) + b"".join(recorder.finished()))
+    reader, _, _ = read_frames(header(flags=1) + b"".join(recorder.finished()))
     assert reader.notes == [
         "Sizes are those of blocks, which the heap had rounded up: requests may be less."
     ]
@@ -259,7 +246,7 @@ def test_sizes_that_were_rounded_are_told():
 def test_the_system_that_is_recorded_is_in_the_source(flags, source):
     recorder = Recorder()
     recorder.alloc(BASE, 32)
-    reader, _, _ = read(header(flags=flags) + b"".join(recorder.finished()))
+    reader, _, _ = read_frames(header(flags=flags) + b"".join(recorder.finished()))
     assert reader.source == source
 
 
@@ -270,14 +257,14 @@ def test_more_than_65535_missing_events_are_known_by_the_next_header():
     recorder.events = recorder.first = 200_001
     recorder.alloc(BASE + 8, 8)
     first, last = recorder.finished()
-    reader, rows, _ = read(header() + first + header(200_001, 200_002) + last)
+    reader, rows, _ = read_frames(header() + first + header(200_001, 200_002) + last)
     assert len(rows) == 2
     assert reader.notes[0].startswith("200000 events are missing in 1 place,")
 
 
 def test_a_log_without_a_header_has_its_events_and_no_times():
     recorder, rows = sound(4000)
-    reader, found, columns = read(b"".join(recorder.finished()))
+    reader, found, columns = read_frames(b"".join(recorder.finished()))
     assert found == rows
     assert set(columns["time"].tolist()) == {0}
     assert reader.notes == [
@@ -288,7 +275,7 @@ def test_a_log_without_a_header_has_its_events_and_no_times():
 @pytest.mark.parametrize("again", [header(), header(900, 900, heap_size=1)])
 def test_a_trace_ends_where_another_recording_begins(again):
     recorder, rows = sound()
-    reader, found, _ = read(recorder.log() + again + recorder.log())
+    reader, found, _ = read_frames(recorder.log() + again + recorder.log())
     assert found == rows
     assert reader.notes == ["The device began another recording: what follows is left out."]
 
@@ -296,7 +283,7 @@ def test_a_trace_ends_where_another_recording_begins(again):
 def test_frames_told_twice_count_once():
     recorder, rows = sound(2000)
     frames = recorder.finished()
-    reader, found, _ = read(header() + b"".join([*frames[:9], *frames[2:]]))
+    reader, found, _ = read_frames(header() + b"".join([*frames[:9], *frames[2:]]))
     assert found == rows
     assert reader.notes == ["7 frames left out as told before."]
 
@@ -319,7 +306,7 @@ def test_a_frame_whose_events_are_not_whole_is_left_out(body):
     recorder = Recorder()
     recorder.alloc(BASE, 8)
     [good] = recorder.finished()
-    reader, rows, _ = read(header() + good + frame(1, 0, body))
+    reader, rows, _ = read_frames(header() + good + frame(1, 0, body))
     assert rows == [(0, 0, 8)]
     assert reader.notes == ["1 damaged frame left out."]
 
@@ -329,7 +316,7 @@ def test_a_log_cut_anywhere_is_read_up_to_there():
     log = recorder.log()
     for end in range(len(header()) + 1, len(log), 3):
         try:
-            _, found, _ = read(log[:end])
+            _, found, _ = read_frames(log[:end])
         except HeapfitError as error:
             assert str(error) == "no allocation in it"
             continue
@@ -343,7 +330,7 @@ def test_no_damaged_byte_is_taken_for_an_event():
     assert whole
     for at in range(len(header()), len(log)):
         log[at] ^= 0x10
-        reader, found, _ = read(bytes(log))
+        reader, found, _ = read_frames(bytes(log))
         assert len(found) < len(rows)
         assert any("missing" in note or "passed over" in note for note in reader.notes)
         log[at] ^= 0x10
@@ -360,7 +347,7 @@ def test_no_damaged_byte_is_taken_for_an_event():
 )
 def test_what_is_no_recording_is_refused(content, what):
     with pytest.raises(HeapfitError, match=what):
-        read(content)
+        read_frames(content)
 
 
 def test_a_log_is_told_by_a_frame_in_it(tmp_path):
@@ -379,10 +366,10 @@ def test_what_requests_need_is_told_from_the_first_event_on():
         *(varint(64 << 3 | ALLOC), varint(1500)),
         *(varint(64 << 3 | 1 << 2 | FREE),),
     ]
-    _, rows, columns = read(header() + frame(0, 0, b"".join(body)))
+    _, rows, columns = read_frames(header() + frame(0, 0, b"".join(body)))
     assert rows == [(0, 0, 40), (1, 1, 1500), (4, 0, 0)]
     assert columns["needs"].tolist() == [0, 200, 0]
-    assert read(header() + frame(0, 0, body[0] + body[1]))[2]["needs"].tolist() == [0]
+    assert read_frames(header() + frame(0, 0, body[0] + body[1]))[2]["needs"].tolist() == [0]
 
 
 SERVED_BODY = [
@@ -400,19 +387,19 @@ def test_where_requests_were_served_is_told_until_another_is():
     """Within a frame: each begins with a memory that is unknown."""
     body = b"".join(SERVED_BODY)
     more = frame(5, 0, varint(1 << 3 | ALLOC) + varint(9))
-    _, rows, columns = read(header(flags=16) + frame(0, 0, body) + more)
+    _, rows, columns = read_frames(header(flags=16) + frame(0, 0, body) + more)
     ops = [(0, 0, 40), (1, 1, 1500), (0, 2, 8), (3, 2, 60), (4, 2, 0), (4, 0, 0), (0, 3, 9)]
     assert rows == ops  # the last block lies where the first did
     assert columns["served"].tolist() == [0, 131, 131, 8, 0, 0, 0]
-    assert read(frame(0, 0, body))[2]["served"].tolist()[:4] == [0, 131, 131, 8]  # no header
+    assert read_frames(frame(0, 0, body))[2]["served"].tolist()[:4] == [0, 131, 131, 8]  # no header
     plain = frame(0, 0, b"".join(SERVED_BODY[:2]))
-    assert "served" not in read(header() + plain)[2]
-    assert read(header(flags=16) + plain)[2]["served"].tolist() == [0]
+    assert "served" not in read_frames(header() + plain)[2]
+    assert read_frames(header(flags=16) + plain)[2]["served"].tolist() == [0]
 
 
 @pytest.mark.parametrize("bits", [256, 1 << 31])
 def test_a_memory_of_more_bits_than_there_are_makes_a_frame_bad(bits):
     told = bytes([SERVED << 2 | OTHER]) + varint(bits) + varint(1 << 3 | ALLOC) + varint(9)
     good = frame(1, 0, varint(2 << 3 | ALLOC) + varint(9))
-    reader, rows, _ = read(header(flags=16) + frame(0, 0, told) + good)
+    reader, rows, _ = read_frames(header(flags=16) + frame(0, 0, told) + good)
     assert rows == [(0, 0, 9)] and any("damaged" in note for note in reader.notes)

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
+from readers import read_log
 
-from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
 
@@ -126,34 +126,14 @@ LOGS = {
 }
 
 
-def read(content, step=1 << 20):
-    """The reader at the end, and its (op, object, size) rows."""
-    reader = _engine.HeapLogTrace(drop_unknown=True)
-    for at in range(0, len(content), step):
-        reader.feed(content[at : at + step])
-    reader.finish()
-    columns = reader.take()
-    names = ("op", "object", "size")
-    return reader, list(zip(*(columns[name].tolist() for name in names), strict=True))
-
-
 @pytest.mark.parametrize("form", LOGS)
 @pytest.mark.parametrize("step", [1, 1000])
 def test_lines_become_the_events_they_tell(form, step):
     text, rows = LOGS[form]
-    reader, found = read(b"boot: 3 tasks\r\n" + text.encode(), step)
+    reader, found, _ = read_log(b"boot: 3 tasks\r\n" + text.encode(), step)
     assert found == rows
     assert reader.source == form
     assert any("of other text passed over." in note for note in reader.notes)
-
-
-def test_block_0_is_no_heap_of_heaplogs():
-    """One heap's number may stand before a block; a lone 0 is none, or what was refused."""
-    reader, events = read(
-        b"hl{m,16,3fff0370}\nhl{r,8,0,3fff0400}\nhl{r,9,1,0,3fff0500}\nhl{m,4,0}\n"
-    )
-    assert [size for _op, _object, size in events] == [16, 8, 9]
-    assert [note for note in reader.notes if "refused" in note]
 
 
 @pytest.mark.parametrize("form", LOGS)
@@ -170,29 +150,92 @@ def test_every_form_of_the_page_has_its_sample():
     assert f"in one of {len(LOGS)} forms" in page
 
 
-def test_chunks_that_a_heap_rounded_up_are_told():
-    reader, _ = read(LOGS["NuttX's memory log"][0].encode())
-    assert reader.notes == [
-        "Sizes are those of chunks, which the heap had rounded up: requests are less."
-    ]
-
-
-@pytest.mark.parametrize("form", ["NuttX's trace", "NuttX's memdump", "FreeRTOS's trace macros"])
+@pytest.mark.parametrize("form", [one for one in LOGS if one.startswith(("NuttX", "FreeRTOS"))])
 def test_sizes_that_are_no_requests_are_told(form):
-    reader, _ = read(LOGS[form][0].encode())
+    reader, _, _ = read_log(LOGS[form][0].encode())
     assert any(note.startswith("Sizes are those of") for note in reader.notes)
 
 
-def test_a_resize_of_a_block_before_the_log_is_an_allocation_and_told():
-    reader, rows = read(b"malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n")
-    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 32), (FREE, 1, 0)]
-    assert reader.notes == ["1 resize of an unknown block taken as an allocation."]
+DROPPED = "1 free of an unknown id dropped."
+REPLACED = "1 block taken as freed, in whose place others were given."
+# What calls are, by their lines: events, and what is told.
+CALLS = {
+    "a lone 0 is no heap of heaplogs, whose number may stand before a block": (
+        "hl{m,16,3fff0370}\nhl{r,8,0,3fff0400}\nhl{r,9,1,0,3fff0500}\nhl{m,4,0}\n",
+        [(ALLOC, 0, 16), (ALLOC, 1, 8), (ALLOC, 2, 9)],
+        ["1 request that the heap refused left out."],
+    ),
+    "a resize of a block before the log is an allocation": (
+        "malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n",
+        [(ALLOC, 0, 8), (ALLOC, 1, 32), (FREE, 1, 0)],
+        ["1 resize of an unknown block taken as an allocation."],
+    ),
+    "a line without all columns of its table is none": (
+        "Size Address Sequence\n64 0x100\n8 0x200 1\n",
+        [(ALLOC, 0, 8)],
+        None,
+    ),
+    "a free whose line is missing is known when its block is given again": (
+        "malloc(8) = 0x10\nmalloc(9) = 0x10\nfree(0x10)\nfree(0x20)\n",
+        [(ALLOC, 0, 8), (FREE, 0, 0), (ALLOC, 1, 9), (FREE, 1, 0)],
+        [REPLACED, DROPPED],
+    ),
+    "a block that moves to where one was takes its place": (
+        "malloc(8) = 0x10\nmalloc(9) = 0x20\nrealloc(0x10, 30) = 0x20\nfree(0x20)\n",
+        [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 1, 0), (RESIZE, 0, 30), (FREE, 0, 0)],
+        [REPLACED],
+    ),
+    "a long line without a call is counted once": (
+        "x" * 20000 + "\nmalloc(8) = 0x10\n" + "y " * 5000 + "\n",
+        [(ALLOC, 0, 8)],
+        ["2 lines of other text passed over."],
+    ),
+    "refused requests are counted": (
+        "malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"
+        "calloc(4294967296, 4294967296) = 0x30\nrealloc(0x10, 0) = (nil)\n",
+        [(ALLOC, 0, 8), (FREE, 0, 0)],
+        ["3 requests that the heap refused left out."],
+    ),
+    "a line may hold several events": (
+        "hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n",
+        [(ALLOC, 0, 16), (ALLOC, 1, 32), (FREE, 0, 0)],
+        [],
+    ),
+    "halves of calls are joined by thread and function": (
+        "7 malloc(24 <unfinished ...>\n8 app->malloc(32 <unfinished ...>\n"
+        "7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
+        "8 <... malloc resumed>)      = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
+        "8 <... free resumed> )       = <void>\n"
+        "I (1) app:\tmalloc(9 <unfinished ...>\nI (2) app: <... malloc resumed> ) = 0x4000\n",
+        [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0), (ALLOC, 2, 9)],
+        None,
+    ),
+    "results may stand in a column as ltrace aligns them": (
+        "app->malloc(24)          = 0x55f7d0475eb0\n"
+        "app->realloc(0x55f7d0475eb0, 60)      = 0x55f7d0475f50\n"
+        "app->free(0x55f7d0475f50)     = <void>\n",
+        [(ALLOC, 0, 24), (RESIZE, 0, 60), (FREE, 0, 0)],
+        None,
+    ),
+    "one log has one form: what looks like another's event is text": (
+        "#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n",
+        [(ALLOC, 0, 8), (FREE, 0, 0)],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "rows", "notes"), CALLS.values(), ids=CALLS.keys())
+def test_calls_are_what_their_lines_tell(text, rows, notes):
+    reader, found, _ = read_log(text.encode())
+    assert found == rows
+    assert notes is None or reader.notes == notes
 
 
 def test_what_was_freed_before_a_list_was_made_is_told():
     """It lives until its address is given again, which is the most that it can have."""
     text, _ = LOGS["ESP-IDF's heap trace"]
-    reader, _ = read(text.encode())
+    reader, _, _ = read_log(text.encode())
     assert reader.notes[:2] == [
         "A list tells what was live then, not what had come and gone before.",
         "1 block was freed at a time that the log does not tell: taken as live until the address "
@@ -200,7 +243,7 @@ def test_what_was_freed_before_a_list_was_made_is_told():
     ]
     line = "{} bytes (@ 0x{}) allocated CPU 0 ccount 0x1 caller 0x2\n"
     text = line.format(8, 10) + "freed by 0x3\n" + line.format(9, 20)
-    _, rows = read(text.encode())
+    _, rows, _ = read_log(text.encode())
     assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 0, 0)]
 
 
@@ -208,7 +251,7 @@ def test_what_was_freed_before_a_list_was_made_is_told():
 def test_another_list_begins_anew(form):
     """What it does not repeat is gone; the peak is the larger list's."""
     text, rows = LOGS[form]
-    reader, twice = read((text + text).encode())
+    reader, twice, _ = read_log((text + text).encode())
     live = {event[1] for event in rows if event[0] == ALLOC} - {
         event[1] for event in rows if event[0] == FREE
     }
@@ -219,38 +262,16 @@ def test_another_list_begins_anew(form):
 
 def test_an_order_that_a_table_does_not_tell_is_missed():
     text = "Size Address\n64 0x100\n128 0x200\nxx 0x300\n7 zz\n7 0xfffffffffffffffff\n"
-    reader, rows = read(text.encode())
+    reader, rows, _ = read_log(text.encode())
     assert rows == [(ALLOC, 0, 64), (ALLOC, 1, 128)]
     assert any("order of their requests is not told" in note for note in reader.notes)
-
-
-def test_a_line_without_all_columns_of_its_table_is_none():
-    _, rows = read(b"Size Address Sequence\n64 0x100\n8 0x200 1\n")
-    assert rows == [(ALLOC, 0, 8)]
-
-
-def test_a_free_whose_line_is_missing_is_known_when_its_block_is_given_again():
-    reader, rows = read(b"malloc(8) = 0x10\nmalloc(9) = 0x10\nfree(0x10)\nfree(0x20)\n")
-    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0), (ALLOC, 1, 9), (FREE, 1, 0)]
-    assert reader.notes == [
-        "1 block taken as freed, in whose place others were given.",
-        "1 free of an unknown id dropped.",
-    ]
-
-
-def test_a_block_that_moves_to_where_one_was_takes_its_place():
-    reader, rows = read(
-        b"malloc(8) = 0x10\nmalloc(9) = 0x20\nrealloc(0x10, 30) = 0x20\nfree(0x20)\n"
-    )
-    assert rows == [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 1, 0), (RESIZE, 0, 30), (FREE, 0, 0)]
-    assert reader.notes == ["1 block taken as freed, in whose place others were given."]
 
 
 @pytest.mark.parametrize("step", [7, 4096, 1 << 20])
 def test_a_line_may_have_any_length(step):
     """Calls within it are read; none is cut where a word or call ends."""
     calls = "".join(f"hl{{m,16,{0x1000 + 16 * i:x}}}" for i in range(1000))
-    _, rows = read(f"{'x' * 9000}\n{calls} {'y' * 5000}\nhl{{f,1000}}\n".encode(), step)
+    _, rows, _ = read_log(f"{'x' * 9000}\n{calls} {'y' * 5000}\nhl{{f,1000}}\n".encode(), step)
     assert rows == [*((ALLOC, i, 16) for i in range(1000)), (FREE, 0, 0)]
 
 
@@ -263,28 +284,8 @@ def test_a_line_may_have_any_length(step):
 def test_no_call_is_lost_where_a_long_line_is_cut(form, between, step):
     """Lines are read in pieces: a call that begins in one and ends in the next is whole."""
     calls = [form.format(size=100 + i, at=0x20000000 + 64 * i) for i in range(400)]
-    reader, rows = read(("(" * 5000 + between.join(calls) + "\n").encode(), step)
+    reader, rows, _ = read_log(("(" * 5000 + between.join(calls) + "\n").encode(), step)
     assert rows == [(ALLOC, i, 100 + i) for i in range(400)]
-    assert reader.notes == []
-
-
-def test_a_long_line_without_a_call_is_counted_once():
-    reader, _ = read(b"x" * 20000 + b"\nmalloc(8) = 0x10\n" + b"y " * 5000 + b"\n", 1 << 20)
-    assert reader.notes == ["2 lines of other text passed over."]
-
-
-def test_refused_requests_are_counted():
-    reader, rows = read(
-        b"malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"
-        b"calloc(4294967296, 4294967296) = 0x30\nrealloc(0x10, 0) = (nil)\n"
-    )
-    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0)]
-    assert reader.notes == ["3 requests that the heap refused left out."]
-
-
-def test_a_line_may_hold_several_events():
-    reader, rows = read(b"hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n")
-    assert rows == [(ALLOC, 0, 16), (ALLOC, 1, 32), (FREE, 0, 0)]
     assert reader.notes == []
 
 
@@ -303,17 +304,6 @@ def test_what_a_tool_wrote_of_one_program_is_read(log, tmp_path):
     assert (batch["op"] == FREE).tolist() == [size == 0 for size in TOOL_SIZES]
 
 
-def test_halves_of_calls_are_joined_by_thread_and_function():
-    _, rows = read(
-        b"7 malloc(24 <unfinished ...>\n8 app->malloc(32 <unfinished ...>\n"
-        b"7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
-        b"8 <... malloc resumed>)      = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
-        b"8 <... free resumed> )       = <void>\n"
-        b"I (1) app:\tmalloc(9 <unfinished ...>\nI (2) app: <... malloc resumed> ) = 0x4000\n"
-    )
-    assert rows == [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0), (ALLOC, 2, 9)]
-
-
 @pytest.mark.parametrize(
     ("content", "what"),
     [
@@ -330,19 +320,10 @@ def test_a_profile_without_events_is_named(content, what, tmp_path):
         import_file(log, tmp_path / "t.parquet")
 
 
-def test_results_may_stand_in_a_column_as_ltrace_aligns_them():
-    _, rows = read(
-        b"app->malloc(24)          = 0x55f7d0475eb0\n"
-        b"app->realloc(0x55f7d0475eb0, 60)      = 0x55f7d0475f50\n"
-        b"app->free(0x55f7d0475f50)     = <void>\n"
-    )
-    assert rows == [(ALLOC, 0, 24), (RESIZE, 0, 60), (FREE, 0, 0)]
-
-
 def test_a_list_without_callers_tells_what_was_freed_in_the_block_s_own_line():
     line = "    {} bytes (@ 0x3fcb26{}, Internal) allocated CPU 0 ccount 0x1e7af728{}\n"
     text = line.format(30, "00", " freed") + line.format(12, "40", "")
-    reader, rows = read(text.encode())
+    reader, rows, _ = read_log(text.encode())
     assert rows == [(ALLOC, 0, 30), (ALLOC, 1, 12), (FREE, 0, 0)]
     assert any(note.startswith("1 block was freed at a time") for note in reader.notes)
 
@@ -354,19 +335,7 @@ def test_any_amount_of_text_may_stand_before_the_first_event(tmp_path):
     assert "5000 lines of other text passed over." in notes
 
 
-def test_one_log_has_one_form():
-    """What looks like another's event is text."""
-    _, rows = read(b"#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n")
-    assert rows == [(ALLOC, 0, 8), (FREE, 0, 0)]
-
-
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        (b"free(0x10)\n", "no allocation in it"),
-        (b"x" * 5000, "no allocation in it"),
-    ],
-)
-def test_what_is_no_log_is_refused(content, what):
-    with pytest.raises(HeapfitError, match=what):
-        read(content)
+@pytest.mark.parametrize("content", [b"free(0x10)\n", b"x" * 5000])
+def test_what_is_no_log_is_refused(content):
+    with pytest.raises(HeapfitError, match="no allocation in it"):
+        read_log(content)

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 
 import pytest
+from readers import read_wire
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -124,21 +125,6 @@ def chunks(events, of_each=1000):
     return header(version=2, record_size=CHUNK_SIZE) + b"".join(map(chunk, parted))
 
 
-def read(content, drop_unknown=False, step=1 << 20):
-    """The reader at the end of `content`, and its (op, object, size) rows."""
-    reader = _engine.WireTrace(drop_unknown)
-    for at in range(0, len(content), step):
-        reader.feed(content[at : at + step])
-    reader.finish()
-    columns = reader.take()
-    rows = zip(*(columns[name].tolist() for name in ("op", "object", "size")), strict=True)
-    return reader, list(rows), columns
-
-
-def rows_of(*records, drop_unknown=False):
-    return read(header() + b"".join(records), drop_unknown)[1]
-
-
 SOUND = header() + b"".join(
     [
         record(ALLOC, OLD, 10),
@@ -154,7 +140,7 @@ SOUND_ROWS = [(0, 0, 10), (1, 1, 20), (2, 2, 30), (4, 1, 0), (3, 0, 40), (4, 0, 
 
 
 def test_records_become_the_events_they_tell():
-    reader, rows, columns = read(SOUND)
+    reader, rows, columns = read_wire(SOUND)
     assert rows == SOUND_ROWS
     assert columns["alignment"].tolist() == [0, 0, 64, 0, 0, 0]
     assert columns["time"].tolist() == [0, *((1 << 32) + n for n in (5, 6, 8, 9, 10))]
@@ -170,78 +156,82 @@ def test_records_become_the_events_they_tell():
 
 @pytest.mark.parametrize("step", [1, 7, 31, 33, 255, 257])
 def test_chunks_of_any_size_read_the_same(step):
-    assert read(SOUND, step=step)[1] == SOUND_ROWS
+    assert read_wire(SOUND, step=step)[1] == SOUND_ROWS
 
 
 def test_a_wider_header_is_skipped():
     content = header(header_size=4096) + bytes(4096 - HEADER_SIZE) + record(ALLOC, OLD, 10)
-    assert read(content, step=100)[1] == [(0, 0, 10)]
+    assert read_wire(content, step=100)[1] == [(0, 0, 10)]
 
 
 def test_zeros_end_the_recording():
-    assert read(SOUND + bytes(5000))[1] == SOUND_ROWS
+    assert read_wire(SOUND + bytes(5000))[1] == SOUND_ROWS
 
 
-def test_a_record_without_its_commit_word_does_not_count():
-    uncommitted = record(ALLOC, 0x4000, 10)[:28] + bytes(4)
-    assert read(SOUND + uncommitted + bytes(320))[1] == SOUND_ROWS
+CALLS = {
+    "the old address of a resize may be allocated before its end": (
+        [
+            *(record(ALLOC, OLD, 10), record(BEGIN, OLD, 50), record(ALLOC, OLD, 11, thread=2)),
+            *(record(END, NEW, 50), record(FREE, OLD, thread=2), record(FREE, NEW)),
+        ],
+        [(0, 0, 10), (0, 1, 11), (3, 0, 50), (4, 1, 0), (4, 0, 0)],
+        [],
+    ),
+    "a refused resize leaves the block": (
+        [record(ALLOC, OLD, 10), record(BEGIN, OLD, 50), record(END, 0, 50), record(FREE, OLD)],
+        [(0, 0, 10), (4, 0, 0)],
+        ["1 request that the program's heap refused left out."],
+    ),
+    "a resize to zero frees": (
+        [record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, 0)],
+        [(0, 0, 10), (4, 0, 0)],
+        ["1 resize to 0 bytes taken as a free."],
+    ),
+    "a resize to zero that gives a block frees and allocates": (
+        [record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, NEW, 0), record(FREE, NEW)],
+        [(0, 0, 10), (4, 0, 0), (0, 1, 0), (4, 1, 0)],
+        ["1 resize to 0 bytes taken as a free."],
+    ),
+    "a resize without its end leaves the block": (
+        [record(ALLOC, OLD, 10), record(BEGIN, OLD, 50)],
+        [(0, 0, 10)],
+        ["1 resize that did not return left out."],
+    ),
+    "refused requests are counted, not replayed": (
+        [record(ALLOC, OLD, 10), record(ALLOC, 0, 2**64 - 1)],
+        [(0, 0, 10)],
+        ["1 request that the program's heap refused left out."],
+    ),
+    "a block that a library freed unseen is free where another is given": (
+        [
+            *(record(ALLOC, OLD, 10), record(ALLOC, OLD, 20), record(ALLOC, NEW, 30)),
+            *(record(BEGIN, OLD, 40), record(END, NEW, 40)),
+        ],
+        [(0, 0, 10), (4, 0, 0), (0, 1, 20), (0, 2, 30), (4, 2, 0), (3, 1, 40)],
+        ["2 blocks taken as freed, in whose place others were given."],
+    ),
+    "a record without its commit word does not count": (
+        [record(ALLOC, OLD, 10), record(ALLOC, 0x4000, 10)[:28] + bytes(4), bytes(320)],
+        [(0, 0, 10)],
+        [],
+    ),
+}
 
 
-def test_the_old_address_of_a_resize_may_be_allocated_before_its_end():
-    rows = rows_of(
-        record(ALLOC, OLD, 10),
-        record(BEGIN, OLD, 50),
-        record(ALLOC, OLD, 11, thread=2),
-        record(END, NEW, 50),
-        record(FREE, OLD, thread=2),
-        record(FREE, NEW),
-    )
-    assert rows == [(0, 0, 10), (0, 1, 11), (3, 0, 50), (4, 1, 0), (4, 0, 0)]
-
-
-def test_a_refused_resize_leaves_the_block():
-    rows = rows_of(
-        record(ALLOC, OLD, 10), record(BEGIN, OLD, 50), record(END, 0, 50), record(FREE, OLD)
-    )
-    assert rows == [(0, 0, 10), (4, 0, 0)]
-
-
-def test_a_resize_to_zero_frees():
-    rows = rows_of(record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, 0))
-    assert rows == [(0, 0, 10), (4, 0, 0)]
-
-
-def test_a_resize_to_zero_that_gives_a_block_frees_and_allocates():
-    rows = rows_of(
-        record(ALLOC, OLD, 10), record(BEGIN, OLD), record(END, NEW, 0), record(FREE, NEW)
-    )
-    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 0), (4, 1, 0)]
-
-
-def test_a_resize_without_its_end_leaves_the_block_and_is_told():
-    content = header() + record(ALLOC, OLD, 10) + record(BEGIN, OLD, 50)
-    reader, rows, _ = read(content)
-    assert rows == [(0, 0, 10)]
-    assert reader.notes == ["1 resize that did not return left out."]
-
-
-def test_refused_requests_are_counted_not_replayed():
-    content = header() + record(ALLOC, OLD, 10) + record(ALLOC, 0, 2**64 - 1)
-    reader, rows, _ = read(content)
-    assert rows == [(0, 0, 10)]
-    assert reader.notes == ["1 request that the program's heap refused left out."]
+@pytest.mark.parametrize(("records", "rows", "notes"), CALLS.values(), ids=CALLS.keys())
+def test_calls_are_what_their_records_tell(records, rows, notes):
+    reader, found, _ = read_wire(header() + b"".join(records), drop_unknown=True)
+    assert (found, reader.notes) == (rows, notes)
 
 
 def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     content = header(flags=1) + b"".join(
         [
-            record(FREE, 0x9000),
-            record(BEGIN, 0x8000, 9),
-            record(END, 0x8800, 9),
+            *(record(FREE, 0x9000), record(BEGIN, 0x8000, 9), record(END, 0x8800, 9)),
             record(ALLOC, OLD, 10),
         ]
     )
-    reader, rows, _ = read(content, drop_unknown=True)
+    reader, rows, _ = read_wire(content, drop_unknown=True)
     assert rows == [(0, 0, 10)]
     assert reader.notes == [
         "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
@@ -250,29 +240,16 @@ def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     ]
 
 
-def test_a_block_that_a_library_freed_unseen_is_free_where_another_is_given():
-    records = [
-        record(ALLOC, OLD, 10),
-        record(ALLOC, OLD, 20),
-        record(ALLOC, NEW, 30),
-        record(BEGIN, OLD, 40),
-        record(END, NEW, 40),
-    ]
-    reader, rows, _ = read(header() + b"".join(records), drop_unknown=True)
-    assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 20), (0, 2, 30), (4, 2, 0), (3, 1, 40)]
-    assert reader.notes == ["2 blocks taken as freed, in whose place others were given."]
-
-
 @pytest.mark.parametrize(("error", "why"), [(1, "confined itself"), (28, "No space left")])
 def test_only_a_confinement_that_ended_a_recording_is_its_reason(error, why):
     content = header(flags=2, stopped=error, unrecorded=3) + record(ALLOC, 0x1000, 10)
-    (note,) = read(content)[0].notes
+    (note,) = read_wire(content)[0].notes
     assert why in note
 
 
 def test_a_recording_that_ended_early_says_why_and_what_is_missing():
     content = header(stopped=28, unrecorded=3) + record(ALLOC, OLD, 10)
-    assert read(content)[0].notes == [
+    assert read_wire(content)[0].notes == [
         "The recording ended early (No space left on device): 3 later events are missing."
     ]
 
@@ -301,7 +278,7 @@ def test_a_recording_that_ended_early_says_why_and_what_is_missing():
 )
 def test_damage_is_refused_with_its_place(content, told):
     with pytest.raises(HeapfitError, match=told):
-        read(content)
+        read_wire(content)
 
 
 def test_every_truncation_reads_the_whole_records_before_it_or_is_refused():
@@ -309,9 +286,9 @@ def test_every_truncation_reads_the_whole_records_before_it_or_is_refused():
         records, rest = divmod(length - HEADER_SIZE, RECORD_SIZE)
         if records < 1:
             with pytest.raises(HeapfitError, match=r"ends within the header|no allocation"):
-                read(SOUND[:length])
+                read_wire(SOUND[:length])
             continue
-        reader, rows, _ = read(SOUND[:length])
+        reader, rows, _ = read_wire(SOUND[:length])
         assert rows == SOUND_ROWS[: len(rows)]
         assert (f"The file ends within record {records}." in reader.notes) == (rest != 0)
 
@@ -321,7 +298,7 @@ def test_every_flipped_bit_gives_a_trace_or_one_line():
         damaged = bytearray(SOUND)
         damaged[bit // 8] ^= 1 << bit % 8
         try:
-            _, rows, _ = read(bytes(damaged), drop_unknown=True)
+            _, rows, _ = read_wire(bytes(damaged), drop_unknown=True)
         except HeapfitError as error:
             assert str(error).startswith(("byte ", "record ", "no allocation"))
             assert "\n" not in str(error)
@@ -344,7 +321,7 @@ ROWS = [(0, 0, 10), (1, 1, 20), (2, 2, 30), (4, 1, 0), (3, 0, 40), (4, 2, 0), (4
 
 @pytest.mark.parametrize("of_each", [1000, 2, 1])
 def test_chunks_of_two_threads_become_one_order(of_each):
-    reader, rows, columns = read(chunks(EVENTS, of_each))
+    reader, rows, columns = read_wire(chunks(EVENTS, of_each))
     assert rows == ROWS
     assert columns["alignment"].tolist() == [0, 0, 64, 0, 0, 0, 0]
     assert columns["thread"].tolist() == [1, 1, 1, 2, 1, 2, 1]
@@ -354,18 +331,18 @@ def test_chunks_of_two_threads_become_one_order(of_each):
 
 @pytest.mark.parametrize("step", [1, 3, 255, 257, 300])
 def test_chunks_fed_in_pieces_of_any_size_read_the_same(step):
-    assert read(chunks(EVENTS, 2), step=step)[1] == ROWS
+    assert read_wire(chunks(EVENTS, 2), step=step)[1] == ROWS
 
 
 def test_a_new_site_may_be_a_chain_of_callers():
     callers = 1, 0xFFFFFFFF, 3, 0
     event = Event(ALLOC, OLD, 10, site=9, callers=callers)
     told = [event, Event(FREE, OLD), Event(ALLOC, OLD, 20, site=9, callers=callers)]
-    reader, rows, columns = read(chunks(told), step=7)
+    reader, rows, columns = read_wire(chunks(told), step=7)
     assert rows == [(0, 0, 10), (4, 0, 0), (0, 1, 20)]
     assert columns["site"].tolist() == [9, 7, 9]
     assert reader.chains == {9: callers}
-    assert read(SOUND)[0].chains == {}
+    assert read_wire(SOUND)[0].chains == {}
 
 
 def test_a_record_whose_fields_are_there_without_its_tag_does_not_count_yet():
@@ -375,7 +352,7 @@ def test_a_record_whose_fields_are_there_without_its_tag_does_not_count_yet():
     for committed, place in enumerate(places, 1):
         half = whole[:place] + b"\0" + whole[place + 1 :]
         content = header(version=2, record_size=CHUNK_SIZE)
-        assert read(content + half)[1] == ROWS[: min(committed, 3)]
+        assert read_wire(content + half)[1] == ROWS[: min(committed, 3)]
         reader = _engine.WireTrace(False)
         reader.feed(content)
         assert not reader.follow(half, HEADER_SIZE)
@@ -475,19 +452,19 @@ def test_a_record_that_a_kill_prevented_holds_others_up_until_the_program_has_en
 def test_callers_of_no_new_site_are_refused(record):
     content = header(version=2, record_size=CHUNK_SIZE) + struct.pack("<I", 1) + record
     with pytest.raises(HeapfitError, match=r"byte 260: is no record \(the file is damaged\)"):
-        read(content.ljust(HEADER_SIZE + CHUNK_SIZE, b"\0"))
+        read_wire(content.ljust(HEADER_SIZE + CHUNK_SIZE, b"\0"))
 
 
 def test_a_chunk_handed_over_is_two_threads():
     content = chunk([(1, Event(ALLOC, OLD, 10))], size=0)
     content += bytes([7]) + number(2) + packed(Event(FREE, OLD), 2, (Event(0, OLD), 1), {7: 7})
-    columns = read(header(version=2, record_size=CHUNK_SIZE) + content)[2]
+    columns = read_wire(header(version=2, record_size=CHUNK_SIZE) + content)[2]
     assert columns["thread"].tolist() == [1, 2]
 
 
 def test_a_thread_behind_another_in_time_does_not_turn_it_back():
     events = [Event(ALLOC, OLD, 1, time=9), Event(ALLOC, NEW, 1, thread=2, time=8)]
-    reader, _, columns = read(chunks(events))
+    reader, _, columns = read_wire(chunks(events))
     assert columns["time"].tolist() == [0, 0]
     assert reader.notes == []
 
@@ -495,9 +472,9 @@ def test_a_thread_behind_another_in_time_does_not_turn_it_back():
 def test_one_record_a_thread_may_be_missing_more_are_told():
     numbered = [(1, Event(ALLOC, OLD, 1)), (3, Event(ALLOC, NEW, 2)), (4, Event(FREE, OLD))]
     head = header(version=2, record_size=CHUNK_SIZE)
-    reader, rows, _ = read(head + chunk(numbered))
+    reader, rows, _ = read_wire(head + chunk(numbered))
     assert (rows, reader.notes) == ([(0, 0, 1), (0, 1, 2), (4, 0, 0)], [])
-    reader, rows, _ = read(head + chunk([*numbered[:2], (9, Event(FREE, OLD))]))
+    reader, rows, _ = read_wire(head + chunk([*numbered[:2], (9, Event(FREE, OLD))]))
     assert (len(rows), reader.notes) == (3, ["6 records are missing."])
 
 
@@ -516,7 +493,7 @@ def test_random_programs_of_many_threads_are_read_as_they_ran():
             events.append(Event(ALLOC, address, size, thread, time, site=site))
             live[address] = sum(op == 0 for op, _, _ in rows)
             rows.append((0, live[address], size))
-        _, read_rows, columns = read(chunks(events, draw.randrange(1, 12)))
+        _, read_rows, columns = read_wire(chunks(events, draw.randrange(1, 12)))
         assert read_rows == rows
         assert columns["thread"].tolist() == [event.thread for event in events]
         of_allocations = columns["site"][columns["op"] == 0].tolist()
@@ -537,14 +514,14 @@ def test_random_programs_of_many_threads_are_read_as_they_ran():
 )
 def test_damaged_chunks_are_refused_with_their_place(content, told):
     with pytest.raises(HeapfitError, match=told):
-        read(content)
+        read_wire(content)
 
 
 def test_every_truncation_of_chunks_reads_the_whole_records_before_it_or_is_refused():
     content = chunks(EVENTS, 3)
     for length in range(len(content)):
         try:
-            rows = read(content[:length], drop_unknown=True)[1]
+            rows = read_wire(content[:length], drop_unknown=True)[1]
         except HeapfitError as error:
             assert "no allocation" in str(error) or "ends within the header" in str(error)
         else:
@@ -557,7 +534,7 @@ def test_every_flipped_bit_of_chunks_gives_a_trace_or_one_line():
         damaged = bytearray(content)
         damaged[bit // 8] ^= 1 << bit % 8
         try:
-            read(bytes(damaged), drop_unknown=True)
+            read_wire(bytes(damaged), drop_unknown=True)
         except HeapfitError as error:
             assert str(error).startswith(("byte ", "record ", "no allocation"))
             assert "\n" not in str(error)

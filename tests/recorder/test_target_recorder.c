@@ -73,7 +73,7 @@ static void drain_all(hfit_recorder *recorder) {
     CHECK(hfit_record_drain(recorder, hfit_record_to_memory, &memory));
 }
 
-static void each_kind_of_event_has_its_bytes(void) {
+TEST(each_kind_of_event_has_its_bytes) {
     hfit_recorder r = new_recorder();
     hfit_record_alloc(&r, block_at(16), 24);
     test_ticks = 3;
@@ -108,7 +108,7 @@ static void each_kind_of_event_has_its_bytes(void) {
     CHECK(r.events == 10);
 }
 
-static void needs_are_told_of_each_request_and_another_memory_once(void) {
+TEST(needs_are_told_of_each_request_and_another_memory_once) {
     hfit_recorder r = new_recorder();
     hfit_record_alloc(&r, block_at(8), 4);
     test_served = 131;
@@ -135,7 +135,7 @@ static void needs_are_told_of_each_request_and_another_memory_once(void) {
     CHECK(r.oldest[9] == (6 << 2 | 3) && r.oldest[10] == 8); /* each frame begins anew */
 }
 
-static void a_header_tells_what_the_recording_is_of(void) {
+TEST(a_header_tells_what_the_recording_is_of) {
     hfit_recorder r = new_recorder();
     hfit_record_free(&r, block_at(4));
     drain_all(&r);
@@ -147,7 +147,7 @@ static void a_header_tells_what_the_recording_is_of(void) {
 }
 
 /* Also one that is shorter than that for which there was no room. */
-static void an_event_without_room_is_left_out_and_counted(void) {
+TEST(an_event_without_room_is_left_out_and_counted) {
     hfit_recorder r = new_recorder();
     uint32_t offered = 0;
     for (const uint8_t *at = NULL; r.at != at; offered++) {
@@ -170,7 +170,7 @@ static void an_event_without_room_is_left_out_and_counted(void) {
     CHECK((last[3] | (uint32_t)last[4] << 8) == (offered & 0xffff));
 }
 
-static void a_frame_that_the_sink_did_not_take_is_offered_again(void) {
+TEST(a_frame_that_the_sink_did_not_take_is_offered_again) {
     hfit_recorder r = new_recorder();
     hfit_record_alloc(&r, block_at(8), 100);
     hfit_record_close_frame(&r);
@@ -196,7 +196,7 @@ static bool take_slowly(void *context, const void *bytes, size_t size) {
     return true;
 }
 
-static void a_drain_ends_however_much_is_asked_meanwhile(void) {
+TEST(a_drain_ends_however_much_is_asked_meanwhile) {
     hfit_recorder r = new_recorder();
     busy = &r;
     hfit_record_alloc(&r, block_at(8), 100);
@@ -205,7 +205,7 @@ static void a_drain_ends_however_much_is_asked_meanwhile(void) {
     CHECK(frames_taken == 2); /* the header and the frame */
 }
 
-static void longest_events_stay_in_their_frames(void) {
+TEST(longest_events_stay_in_their_frames) {
     hfit_recorder r = new_recorder();
     for (uint32_t i = 0; i < 1000; i++) {
         test_served ^= UINT8_MAX;
@@ -234,7 +234,7 @@ static int type(int character) {
     return character;
 }
 
-static void characters_are_the_frames_bytes(void) {
+TEST(characters_are_the_frames_bytes) {
     hfit_recorder r = new_recorder();
     hfit_character_sink sink = {type};
     hfit_record_alloc(&r, block_at(8), 100);
@@ -256,7 +256,7 @@ static size_t probe(hfit_debugger_ring *debugger, uint8_t *to) {
     return count;
 }
 
-static void a_probe_finds_the_ring_and_empties_it(void) {
+TEST(a_probe_finds_the_ring_and_empties_it) {
     static uint8_t buffer[100];
     static uint8_t found[8192];
     hfit_debugger_ring debugger = {.buffer = buffer, .size = sizeof buffer};
@@ -278,15 +278,4 @@ static void a_probe_finds_the_ring_and_empties_it(void) {
     CHECK(frames > 5);
 }
 
-int main(void) {
-    RUN(each_kind_of_event_has_its_bytes);
-    RUN(needs_are_told_of_each_request_and_another_memory_once);
-    RUN(a_header_tells_what_the_recording_is_of);
-    RUN(an_event_without_room_is_left_out_and_counted);
-    RUN(a_frame_that_the_sink_did_not_take_is_offered_again);
-    RUN(a_drain_ends_however_much_is_asked_meanwhile);
-    RUN(longest_events_stay_in_their_frames);
-    RUN(characters_are_the_frames_bytes);
-    RUN(a_probe_finds_the_ring_and_empties_it);
-    return report_passed();
-}
+RUN_TESTS()

@@ -12,6 +12,7 @@ import pytest
 import check_dead_code
 import check_functions
 import check_statements
+import check_test_bonds
 
 LONG = "def f():\n" + "    print(1)\n" * 50
 WIDE = "def f(self, a, b, /, c, d, *e, h, i, **g): ...\n"
@@ -58,9 +59,9 @@ def written(folder: Path, name: str, text: str) -> Path:
         ("a.py", LONG, ["51 lines"]),
         ("a.py", LONG.replace("print(1)", "pass", 1).rpartition("    print")[0], []),
         ("a.py", WIDE, ["8 parameters"]),
-        ("python/a.py", PLACED, ["3 of 6 parameters by their place"]),
-        ("python/a.py", PLACED.replace(", e, g", ""), []),
-        ("python/a.py", PLACED.replace("c, *", "*, c"), []),
+        ("heapfit/a.py", PLACED, ["3 of 6 parameters by their place"]),
+        ("heapfit/a.py", PLACED.replace(", e, g", ""), []),
+        ("heapfit/a.py", PLACED.replace("c, *", "*, c"), []),
         ("a.c", NATIVE_LONG, ["52 lines"]),
         ("a.cpp", NATIVE_WIDE, ["8 parameters"]),
         ("a.c", NATIVE_DEEP, ["4 blocks in one another"]),
@@ -68,10 +69,9 @@ def written(folder: Path, name: str, text: str) -> Path:
     ],
 )
 def test_a_function_beyond_a_limit_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, problems: list[str]
+    tmp_path: Path, name: str, text: str, problems: list[str]
 ) -> None:
-    monkeypatch.setattr(check_functions, "ROOT", tmp_path)
-    file = written(tmp_path, name, text).relative_to(tmp_path)
+    file = written(tmp_path, name, text)
     check = (
         check_functions.python_problems if name.endswith(".py") else check_functions.native_problems
     )
@@ -106,6 +106,19 @@ def used(): ...
 def unused(): ...
 used()
 """
+
+
+def test_what_binds_a_test_to_the_inside_is_found() -> None:
+    text = """
+from heapfit.plan import _merge, merge
+monkeypatch.setattr(plan, "load", None)
+assert plan._find(1) == self._own == plan.__doc__ == heapfit._engine
+"""
+    assert [bond[1:] for bond in check_test_bonds.bonds(ast.parse(text))] == [
+        (2, "_merge"),
+        (3, "plan, 'load'"),
+        (4, "plan._find"),
+    ]
 
 
 def test_what_nothing_uses_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,6 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import (
     describe_filling,
     describe_growth,
-    find_filling,
     name_growing_sites,
 )
 from heapfit.forecast.kind import find_kind
@@ -426,8 +425,8 @@ def _describe_growing(
         return f"{grows} --measure tells when the heap is full."
     if needed.r_safe is None or needed.r_safe > region:
         return grows
-    filling = find_filling(kind, region, kind.profile.u_max, needed.r_safe)
-    return f"{grows} {describe_filling(filling, kind.microseconds)}"
+    filling = describe_filling(kind, region, peak=kind.profile.u_max, need=needed.r_safe)
+    return f"{grows} {filling}"
 
 
 def _failures(

@@ -14,7 +14,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, require_local
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
-from heapfit.importers import ImportOptions, OwnLines, import_file
+from heapfit.importers import ImportOptions, OwnLines
 from heapfit.importers.many import Import, import_files
 from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import Sweep
@@ -35,32 +35,29 @@ def run(command: ImportCommand) -> None:
         whole_only=command.whole_only,
     )
     if len(command.files) == 1:
-        target = command.output or Path(f"{source_name(command.files[0])}.parquet")
-        with progress_bar() as progress:
-            trace = import_file(command.files[0], target, options, progress)
-        print_result(_one_trace_parts(_finish(command.files[0], trace, options)), command.as_json)
-        return
-    folder = command.output or Path()
-    named = zip(command.files, distinct_source_names(command.files), strict=True)
-    imports = [Import(file, folder / f"{name}.parquet", options) for file, name in named]
-    with progress_bar() as progress, Sweep(require_local(command.workers)) as sweep:
+        targets = [command.output or Path(f"{source_name(command.files[0])}.parquet")]
+        workers: int | None = 1
+    else:
+        folder, names = command.output or Path(), distinct_source_names(command.files)
+        targets = [folder / f"{name}.parquet" for name in names]
+        workers = require_local(command.workers)
+    named = zip(command.files, targets, strict=True)
+    imports = [Import(file, target, options) for file, target in named]
+    with progress_bar() as progress, Sweep(workers) as sweep:
         traces = import_files(imports, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
-    print_result(_trace_parts(done), command.as_json)
+    print_result(_parts(done), command.as_json)
 
 
-def _one_trace_parts(done: tuple[Trace, Sequence[str]]) -> Iterator[Part]:
-    trace, notes = done
-    yield Fields(_fields(trace, notes))
-    yield _line(trace)
-    yield from map(Note, notes)
-
-
-def _trace_parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> Iterator[Part]:
-    yield Fields({"traces": [_fields(*one) for one in done]})
-    for trace, of_trace in done:
-        yield _line(trace)
-        yield from (Note(f"{trace.path}: {note}") for note in of_trace)
+def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> Iterator[Part]:
+    is_one = len(done) == 1
+    yield Fields(_fields(*done[0]) if is_one else {"traces": [_fields(*one) for one in done]})
+    for trace, notes in done:
+        info = trace.info
+        bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
+        line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
+        yield Line(line, is_copied=True)
+        yield from (Note(note if is_one else f"{trace.path}: {note}") for note in notes)
 
 
 def _finish(source: Path, trace: Trace, options: ImportOptions) -> tuple[Trace, Sequence[str]]:
@@ -71,10 +68,3 @@ def _finish(source: Path, trace: Trace, options: ImportOptions) -> tuple[Trace, 
 
 def _fields(trace: Trace, notes: Sequence[str]) -> dict[str, object]:
     return {"trace": trace.path, **asdict(trace.info), "notes": notes}
-
-
-def _line(trace: Trace) -> Line:
-    info = trace.info
-    bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
-    return Line(line, is_copied=True)

@@ -34,6 +34,7 @@ from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
+from heapfit.trace.stored import Trace
 
 _STANDARD_RATE = 115_200  # baud
 
@@ -47,17 +48,17 @@ def run(command: RecordCommand) -> None:
             command.as_json,
         )
         return
-    words = _require_runnable(command.program or (), command.qemu)
+    words = tuple(command.program or ())
+    if words and command.qemu is None:
+        require_kind(Path(words[0]), Kind.PROGRAM)
     serial, _ = _split_rate(command.serial)
     source = _select_source(words, serial, command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     with keep_earlier(target) as kept:
         recorded = _record(command, words, target)
-    if isinstance(recorded, TargetRecording):
-        print_result(_target_parts(recorded), command.as_json)
-    else:
-        print_result(_parts(recorded), command.as_json)
+    parts = _target_parts(recorded) if isinstance(recorded, TargetRecording) else _parts(recorded)
+    print_result(parts, command.as_json)
     if kept is not None and target.exists():
         note(f"{kept}: the earlier recording of that name, kept (--force replaces it)")
     _end_as(recorded)
@@ -120,13 +121,6 @@ def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
         raise SystemExit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 
-def _require_runnable(words: Sequence[str], image: Path | None) -> tuple[str, ...]:
-    """The words as a tuple; HeapfitError if they run no program, unless an image takes them."""
-    if words and image is None:
-        require_kind(Path(words[0]), Kind.PROGRAM)
-    return tuple(words)
-
-
 def _split_rate(serial: str | None) -> tuple[Path | None, int]:
     """The device or log, and the baud rate that DEVICE:BAUD gives it.
 
@@ -171,33 +165,44 @@ def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> I
 
 def _parts(recording: ProgramRecording) -> Iterator[Part]:
     trace, children = recording.trace, recording.children
-    if trace is not None:
-        yield Fields({"trace": trace.path, **asdict(trace.info)})
-    yield Fields({"status": recording.status, "confined": recording.is_confined})
-    yield Fields({"others": recording.others, "replaced": recording.replaced})
-    yield Fields({"children": [one.path for one in children], "unseen": recording.unseen})
-    yield Fields({"survivors": [asdict(one) for one in recording.survivors]})
     ending = describe_ending(recording.status)
-    if trace is not None:
-        yield Line(
-            f"{trace.path}: {trace.info.events:,} events of {trace.info.program}, which {ending}",
-            is_copied=True,
-        )
-    else:
+    yield Fields({"trace": trace.path, **asdict(trace.info)} if trace else {})
+    yield Fields(
+        {
+            "status": recording.status,
+            "confined": recording.is_confined,
+            "others": recording.others,
+            "replaced": recording.replaced,
+            "children": [one.path for one in children],
+            "unseen": recording.unseen,
+            "survivors": [asdict(one) for one in recording.survivors],
+        }
+    )
+    if trace is None:
         yield Note(f"The program itself, which {ending}, asked for no memory.")
+    else:
+        yield _describe_trace(trace, f", which {ending}")
     yield from map(Note, _filter_notes(recording))
     yield from map(Note, trace.info.notes if trace else ())
-    for one in children:
-        line = f"{one.path}: {one.info.events:,} events of {one.info.program}"
-        yield Line(line, is_copied=True)
+    yield from map(_describe_trace, children)
     yield from map(Note, _describe_others(recording))
+
+
+def _describe_trace(trace: Trace, ending: str = "") -> Line:
+    events, program = f"{trace.info.events:,} events", trace.info.program
+    return Line(f"{trace.path}: {events} of {program}{ending}", is_copied=True)
 
 
 def _describe_others(recording: ProgramRecording) -> Iterator[str]:
     """What this trace does not hold, and how to get it."""
     if recording.unseen:
         yield recording.unseen
-    if not recording.children and (counts := list(_count_others(recording))):
+    kinds = (
+        (recording.others, "other process", "other processes"),
+        (recording.replaced, "program that another replaced by exec", "programs replaced by exec"),
+    )
+    counts = [f"{count:,} {one if count == 1 else many}" for count, one, many in kinds if count]
+    if counts and not recording.children:
         verb = "was" if recording.others + recording.replaced == 1 else "were"
         yield f"{' and '.join(counts)} {verb} recorded too; --children keeps the traces."
     for one in recording.survivors:
@@ -206,15 +211,6 @@ def _describe_others(recording: ProgramRecording) -> Iterator[str]:
             f"here. Once it has ended: heapfit import {one.recordings} -o {one.name}.parquet "
             "(or run it in the foreground, or as a service, with --environment)"
         )
-
-
-def _count_others(recording: ProgramRecording) -> Iterator[str]:
-    for count, one, many in (
-        (recording.others, "other process", "other processes"),
-        (recording.replaced, "program that another replaced by exec", "programs replaced by exec"),
-    ):
-        if count:
-            yield f"{count:,} {one if count == 1 else many}"
 
 
 def _filter_notes(recording: ProgramRecording) -> Iterator[str]:

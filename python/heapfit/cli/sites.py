@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,7 @@ def run(command: SitesCommand) -> None:
     require_export(command.export, command.as_json)
     plan = None if command.plan_file is None else load_plan(command.plan_file).plan
     with step_bar() as progress, open_trace(command.source, progress=progress) as trace:
+        plan = plan and replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
         loaded = load_trace(trace, progress=progress)
         programs = command.programs or []
         view = command.view or View.PEAK
@@ -57,7 +59,7 @@ def run(command: SitesCommand) -> None:
             if command.view is not None:
                 parts = _view_parts(holdings, callers)
             else:
-                parts = _parts(sites, callers, _with_tags(plan, trace))
+                parts = _parts(sites, callers, plan)
             parts = chain(parts, _wrapper_parts(sites, trace))
             if programs and not callers.are_known:
                 parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
@@ -72,13 +74,6 @@ def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> Iterator[Part]:
         on_target = "it can tell its own caller (docs/on-target.md, Call sites)"
         told = on_target if trace.info.is_from_target else at_home
         yield Note(f"Most requests come from one place. If that is a wrapper, {told}.")
-
-
-def _with_tags(plan: Plan | None, trace: Trace) -> Plan | None:
-    """The plan with the tags of a trace's sites."""
-    if plan is None:
-        return None
-    return replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
 
 
 def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
@@ -106,11 +101,19 @@ class _Callers:
         """The source place of the direct caller."""
         return self._chains.get(site, (None,))[0]
 
-    def outer_places(self, site: int) -> PlaceChain:
-        """The source places of the callers above the direct one; None where unknown."""
-        return self._chains.get(site, ())[1:]
+    def columns(self, site_of: Callable[[Any], int]) -> tuple[Column[Any], ...]:
+        """Where each row's site is, and the places of the callers above; None where unknown."""
+        return (
+            Column(
+                "place",
+                "where" if self.are_known else "",
+                lambda row: self.place(site_of(row)),
+                lambda row: self._describe(site_of(row)),
+            ),
+            Column("callers", value=lambda row: self._chains.get(site_of(row), ())[1:]),
+        )
 
-    def describe(self, site: int) -> str | None:
+    def _describe(self, site: int) -> str | None:
         """The site's own caller with its line, and the functions above it."""
         own, chain = self._own.get(site), self._chains.get(site, ())
         if own is None:
@@ -133,6 +136,7 @@ _HELD: tuple[Column[Holder], ...] = (
     Column("size", "bytes"),
     Column("least", "least"),
     Column("most", "most"),
+    Column("requests", "of requests"),
 )
 _MEANINGS = {
     View.PEAK: "live at the peak",
@@ -148,14 +152,7 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
     columns: list[Column[Holder]] = [
         Column("site", "site", lambda one: f"{one.key:08x}"),
         *_HELD,
-        Column("requests", "of requests"),
-        Column(
-            "place",
-            "where" if callers.are_known else "",
-            lambda one: callers.place(one.key),
-            lambda one: callers.describe(one.key),
-        ),
-        Column("callers", value=lambda one: callers.outer_places(one.key)),
+        *callers.columns(lambda one: one.key),
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
     yield Fields({"view": holdings.viewed.view, "blocks": blocks, "size": size})
@@ -169,7 +166,6 @@ def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
     columns: list[Column[Holder]] = [
         Column("task", "task", lambda one: one.key),
         *_HELD,
-        Column("requests", "of requests"),
     ]
     yield Fields({"view": View.TASKS})
     yield Table(columns, find_holders(viewed, viewed.tasks), "tasks")
@@ -194,7 +190,6 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
             lambda one: "+".join(names_of(one.key)) or "unknown",
         ),
         *_HELD,
-        Column("requests", "of requests"),
         Column("requested", "bytes asked for"),
     ]
     missing = find_unmet(demand.needs, served)
@@ -221,9 +216,7 @@ _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
     """The columns; tags are shown where there is a plan, places where there is a program."""
 
-    def heading_if_planned(heading: str) -> str:
-        return "" if plan is None else heading
-
+    tag, end = ("", "") if plan is None else ("tag", "end")
     return [
         Column("site", "site", lambda call_site: f"{call_site.site:08x}"),
         Column("requests", "requests"),
@@ -231,25 +224,14 @@ def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
         Column("most", "most"),
         Column("live_at_peak", "live at peak"),
         Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
-        Column("tag", heading_if_planned("tag"), lambda call_site: _tag(call_site.site, plan)),
-        Column("end", heading_if_planned("end"), lambda call_site: _end(call_site.site, plan)),
-        Column(
-            "place",
-            "where" if callers.are_known else "",
-            lambda call_site: callers.place(call_site.site),
-            lambda call_site: callers.describe(call_site.site),
-        ),
-        Column("callers", value=lambda call_site: callers.outer_places(call_site.site)),
+        Column("tag", tag, lambda call_site: plan and plan.sites.get(call_site.site)),
+        Column("end", end, lambda call_site: plan and _end(call_site.site, plan)),
+        *callers.columns(lambda call_site: call_site.site),
     ]
 
 
-def _tag(site: int, plan: Plan | None) -> int | None:
-    return None if plan is None else plan.sites.get(site)
-
-
-def _end(site: int, plan: Plan | None) -> str | None:
+def _end(site: int, plan: Plan) -> str | None:
     """The end of the top, high or low, from which the plan cuts this site's blocks."""
-    tag = _tag(site, plan)
-    if plan is None or tag is None:
-        return None
-    return "high" if plan.scalars.get("tag_high", 0) >> tag & 1 else "low"
+    tag = plan.sites.get(site)
+    high = plan.scalars.get("tag_high", 0)
+    return None if tag is None else "high" if high >> tag & 1 else "low"

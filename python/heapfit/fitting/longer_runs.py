@@ -20,7 +20,6 @@ from heapfit.forecast.extent import ReplayedRun, make_run
 from heapfit.forecast.filling import (
     describe_filling,
     describe_growth,
-    find_filling,
     name_growing_sites,
 )
 from heapfit.forecast.horizon import (
@@ -86,8 +85,8 @@ def find_kinds(
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
     names = name_growing_sites(kind, read[grown][0].chains, programs)
-    filling = find_filling(kind, size.region, size.u_max, size.r_safe)
-    growth = describe_growth(kind, names), describe_filling(filling, kind.microseconds)
+    filling = describe_filling(kind, size.region, peak=size.u_max, need=size.r_safe)
+    growth = describe_growth(kind, names), filling
     return FitKinds(tuple(kinds), kind, growth, names)
 
 

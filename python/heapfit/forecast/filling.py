@@ -7,7 +7,6 @@ It says "grew while recorded": a cache that still fills grows as what is never f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.forecast.growth import BlockGroup, Family, own_frames
@@ -21,31 +20,6 @@ _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and th
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _MICRO = 1_000_000  # microseconds of a second
 _EXACT = 10  # bytes; below it a rate has two digits
-
-
-@dataclass(frozen=True, slots=True)
-class Filling:
-    """When a region is full, in events since the beginning of a run like the recorded one."""
-
-    region: int  # bytes
-    events: float
-    soonest: float
-    latest: float | None  # None: growth may as well stop
-
-
-def find_filling(kind: RecordingKind, region: int, peak: int, need: int) -> Filling:
-    """When a region is full, of which `peak` live bytes need so much.
-
-    The allocator's overhead is taken to grow with the live bytes.
-    """
-    rate, event = kind.rate, kind.profile.u_max_event
-    live = max(region * peak / max(need, 1) - kind.profile.u_max, 0.0)
-
-    def find_event(growth: float) -> float:
-        return event + live / growth
-
-    latest = find_event(rate.low) if rate.low > 0 else None
-    return Filling(region, find_event(rate.slope), find_event(rate.high), latest)
 
 
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
@@ -79,17 +53,23 @@ def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
     return tuple(place.description for place in own or places)
 
 
-def describe_filling(filling: Filling, microseconds: float) -> str:
-    """When the region is full, in time where the recording has a clock, else in events."""
+def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) -> str:
+    """When a region is full, of which `peak` live bytes need so much, in a run like the recorded.
+
+    The allocator's overhead is taken to grow with the live bytes. In time where the recording has
+    a clock, else in events.
+    """
+    live = max(region * peak / max(need, 1) - kind.profile.u_max, 0.0)
+    rates = (kind.rate.slope, kind.rate.high, kind.rate.low)
+    events = [kind.profile.u_max_event + live / rate for rate in rates if rate > 0]
     unit, scale = "events", 1.0
-    if microseconds:
-        length, unit, _ = find_unit(filling.events * microseconds / _MICRO)
-        scale = length * _MICRO / microseconds
-    at, soonest = (_format(events / scale, unit) for events in (filling.events, filling.soonest))
-    latest = "more" if filling.latest is None else _format(filling.latest / scale, unit)
-    joint = "or" if filling.latest is None else "to"
+    if kind.microseconds:
+        length, unit, _ = find_unit(events[0] * kind.microseconds / _MICRO)
+        scale = length * _MICRO / kind.microseconds
+    at, soonest, latest = (*(_format(one / scale, unit) for one in events), "more")[:3]
+    joint = "to" if kind.rate.low > 0 else "or"  # growth may as well stop
     span = "" if at == soonest == latest else f" ({soonest} {joint} {latest})"
-    return f"{filling.region:,} B are full some {at} {unit}{span} from the start."
+    return f"{region:,} B are full some {at} {unit}{span} from the start."
 
 
 def _describe_rate(kind: RecordingKind) -> str:

@@ -66,8 +66,7 @@ def import_frames(
     As `import_file`, for a log with so much before its first frame that it is not known by it.
     """
     with ByteStream(Path(source)) as stream:
-        incoming = FRAMES.open(stream, ImportOptions())
-        return _store(incoming, stream, Path(output), ImportOptions(), progress)
+        return _import(stream, Path(output), ImportOptions(), progress, FRAMES)
 
 
 def open_any(
@@ -126,12 +125,17 @@ def open_trace(
         yield trace if keep_oversized else leave_out_oversized(trace, place)
 
 
-def _import(stream: ByteStream, output: Path, options: ImportOptions, progress: Progress) -> Trace:
-    form = format_of(stream, options.own_lines)
-    is_capture = form.name == PACKETS
-    _check_queue(stream.path, options.queue, options.queue if is_capture else "")
-    incoming = form.open(stream, options)
-    return _store(incoming, stream, output, options, progress)
+def _import(
+    stream: ByteStream,
+    output: Path,
+    options: ImportOptions,
+    progress: Progress,
+    form: Format | None = None,
+) -> Trace:
+    """Stores the events of a file of this form; None: the one that its content tells."""
+    form = form or format_of(stream, options.own_lines)
+    _check_queue(stream.path, options.queue, options.queue if form.name == PACKETS else "")
+    return _store(form.open(stream, options), stream, output, options, progress)
 
 
 def _check_queue(source: Path, queue: str | None, used: str | None) -> None:

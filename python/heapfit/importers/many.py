@@ -34,8 +34,10 @@ def import_files(
     which no other process can read, and workers of a cluster, which write elsewhere, are not
     shared out.
     """
+    if len(imports) == 1:
+        return [import_file(*imports[0], progress)]
     if not (sweep.is_on_this_machine and all(one.source.is_file() for one in imports)):
-        return [_import_one(one) for one in imports]
+        return [import_file(*one) for one in imports]
     jobs = [
         Job(f"import {one.source.name}", _import_one, one, events=estimate_events(one.source))
         for one in imports
@@ -65,7 +67,7 @@ def open_all(
 
 
 def _import_one(one: Import) -> Trace:
-    return import_file(one.source, one.output, one.options)
+    return import_file(*one)
 
 
 def estimate_events(source: Path) -> int:

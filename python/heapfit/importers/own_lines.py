@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from heapfit.importers.source import OwnLines
 
@@ -35,8 +35,7 @@ _LONGEST = 400  # characters of a line that is looked at
 _WIDTH = 76
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(NamedTuple):
     """Lines that look like calls, and how to read them."""
 
     shown: tuple[str, ...]
@@ -49,14 +48,9 @@ class Guess:
         return shlex.join(words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     text: str
     numbers: tuple[re.Match[str], ...]
-
-    @property
-    def shape(self) -> str:
-        return _NUMBER.sub("#", self.text)
 
     @property
     def address(self) -> int | None:
@@ -84,23 +78,27 @@ def guess_own_lines(head: bytes) -> Guess | None:
         for text in head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
         if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
-    shapes: dict[str, list[_Line]] = defaultdict(list)
-    for line in lines:
-        if line.address is not None:
-            shapes[line.shape].append(line)
-    sized = (group for group in shapes.values() if len(group[0].numbers) > 1)
-    served = max(sized, key=_likeness, default=None)
+    groups = _group(line for line in lines if line.address is not None)
+    sized = (group for group in groups if len(group[0].numbers) > 1)
+    served = max(
+        sized, key=lambda group: (bool(_SERVED.search(group[0].text)), len(group)), default=None
+    )
     if served is None:
         return _guess_by_sizes(lines)
-    freed = max(
-        (group for group in shapes.values() if group is not served and _are_frees(group, served)),
-        key=len,
-        default=None,
-    )
-    own = OwnLines(_describe_allocation(served[0]), _describe_free(freed[0]) if freed else "")
-    if own.free == "{address}":  # no words, which may be an address in any other line
-        return Guess(_show(served, []), replace(own, free=""))
-    return Guess(_show(served, freed or []), own)
+    frees = (group for group in groups if group is not served and _are_frees(group, served))
+    freed = max(frees, key=len, default=[])
+    free = freed[0].describe({freed[0].address or 0: "{address}"}) if freed else ""
+    if free == "{address}":  # no words, which may be an address in any other line
+        freed, free = [], ""
+    return Guess(_show(served, freed), OwnLines(_describe_allocation(served[0]), free))
+
+
+def _group(lines: Iterable[_Line]) -> list[list[_Line]]:
+    """The lines of each shape."""
+    shapes: dict[str, list[_Line]] = defaultdict(list)
+    for line in lines:
+        shapes[_NUMBER.sub("#", line.text)].append(line)
+    return [*shapes.values()]
 
 
 def _show(served: list[_Line], freed: list[_Line]) -> tuple[str, ...]:
@@ -110,20 +108,20 @@ def _show(served: list[_Line], freed: list[_Line]) -> tuple[str, ...]:
 
 def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
     """Of a log without addresses: without frees it would tell nothing, so both must be there."""
-    shapes: dict[str, list[_Line]] = defaultdict(list)
-    for line in lines:
-        if line.numbers and (_SERVED.search(line.text) or _FREED.search(line.text)):
-            shapes[line.shape].append(line)
-    freed = [group for group in shapes.values() if _FREED.search(group[0].text)]
-    served = [group for group in shapes.values() if group not in freed]
+    groups = _group(
+        line
+        for line in lines
+        if line.numbers and (_SERVED.search(line.text) or _FREED.search(line.text))
+    )
+    freed = [group for group in groups if _FREED.search(group[0].text)]
+    served = [group for group in groups if group not in freed]
     if not (served and freed):
         return None
     most, least = max(served, key=len), max(freed, key=len)
     own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
     are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
-    if not are_paired or "{size}" in (own.line, own.free):
-        return None
-    return Guess(_show(most, least), own)
+    is_apt = are_paired and "{size}" not in (own.line, own.free)
+    return Guess(_show(most, least), own) if is_apt else None
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -145,10 +143,6 @@ def _describe_size(line: _Line) -> str:
     return line.describe({_size_place(line, range(len(line.numbers))): "{size}"})
 
 
-def _likeness(group: list[_Line]) -> tuple[bool, int]:
-    return bool(_SERVED.search(group[0].text)), len(group)
-
-
 def _addresses(group: list[_Line]) -> set[str]:
     return {line.numbers[line.address][0] for line in group if line.address is not None}
 
@@ -165,10 +159,6 @@ def _describe_allocation(line: _Line) -> str:
     beside = [i for i in reversed(others) if abs(i - address) == 1]
     size = _size_place(line, [*beside, *others])
     return line.describe({address: "{address}", size: "{size}"})
-
-
-def _describe_free(line: _Line) -> str:
-    return line.describe({line.address or 0: "{address}"})
 
 
 def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:

@@ -210,10 +210,11 @@ def _look_up(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
     """The functions and lines of the call before each address, innermost first."""
     if addresses and shutil.which(_TOOL) is None:
         raise HeapfitError(f"{_TOOL}: not found (install binutils)")
-    answers: list[list[_Frame]] = []
-    for at in range(0, len(addresses), _LOOKED_UP_AT_ONCE):
-        answers += _addr2line(program, addresses[at : at + _LOOKED_UP_AT_ONCE])
-    return answers
+    pieces = (
+        addresses[at : at + _LOOKED_UP_AT_ONCE]
+        for at in range(0, len(addresses), _LOOKED_UP_AT_ONCE)
+    )
+    return [frames for piece in pieces for frames in _addr2line(program, piece)]
 
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
