@@ -18,8 +18,9 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Budgets, SolverLimits, find_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.integer import Budgets
 
 ALIGNMENT = 8
 SEEDS = range(3)
@@ -111,9 +112,7 @@ def report(
     sizes: list[int], most_live: int, events: int, random: np.random.Generator, seconds: float
 ) -> None:
     trace = draw_walk(sizes, most_live, events, random)
-    exact, taken = timed(
-        lambda: find_budgets(trace, sizes, ALIGNMENT, Method.EXACT, SolverLimits(seconds))
-    )
+    exact, taken = timed(lambda: find_budgets(trace, sizes, ALIGNMENT, seconds=seconds))
     greedy = find_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
     lost = 1 - greedy.dedicated / exact.dedicated
     print(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from small_traces import heapfit, table2
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import SolverLimits, find_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
-from heapfit.design.budgets.integer import BudgetSolution, improve_budgets
+from heapfit.design.budgets.integer import Budgets, improve_budgets
 from heapfit.design.budgets.program import BudgetLimits
 from heapfit.errors import HeapfitError
 from heapfit.progress import ignore_progress
@@ -45,12 +45,10 @@ def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.Ev
     return array
 
 
-def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> BudgetSolution:
+def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Budgets:
     """HiGHS from nothing: no budget at all, and a bound that says nothing."""
-    nothing = np.zeros(len(points.sizes), np.int64)
-    return improve_budgets(
-        points, nothing, points.u_max * len(points.sizes), seconds, ignore_progress
-    )
+    nothing = Budgets((0,) * len(points.sizes), 0, points.u_max * len(points.sizes))
+    return improve_budgets(points, nothing, seconds, ignore_progress)
 
 
 # Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.
@@ -108,7 +106,7 @@ def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
     sizes = [8 * k for k in range(3, 43)]
     events = walk(sizes, 10, 20_000, 1)
     greedy = find_budgets(events, sizes, 8, Method.GREEDY)
-    hurried = find_budgets(events, sizes, 8, Method.EXACT, SolverLimits(0.05))
+    hurried = find_budgets(events, sizes, 8, seconds=0.05)
     assert greedy.dedicated <= hurried.dedicated < hurried.bound
     assert not hurried.is_proven
     assert "at most" in hurried.account
