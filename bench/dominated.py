@@ -37,9 +37,8 @@ COLUMNS = ("recording", *(f"--prefer {one}" for one in PREFERENCES), "dominated"
 
 def find_dominating(fitted: Fit) -> Offer | None:
     """A row that dominates the answer; None where there is none."""
-    loaded, kept = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.kept
-    heap = kept or fitted.winner.heap
-    answer = _make_offer("the answer", heap, fitted.answer.size, loaded)
+    loaded = load_trace(fitted.searched, fitted.options.alignment)
+    answer = _make_offer("the answer", fitted.answer.heap, fitted.answer.size, loaded)
     rows = [*_list_rows(fitted, loaded), *_list_references(fitted)]
     return next((one for one in rows if is_dominated(answer, [one])), None)
 
@@ -73,8 +72,8 @@ def fit_each(source: str, made: Path) -> list[str]:
     for preference in PREFERENCES:
         fitted = fit([trace.path], made / "out", FitOptions(prefer=preference))
         found = find_dominating(fitted)
-        kept = fitted.answer.kept
-        title = f"`{fitted.winner.name}`" if kept is None else kept.title
+        kept = fitted.answer.heap.title
+        title = kept if fitted.answer.is_kept else f"`{fitted.winner.name}`"
         cells.append(f"{title} {fitted.answer.size.region:,}")
         dominating += [] if found is None else [f"{preference}: by {found.name}"]
     return [source.removesuffix(".heap.gz"), *cells, "; ".join(dominating) or "none"]

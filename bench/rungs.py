@@ -62,17 +62,17 @@ def region_of(row: Row) -> int:
 
 def row_of(source: Path, made: Path, options: FitOptions) -> list[str]:
     fitted = fit([source], made / "out", options)
-    cells, kept = dict(points_of(fitted)), fitted.answer.kept
-    taken = f"`{fitted.winner.name}`" if kept is None else kept.title
+    cells, answer = dict(points_of(fitted)), fitted.answer
+    taken = answer.heap.title if answer.is_kept else f"`{fitted.winner.name}`"
     return [source.stem, *(cells.get(heap, "-") for heap in HEAPS), taken, taken_cell(fitted)]
 
 
 def taken_cell(fitted: Fit) -> str:
     """The cell of what is taken; "-" where the heap that many have is kept."""
-    if fitted.answer.kept is not None:
+    if fitted.answer.is_kept:
         return "-"
     loaded, size = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.size
-    mean = estimate_costs(fitted.winner.plan, loaded, size.r_safe).mean
+    mean = estimate_costs(fitted.winner.heap, loaded, size.r_safe).mean
     return "-" if mean is None else f"{size.region / size.peak:.3f}; {mean:.0f}"
 
 

@@ -351,7 +351,7 @@ def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name)
 def test_a_holdout_reports_its_progress_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assessment, "_serves", lambda _choice, run, _: run == "good")
     monkeypatch.setattr(assessment, "_count_events", len)
-    choice: Any = SimpleNamespace(answer=SimpleNamespace(kept=True))
+    choice: Any = SimpleNamespace(answer=SimpleNamespace(is_kept=True))
     done: list[float] = []
     runs: Any = ["good", "bad"]
     found = assessment.check_holdout(choice, runs, runs, lambda _, share: done.append(share))

@@ -8,7 +8,7 @@ import pytest
 from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
-from heapfit.forecast.extent import find_maxima, make_run, measure_extents
+from heapfit.forecast.extent import ReplayedRun, find_maxima, measure_extents
 from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
 from heapfit.forecast.kind import RecordingKind, find_kind
@@ -18,6 +18,11 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 
 TAILORED = Plan("tailored", {"alignment": 8})  # places from both ends
 BEST_FIT = Plan("best_fit", {"alignment": 8})
+
+
+def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
+    base = loaded.trace.base_alignment_for(plan.alignment)
+    return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
 
 
 def judge(load: str, seed: int, folder: Path) -> tuple[LoadedTrace, RecordingKind]:

@@ -178,7 +178,7 @@ def test_a_horizon_raises_the_region_of_answer_plan_and_code(tmp_path, capsys):
     shorter = fit(sources, tmp_path / "as long").answer.size
     assert size == replace(shorter, margin=size.margin) and size.margin > shorter.margin
     assert load_plan(tmp_path / "out/plan.toml").region == fitted.plan_file.region
-    assert fitted.answer.kept is not None or fitted.plan_file.region == size.region
+    assert fitted.answer.is_kept or fitted.plan_file.region == size.region
     told = " ".join(" ".join(printed(fitted, capsys)).split())
     assert f"The margin of {size.margin:g} % is enough for 40x." in told
     assert {row.size.margin for row in fitted.references if row.size} == {size.margin}

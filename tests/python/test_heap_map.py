@@ -16,7 +16,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.results.heap.fit import case_from_fit
-from heapfit.results.heap_map.packed import _is_even, _last_shown, pack_map
+from heapfit.results.heap_map.packed import pack_map
 from heapfit.results.heap_map.replays import (
     REGIONS,
     FailedRequest,
@@ -154,17 +154,17 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
     gaps = np.full(events, 5, np.uint64)
     gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
     refused = replace(heap_map.heaps[0].own, refused=FailedRequest(100, 8, 0, 0, 0))
-    until = replace(heap_map, heaps=(replace(heap_map.heaps[0], own=refused),))
-    assert (_last_shown(heap_map), _last_shown(until)) == (events, 100)
-    assert _is_even(gaps[: _last_shown(heap_map)])
-    assert not _is_even(gaps[: _last_shown(until)])
+    whole = replace(heap_map, heaps=heap_map.heaps[:1], gaps=gaps)
+    until = replace(whole, heaps=(replace(heap_map.heaps[0], own=refused),))
+    assert (pack_map(whole)["isEven"], pack_map(until)["isEven"]) == (True, False)
 
 
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
     case = case_from_fit(fitted, shown)
-    assert subjects_of(replace(case, winner=replace(fitted.winner, plan=pieces))) == ()
+    heap = replace(fitted.winner.heap, plan=pieces)
+    assert subjects_of(replace(case, winner=replace(fitted.winner, heap=heap))) == ()
 
 
 def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):

@@ -86,7 +86,7 @@ def test_a_plan_that_places_otherwise_than_its_heap_is_rejected(folder, tmp_path
 
 def test_a_kept_allocator_of_ours_is_a_plan_to_generate(folder):
     fitted = fit([folder / "run.heap"], folder / "ours", FitOptions(now="tlsf"))
-    assert fitted.answer.kept is not None
+    assert fitted.answer.is_kept
     plan = load_plan(folder / "ours" / "plan.toml")
     assert (plan.heap, plan.plan.allocator) == ("", "tlsf")
     assert check_recordings([Trace.open(fitted.trace.path)], plan).holds
@@ -116,13 +116,13 @@ def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):
 def test_the_runs_and_the_page_of_a_kept_heap_are_about_that_heap(tmp_path):
     sources = [bimodal(tmp_path / f"run-{i}.heap", events=200 + 200 * i, seed=i) for i in (1, 2)]
     fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
-    assert fitted.answer.kept is not None and fitted.today is not None
+    assert fitted.answer.is_kept and fitted.today is not None
     needs = [pair.now for pair in fitted.today.pairs]
     assert [run.r_safe for run in fitted.runs] == needs
     assert fitted.largest.r_safe == max(needs) == fitted.answer.size.r_safe
     shown = load_trace(fitted.searched, 8)
     case = case_from_fit(fitted, shown)
-    assert case.winner.heap == fitted.answer.kept
+    assert case.winner.heap == fitted.answer.heap
     assert case.winner.r_safe == fitted.shown.r_safe
     assert case.comparison.rows[0] is case.winner
     assert [one.name for one in subjects_of(case)] == [fitted.winner.name, "FreeRTOS heap_4"]
@@ -134,7 +134,7 @@ def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
     source = bimodal(tmp_path / "run.heap", events=600)
     options = FitOptions(now="heap_4", allocators=("budgeted",), pools=True, code=is_written)
     fitted = fit([source], tmp_path / "out", options)
-    assert fitted.answer.kept is not None
+    assert fitted.answer.is_kept
     assert fitted.winner.is_cut_to_trace
     warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
     assert len(warned) == is_written
@@ -145,7 +145,7 @@ def test_only_the_heap_that_a_program_has_is_kept_for_time_at_a_quarter_more_mem
     quick = fit([run], tmp_path / "quick", FitOptions(prefer=Preference.TIME))
     own = fit([run], tmp_path / "own", FitOptions(prefer=Preference.TIME, now="heap_4"))
     least = min(row.heap_size.region for row in quick.comparison.rows if row.heap_size)
-    assert own.answer.kept is not None
+    assert own.answer.is_kept
     assert own.answer.size.region > MOST_MEMORY * least
-    assert quick.answer.kept is None
+    assert not quick.answer.is_kept
     assert quick.answer.size.region <= MOST_MEMORY * least

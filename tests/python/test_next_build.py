@@ -246,7 +246,7 @@ def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
 ) -> None:
     source = TRACES / "gateway-tasks32-1.parquet"
     fitted = fit([source], tmp_path / "out", FitOptions(now="heap_4"))
-    assert fitted.today is not None and fitted.answer.kept is not None
+    assert fitted.today is not None and fitted.answer.is_kept
     assert fitted.changes is fitted.today.changes is not fitted.winner.changes
     assert fitted.changes is not None
     assert fitted.answer.known.changes == fitted.changes.needed

@@ -8,7 +8,7 @@ from small_traces import heapfit
 
 import list_options
 from heapfit.cli.main import all_commands, options_of
-from heapfit.cli.parser import make_option
+from heapfit.cli.parser import Option
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
@@ -68,8 +68,7 @@ def test_no_name_of_an_option_has_two_meanings():
 
 def test_a_second_meaning_is_noticed(monkeypatch):
     words, number = (
-        make_option("--seed", text)
-        for text in ("Seed of the random numbers.", "Seeds of a cucumber.")
+        Option("--seed", text) for text in ("Seed of the random numbers.", "Seeds of a cucumber.")
     )
     fit = all_commands()["fit"]
     monkeypatch.setattr(list_options, "options_of", lambda one: [words if one is fit else number])

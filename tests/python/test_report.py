@@ -198,8 +198,10 @@ def number(cell: str) -> int | None:
 
 def test_the_key_figures_are_the_fits(fitted):
     text = page_of(fitted).text.replace("\N{NO-BREAK SPACE}", " ")
-    profile, winner, kept = fitted.profile, case_of(fitted).winner, fitted.answer.kept
-    name, macro = (kept.title, "HEAP_BYTES") if kept else (winner.name, "APP_HEAP_BYTES")
+    profile, winner, kept = fitted.profile, case_of(fitted).winner, fitted.answer.is_kept
+    name, macro = (
+        (fitted.answer.heap.title, "HEAP_BYTES") if kept else (winner.name, "APP_HEAP_BYTES")
+    )
     for words in (
         fitted.answer.sentences()[-1] if kept else fitted.verdict,
         f"events {profile.events:,}",
@@ -363,7 +365,7 @@ def test_a_page_that_would_be_too_large_carries_no_code(pooled):
 
 def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_peak(plain):
     size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
-    page = page_of(replace(plain, answer=replace(plain.answer, size=size, kept=None)))
+    page = page_of(replace(plain, answer=replace(plain.answer, size=size, is_kept=False)))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
     left = size.region - 400
     assert f"peak of live bytes 400 B a better heap saves at most {left} B" in text

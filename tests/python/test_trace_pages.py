@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from own_process import run_alone
+from stored_tables import freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
 from heapfit.trace import stored
 from heapfit.trace.pages import _Header
-from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo
+from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 
 EVENTS = 200_000
 ENORMOUS = 2**31 - 1
@@ -28,18 +29,11 @@ FORMS = {
 
 def trace_file(folder, options=None):
     """Blocks of random sizes, each freed at once."""
-    path = folder / "t.parquet"
-    rows = {name: np.zeros(EVENTS, kind) for name, kind in COLUMNS.items()}
-    rows["op"] = np.tile(np.array([0, 4], np.uint8), EVENTS // 2)
-    rows["object"] = np.repeat(np.arange(EVENTS // 2, dtype=np.uint32), 2)
+    path, rows = folder / "t.parquet", freed_at_once(EVENTS)
     rows["size"] = np.random.default_rng(1).integers(1, 4000, EVENTS, np.uint64) * (rows["op"] == 0)
-    schema = stored._schema()
-    written = pq.ParquetWriter(path, schema, **options) if options else None
-    with written or stored._writer(path) as writer:
-        arrays = [pa.array(rows[name]) for name in COLUMNS]
-        writer.write_table(pa.Table.from_arrays(arrays, schema=stored._schema()))
-        writer.add_key_value_metadata({b"heapfit": stored._metadata_of(TraceInfo(events=EVENTS))})
-    return path
+    if options is None:
+        return write_trace(path, [rows], TraceInfo()).path
+    return write_table(path, rows, **options)
 
 
 def chunk_of(path, column):

@@ -7,8 +7,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import _is_csv as is_csv
-from heapfit.importers.formats import _is_lifetimes as is_lifetimes
+from heapfit.importers.formats import FORMATS
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, ZEROED
 
 CSV = "op,object,size,alignment,time\n"
@@ -235,13 +234,14 @@ def test_of_lifetimes_a_last_line_that_is_cut_is_left_out():
 @pytest.mark.parametrize("separator", [",", ";", "\t", " , ", " ;"])
 @pytest.mark.parametrize("name", ["size", "Size", '"SIZE"'])
 def test_tables_are_read_as_spreadsheets_write_them(separator, name):
+    matches = {one.name: one.matches for one in FORMATS}
     lines = [["op", "object", name], ["alloc", "0X10", "8"], ["free", '"0x10"', ""]]
     text = "".join(separator.join(line) + "\r\n" for line in lines)
-    assert is_csv(text.encode())
+    assert matches["csv"](text.encode())
     assert read(text, "csv")[0]["size"] == [8, 0]
     lines = [["Lower", "END", name], ["0", '"5"', "8"]]
     text = "".join(separator.join(line) + "\n" for line in lines)
-    assert is_lifetimes(text.encode())
+    assert matches["minimalloc"](text.encode())
     reader = _engine.LifetimeTrace(False)
     reader.feed(text.encode())
     reader.finish()

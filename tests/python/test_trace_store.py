@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from stored_tables import SCHEMA, freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
 from heapfit.trace import stored
@@ -49,9 +50,7 @@ def forged(folder, metadata=None, schema=None, **changed):
         "largest_alignment": 64,
     }
     text = metadata if isinstance(metadata, bytes) else json.dumps({**told, **(metadata or {})})
-    fields = schema or [
-        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
-    ]
+    fields = schema or list(SCHEMA)
     arrays = columns(**changed)
     table = pa.Table.from_arrays(
         [pa.array(arrays[field.name]).cast(field.type) for field in fields],
@@ -260,9 +259,7 @@ def test_another_number_of_events_than_announced_is_refused(tmp_path):
     ],
 )
 def test_other_columns_are_refused(tmp_path, change):
-    fields = [
-        pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in COLUMNS.items()
-    ]
+    fields = list(SCHEMA)
     assert "its columns are not those" in refusal(forged(tmp_path, schema=change(fields)))
 
 
@@ -301,16 +298,8 @@ def test_a_stored_trace_with_a_bit_flipped_is_read_or_refused_in_one_line(tmp_pa
 
 def loop(folder, events, row_group):
     """The same block allocated and freed: seven columns that pack to next to nothing."""
-    op = np.tile(np.array([0, 4], np.uint8), events // 2)
-    rows = {name: np.zeros(events, kind) for name, kind in COLUMNS.items()}
-    rows |= {"op": op, "object": np.repeat(np.arange(events // 2, dtype=np.uint32), 2)}
-    path = folder / "loop.parquet"
-    with pq.ParquetWriter(path, stored._schema(), compression="zstd") as writer:
-        arrays = [pa.array(rows[name]) for name in COLUMNS]
-        table = pa.Table.from_arrays(arrays, schema=stored._schema())
-        writer.write_table(table, row_group_size=row_group)
-        writer.add_key_value_metadata({b"heapfit": stored._metadata_of(TraceInfo(events=events))})
-    return path
+    rows = freed_at_once(events)
+    return write_table(folder / "loop.parquet", rows, row_group=row_group, compression="zstd")
 
 
 def test_row_groups_that_take_much_memory_are_refused(tmp_path, monkeypatch):
@@ -335,8 +324,7 @@ def test_the_densest_honest_trace_is_no_bomb(tmp_path, monkeypatch):
     """A loop as heapfit stores it, without a change in anything but time, which goes evenly."""
     monkeypatch.setattr(stored, "_UNSUSPECTED", 0)
     events = 1 << 20
-    op = np.tile(np.array([0, 4], np.uint8), events // 2)
-    rows = {"op": op, "object": np.repeat(np.arange(events // 2, dtype=np.uint32), 2)}
+    rows = freed_at_once(events)
     trace = write_trace(tmp_path / "t.parquet", [rows | {"time": np.arange(events)}], TraceInfo())
     assert 20 < events / trace.path.stat().st_size < 100
     assert Trace.open(trace.path).info.events == events

@@ -6,18 +6,8 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from heapfit import _engine
-from heapfit.cli.arguments import (
-    SEED,
-    AsJson,
-    Everything,
-    PlanOption,
-    Region,
-    ReportPage,
-    Workers,
-    make_output_option,
-    show_in_help,
-)
-from heapfit.cli.parser import make_argument, make_option
+from heapfit.cli.arguments import SHARED, make_output_option, show_in_help
+from heapfit.cli.parser import Option
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
 STANDARD_ALLOCATOR = "segregated_fit"
@@ -36,19 +26,20 @@ class ReproduceCommand:
 
     papers: Annotated[
         list[str] | None,
-        make_argument(
+        Option(
+            "",
             metavar="000|001|002|003|ROW",
             help="Papers, or single rows such as 003-9: 000 Cebeci 2019, 001 Mamagkakis et al., "
             "002 Elsayed and Galal, 003 Lee and Yi 2008.",
         ),
     ] = None
-    every: Everything = False
-    report: ReportPage = None
+    every: bool = False
+    report: Path | None = None
     small: Annotated[
-        bool, make_option("--small", "Take fewer seeds and shorter runs, as the tests do.")
+        bool, Option("--small", "Take fewer seeds and shorter runs, as the tests do.")
     ] = False
-    workers: Workers = None
-    as_json: AsJson = False
+    workers: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,29 +52,33 @@ class SlotbufCommand:
     )
 
     buffer: Annotated[
-        int, make_argument(min=1, max=_MOST, help="Number of slots, each with a block or none.")
+        int, Option("", min=1, max=_MOST, help="Number of slots, each with a block or none.")
     ]
     iterations: Annotated[
         int,
-        make_argument(
-            min=1, max=_MOST, help="Number of loops, each of which draws a slot and turns it over."
+        Option(
+            "",
+            min=1,
+            max=_MOST,
+            help="Number of loops, each of which draws a slot and turns it over.",
         ),
     ]
     allocator: Annotated[
         str,
-        make_argument(
+        Option(
+            "",
             metavar="ALLOCATOR",
             help=f"NAME or NAME:TUNABLE=VALUE,... with NAME one of {_NAMES}. The report's first "
             "version is first_fit:coalesce=0, its second segregated_fit. Headers have 24 bytes "
             "unless header_size says otherwise.",
         ),
     ] = STANDARD_ALLOCATOR
-    plan: PlanOption = None
+    plan: Path | None = None
     sizes: Annotated[
         str,
-        make_option("--sizes", "Smallest and largest request, in bytes.", metavar="LEAST,MOST"),
+        Option("--sizes", "Smallest and largest request, in bytes.", metavar="LEAST,MOST"),
     ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
-    region: Region = REPORT_REGION
-    seed: Annotated[int, show_in_help(SEED)] = 1
+    region: int = REPORT_REGION
+    seed: Annotated[int, show_in_help(SHARED["seed"])] = 1
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")
-    as_json: AsJson = False
+    as_json: bool = False

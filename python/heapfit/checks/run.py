@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit import _engine
 from heapfit.checks.system_run import place_requests
+from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace, TraceInfo, prefix_errors
+from heapfit.trace.stored import Trace, TraceInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,18 @@ def run_recording(
         raise HeapfitError(
             f"{plan.name}: the plan sets no region (add `region`, or make it with heapfit fit)"
         )
-    base_alignment = trace.base_alignment_for(plan.base_alignment)
     if plan.heap:
+        base_alignment = trace.base_alignment_for(plan.base_alignment)
         return _run_system_heap(trace, plan, name, base_alignment)
-    replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment)
-    runs = _feed(replay, trace, plan, progress)
+    replay = plain_replay(
+        trace, plan.plan, plan.region, progress, base_alignment=plan.base_alignment
+    )
     result = replay.result()
-    peak = result.live_peak if runs else profile_trace(trace).u_max
-    return PlanRun(name, trace.info, peak, result.events, None if runs else _refusal(replay))
+    if result.failed_event is None or result.failed_size is None:
+        return PlanRun(name, trace.info, result.live_peak, result.events, None)
+    free, hole = replay.blocks().free, replay.blocks().largest_free
+    refusal = Refusal(result.failed_event, result.failed_size, replay.live, free, hole)
+    return PlanRun(name, trace.info, profile_trace(trace).u_max, result.events, refusal)
 
 
 def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:
@@ -100,22 +104,3 @@ def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
             f"{name}: recorded on {info.pointer_bits} bit, the plan {plan.name} on "
             f"{plan.pointer_bits} bit: sizes differ (record both on the same target)"
         )
-
-
-def _feed(replay: _engine.Replay, trace: Trace, plan: PlanFile, progress: Progress) -> bool:
-    """Replays the whole trace; True if every request was served."""
-    done = 0
-    for events in trace.event_batches(plan.plan.sites):
-        with prefix_errors(trace.given):
-            if not replay.feed(events):
-                return False
-        done += len(events)
-        progress("replay", done / trace.info.events)
-    return True
-
-
-def _refusal(replay: _engine.Replay) -> Refusal:
-    result, blocks = replay.result(), replay.blocks()
-    event, size = result.failed_event, result.failed_size
-    assert event is not None and size is not None, "only asked for where one is told"
-    return Refusal(event, size, replay.live, blocks.free, blocks.largest_free)

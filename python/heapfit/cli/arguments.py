@@ -5,35 +5,18 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Container, Mapping
+from dataclasses import MISSING, fields, replace
+from enum import Enum
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin
 
-from heapfit.cli.parser import Option, make_argument, make_option
+from heapfit.cli.parser import Option, UsageError
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
-from heapfit.design.effort import Effort
-from heapfit.design.front.preference import Preference
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size
-from heapfit.trace.kinds import Export, Kind
-
-
-class PointerBits(StrEnum):
-    """The widths a program's pointers may have."""
-
-    BITS_32 = "32"
-    BITS_64 = "64"
-
-
-class Alignment(StrEnum):
-    """The alignments an allocator offers, in bytes."""
-
-    BYTES_4 = "4"
-    BYTES_8 = "8"
-    BYTES_16 = "16"
-
+from heapfit.trace.kinds import Kind
 
 # Groups of options that `--help-all` alone shows.
 IMPORTING = "Importing"
@@ -44,12 +27,11 @@ OUTPUT = "More output"
 WORKERS = "Workers"
 
 _MOST_WORKERS = 1024
-ALIGNMENT_HELP = "Alignment of every block, in bytes."
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
 def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
-    """Keyword arguments of an option in bytes: `make_option("--peak", "...", **take_size(1))`."""
+    """Keyword arguments of an option in bytes: `Option("--peak", "...", **take_size(1))`."""
     return {"metavar": "SIZE", "parser": parse_size, "min": least, "max": most}
 
 
@@ -77,122 +59,82 @@ def show_in_help(option: Option) -> Option:
 
 def make_output_option(what: str) -> Option:
     """The --output option of a command, with what it writes and where by default."""
-    return make_option("--output", f"{OUTPUT_HELP} {what}.", short="-o", is_output=True)
+    return Option("--output", f"{OUTPUT_HELP} {what}.", short="-o", is_output=True)
 
 
-def take_file(*wanted: Kind) -> dict[str, Any]:
-    """Keyword arguments that make an option take files of these kinds, and advise on others."""
-    return {"kinds": wanted}
-
-
-Source: TypeAlias = Annotated[
-    Path,
-    make_argument(
-        help="A recording, a packet capture or a stored trace.", **take_file(Kind.RECORDING)
+TIMES_HELP = "Number of fresh runs: recorded for verify, simulated for size to judge its answer."
+PLAN = Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
+_PLAN_OPTION = Option("--plan", "A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
+# What several commands have, each under the field's name that stands for it in their records.
+SHARED: Mapping[str, Option] = {
+    "source": Option(
+        "", help="A recording, a packet capture or a stored trace.", kinds=[Kind.RECORDING]
     ),
-]
-Sources: TypeAlias = Annotated[
-    list[Path],
-    make_argument(
-        help="Recordings, packet captures or stored traces.", **take_file(Kind.RECORDING)
+    "sources": Option(
+        "", help="Recordings, packet captures or stored traces.", kinds=[Kind.RECORDING]
     ),
-]
-PlanArgument: TypeAlias = Annotated[
-    Path, make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
-]
-Allocators: TypeAlias = Annotated[
-    list[str] | None,
-    make_option(
+    "allocators": Option(
         "--allocators",
         "Allocators to try, separated by commas: NAME or NAME:TUNABLE=VALUE,...; all: every one.",
         SEARCHING,
         metavar="NAME,...",
     ),
-]
-AlignmentOption: TypeAlias = Annotated[Alignment, make_option("--alignment", ALIGNMENT_HELP)]
-Bases: TypeAlias = Annotated[
-    list[Path] | None,
-    make_option(
+    "alignment": Option(
+        "--alignment", "Alignment of every block, in bytes.", choices=["4", "8", "16"]
+    ),
+    "base": Option(
         "--base",
         "An earlier recording: if one fails check shows what grew, verify's new plans serve it.",
-        **take_file(Kind.RECORDING),
+        kinds=[Kind.RECORDING],
     ),
-]
-TIMES_HELP = "Number of fresh runs: recorded for verify, simulated for size to judge its answer."
-LINE = make_option(
-    "--line",
-    "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
-    "'free {free} largest {largest}' for forecast [found].",
-    IMPORTING,
-    metavar="TEXT",
-)
-QUEUE = make_option(
-    "--queue",
-    "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-    "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
-    "settings none].",
-    IMPORTING,
-)
-Queue: TypeAlias = Annotated[str | None, QUEUE]
-Admission: TypeAlias = Annotated[
-    float,
-    make_option(
+    "queue": Option(
+        "--queue",
+        "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
+        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
+        "settings none].",
+        IMPORTING,
+    ),
+    "admission": Option(
         "--admission",
         "Share of requests to serve: 0.999 or 99.9%.",
         metavar="SHARE",
         parser=parse_share,
     ),
-]
-POINTER_BITS_HELP = "Pointer size of plug-ins, or of a recorded program whose file does not say it."
-CallSites: TypeAlias = Annotated[
-    bool,
-    make_option("--call-sites", "The program can pass the call site with each request.", PROGRAM),
-]
-Sized: TypeAlias = Annotated[
-    bool,
-    make_option(
+    "call_sites": Option(
+        "--call-sites", "The program can pass the call site with each request.", PROGRAM
+    ),
+    "sized": Option(
         "--sized", "The program passes a block's size when it frees or resizes it.", PROGRAM
     ),
-]
-Exact: TypeAlias = Annotated[
-    bool,
-    make_option(
+    "exact": Option(
         "--exact",
         "Try every multiple of 8 bytes around each plan's region, however long it takes.",
         SEARCHING,
     ),
-]
-ClosedForm: TypeAlias = Annotated[
-    bool, make_option("--closed-form", "Print closed forms only, at once, and simulate nothing.")
-]
-EffortOption: TypeAlias = Annotated[
-    Effort,
-    make_option(
+    "closed_form": Option(
+        "--closed-form", "Print closed forms only, at once, and simulate nothing."
+    ),
+    "effort": Option(
         "--effort",
         "How far to search: quick runs no search, long tries all configurations and "
         "searches budgets, too (docs/design.md).",
         SEARCHING,
     ),
-]
-SEARCH = make_option(
-    "--search",
-    "Limit of the search, in million steps: events replayed, or blocks placed.",
-    metavar="MILLIONS",
-    min=0,
-    max=10**9,
-)
-Search: TypeAlias = Annotated[int, SEARCH]
-SEED = make_option(
-    "--seed",
-    "Seed of the random numbers: one seed gives one result.",
-    SEARCHING,
-    min=0,
-    max=2**64 - 1,
-)
-Seed: TypeAlias = Annotated[int, SEED]
-Workers: TypeAlias = Annotated[
-    str | None,
-    make_option(
+    "search": Option(
+        "--search",
+        "Limit of the search, in million steps: events replayed, or blocks placed.",
+        metavar="MILLIONS",
+        min=0,
+        max=10**9,
+    ),
+    "seed": Option(
+        "--seed",
+        "Seed of the random numbers: one seed gives one result.",
+        SEARCHING,
+        min=0,
+        max=2**64 - 1,
+    ),
+    "workers": Option(
         "--workers",
         "Number of processes or threads that share the work [one for each core], or the address "
         "of a Dask cluster, tcp://HOST:PORT (docs/sweeps.md).",
@@ -200,107 +142,119 @@ Workers: TypeAlias = Annotated[
         metavar="N|ADDRESS",
         parser=_parse_workers,
     ),
-]
-Margin: TypeAlias = Annotated[
-    float | None,
-    make_option(
+    "margin": Option(
         "--margin",
         "Percent to add for runs you did not record [measured: docs/margin.md].",
         **take_percent(0, MOST_MARGIN),
     ),
-]
-HorizonOption: TypeAlias = Annotated[
-    str | None,
-    make_option(
+    "horizon": Option(
         "--horizon",
         "How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
         SEARCHING,
         metavar="TEXT",
     ),
-]
-Prefer: TypeAlias = Annotated[
-    Preference | None,
-    make_option(
+    "prefer": Option(
         "--prefer",
         "Choose the plan that needs the least of this. Without it: the least RAM, unless the "
         "last 1 % costs 10 % more time or 500 B more flash (docs/choosing.md).",
     ),
-]
-SramFile: TypeAlias = Annotated[
-    Path | None,
-    make_option(
+    "sram": Option(
         "--sram", "File with the energy of an access by memory size (docs/energy.md).", SEARCHING
     ),
-]
-_IMAGE = make_option(
-    "--qemu",
-    "The Arm or RISC-V image, an ELF file, to run in QEMU.",
-    metavar="IMAGE",
-    **take_file(Kind.IMAGE),
-)
-Image: TypeAlias = Annotated[Path, _IMAGE]
-ImageOption: TypeAlias = Annotated[Path | None, _IMAGE]
-SECONDS = make_option(
-    "--seconds", "Seconds after which a QEMU run or a serial capture ends [never].", FIRMWARE, min=0
-)
-Seconds: TypeAlias = Annotated[float | None, SECONDS]
-Machine: TypeAlias = Annotated[
-    str | None,
-    make_option(
+    "qemu": Option(
+        "--qemu",
+        "The Arm or RISC-V image, an ELF file, to run in QEMU.",
+        metavar="IMAGE",
+        kinds=[Kind.IMAGE],
+    ),
+    "seconds": Option(
+        "--seconds",
+        "Seconds after which a QEMU run or a serial capture ends [never].",
+        FIRMWARE,
+        min=0,
+    ),
+    "machine": Option(
         "--machine",
         "The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V].",
         FIRMWARE,
     ),
-]
-InstructionCount: TypeAlias = Annotated[
-    str | None,
-    make_option(
+    "icount": Option(
         "--icount",
         "Pass -icount to QEMU, so that time counts instructions (shift=6,sleep=off).",
         FIRMWARE,
     ),
-]
-_PLAN = make_option("--plan", "A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN))
-PlanOption: TypeAlias = Annotated[Path | None, _PLAN]
-PlanPaths: TypeAlias = Annotated[list[Path] | None, _PLAN]
-_REGION = make_option(
-    "--region", "Size of the heap's region in bytes [the plan's].", **take_size(1)
-)
-Region: TypeAlias = Annotated[int, _REGION]
-RegionOption: TypeAlias = Annotated[int | None, _REGION]
-Now: TypeAlias = Annotated[
-    str | None,
-    make_option(
+    "plan": _PLAN_OPTION,
+    "region": Option(
+        "--region", "Size of the heap's region in bytes [the plan's].", **take_size(1)
+    ),
+    "now": Option(
         "--now",
         "The heap you use now (the incumbent), kept unless a fitted one is better: "
         f"{', '.join(SYSTEM_HEAPS)} or an allocator's name (docs/now.md).",
         metavar="HEAP",
     ),
-]
-_REPORT = make_option(
-    "--report",
-    "Write also a page with charts, for a browser; of check .md is Markdown, for a pull request.",
-    is_output=True,
-)
-ReportPage: TypeAlias = Annotated[Path | None, _REPORT]
-ReportPages: TypeAlias = Annotated[list[Path] | None, _REPORT]
-Programs: TypeAlias = Annotated[
-    list[Path] | None,
-    make_option(
+    "report": Option(
+        "--report",
+        "Write also a page with charts, for a browser; of check .md is Markdown, for a pull "
+        "request.",
+        is_output=True,
+    ),
+    "programs": Option(
         "--program",
         "The recorded program or its library, to name functions of call sites.",
-        **take_file(Kind.PROGRAM),
+        kinds=[Kind.PROGRAM],
     ),
-]
-ExportOption: TypeAlias = Annotated[
-    Export | None,
-    make_option(
+    "export": Option(
         "--export",
         "Print the result in another tool's format instead: > FILE keeps it (docs/exports.md).",
     ),
-]
-Everything: TypeAlias = Annotated[bool, make_option("--all", "Show every heap, recording and row.")]
-AsJson: TypeAlias = Annotated[bool, make_option("--json", "Print the result as JSON.")]
+    "every": Option("--all", "Show every heap, recording and row."),
+    "as_json": Option("--json", "Print the result as JSON."),
+    "line": Option(
+        "--line",
+        "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
+        "'free {free} largest {largest}' for forecast [found].",
+        IMPORTING,
+        metavar="TEXT",
+    ),
+    "plans": _PLAN_OPTION,
+    "pointer_bits": Option(
+        "--pointer-bits",
+        "Pointer size of plug-ins, or of a recorded program whose file does not say it.",
+        choices=["32", "64"],
+    ),
+}
+
+
+def list_options(declared: type) -> list[Option]:
+    """The options and arguments that the fields of a command's record declare, in their order."""
+    options = []
+    for field in fields(declared):
+        is_own = get_origin(field.type) is Annotated
+        annotation, option = get_args(field.type) if is_own else (field.type, SHARED[field.name])
+        inside = [one for one in get_args(annotation) if one is not NoneType] or [annotation]
+        many = [get_args(one)[0] for one in (annotation, *inside) if get_origin(one) is list]
+        kind = (many or inside)[0]
+        is_enumeration = issubclass(kind, Enum)
+        options.append(
+            replace(
+                option,
+                field=field.name,
+                kind=kind,
+                choices=[one.value for one in kind] if is_enumeration else option.choices,
+                is_many=bool(many),
+                default=None if field.default is MISSING else field.default,
+                is_required=field.default is MISSING,
+            )
+        )
+    return options
+
+
+def reject_options(command: object, names: Container[str], why: str) -> None:
+    """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
+    for one in list_options(type(command)):
+        if one.field in names and getattr(command, one.field) != one.default:
+            raise UsageError(f"{one.name} has no effect here: {why}")
 
 
 def command_line() -> str:

@@ -48,7 +48,7 @@ def run(command: BoundsCommand) -> None:
             raise HeapfitError(f"{one.name}: is a system's heap, which takes requests of its own")
     importing = import_options(command.queue)
     with progress_bar(_WORK) as progress, open_trace(command.source, importing, progress) as trace:
-        loaded = load_trace(trace, int(command.alignment), progress)
+        loaded = load_trace(trace, command.alignment, progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
         if command.output is not None:
@@ -59,7 +59,7 @@ def run(command: BoundsCommand) -> None:
             attacks.append(_attack(one, loaded, command, progress))
             if attacks[-1].is_stopped:
                 break
-    parts = [*_parts(bounds, int(command.alignment))]
+    parts = [*_parts(bounds, command.alignment)]
     parts += _attack_parts(attacks, bounds.u_max)
     parts += note_parts(trace.info)
     if command.output is not None:

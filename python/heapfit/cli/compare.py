@@ -63,7 +63,7 @@ def run(command: CompareCommand) -> None:
     request = ComparisonRequest(
         tuple(named),
         tuple(map(load_plan, command.plans or [])),
-        int(command.alignment),
+        command.alignment,
         EXACT if command.exact else STANDARD_PRECISION,
     )
     plugins = _find_plugins(command)
@@ -93,7 +93,7 @@ def run(command: CompareCommand) -> None:
 
 def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:
     """The plug-ins that were named; HeapfitError if one is to be built against --no-build."""
-    bits = int(command.pointer_bits)
+    bits = command.pointer_bits
     found = plugins_of(command.plugins or [], bits, command.cflags or [])
     built = [one.name for one in found if not one.is_ready]
     if built and command.no_build:

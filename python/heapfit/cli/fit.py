@@ -59,7 +59,7 @@ def _make_options(command: FitCommand) -> FitOptions:
     has_candidates = command.plans_folder is not None
     given = command.allocators or []
     return FitOptions(
-        alignment=int(command.alignment),
+        alignment=command.alignment,
         importing=import_options(command.queue),
         prefer=command.prefer,
         call_sites=command.call_sites,

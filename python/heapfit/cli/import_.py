@@ -29,7 +29,7 @@ def run(command: ImportCommand) -> None:
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,
-        pointer_bits=None if command.pointer_bits is None else int(command.pointer_bits),
+        pointer_bits=command.pointer_bits,
         own_lines=own,
         whole_frames=command.whole_frames,
         whole_only=command.whole_only,

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Annotated
 
 import heapfit
+from heapfit.cli.arguments import list_options
 from heapfit.cli.commands import comparisons, fitting, memories, pools, recordings
 from heapfit.cli.completion import Shell, completion_lines
 from heapfit.cli.parser import (
     Option,
     UsageError,
-    list_options,
-    make_option,
     read_command,
     reject_removed,
     split_words,
@@ -49,11 +48,11 @@ EXTERNAL_GROUP = "The papers"
 ENTRY_POINT_GROUP = "heapfit.commands"
 
 _ENTRY = re.compile(r"^(\S+) *= *(\S+):(\w+)$", re.MULTILINE)
-_FORCE = make_option(
+_FORCE = Option(
     "--force", "Replace also recordings, edited files and files that heapfit did not write."
 )
-_HELP_ALL = make_option("--help-all", "Show all options and exit.")
-_HELP = make_option("--help", "Show this message and exit.", short="-h")
+_HELP_ALL = Option("--help-all", "Show all options and exit.")
+_HELP = Option("--help", "Show this message and exit.", short="-h")
 _FAILED = 1
 _USAGE = 2
 _INTERRUPTED = 130
@@ -63,10 +62,10 @@ _INTERRUPTED = 130
 class _Program:
     """Fit a heap to a program."""
 
-    version: Annotated[bool, make_option("--version", "Print the version.")] = False
+    version: Annotated[bool, Option("--version", "Print the version.")] = False
     completion: Annotated[
         Shell | None,
-        make_option(
+        Option(
             "--show-completion", "Print a script that completes commands and options in a shell."
         ),
     ] = None
@@ -197,7 +196,9 @@ def _run(words: Sequence[str]) -> int:
 def _run_program(words: Sequence[str]) -> int:
     """Prints what an option of the program itself asks for."""
     typed, _ = split_words("", words, _PROGRAM_OPTIONS)
-    asked = read_command(_Program, [one for one in typed if one[0].field], [])
+    asked = read_command(
+        _Program, list_options(_Program), [one for one in typed if one[0].field], []
+    )
     lines: Iterable[str] = help_of("")
     if asked.version:
         lines = [f"heapfit {heapfit.__version__}"]
@@ -216,7 +217,9 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     if _HELP in switches or _HELP_ALL in switches:
         _print_lines(help_of(name, _HELP_ALL in switches))
         return 0
-    command: object = read_command(declared, [one for one in typed if one[0].field], rest)
+    command: object = read_command(
+        declared, list_options(declared), [one for one in typed if one[0].field], rest
+    )
     with ours.allow_replacing(_FORCE in switches), ours.mark_outputs_of(name) as replaced:
         for path in _outputs_of(command):
             if path.is_symlink() or path.is_file():

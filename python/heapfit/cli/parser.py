@@ -10,15 +10,13 @@ option is a switch, and with list[...] any number of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from enum import Enum
 from getopt import GetoptError, gnu_getopt
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from heapfit.cli.removed import REMOVED
 from heapfit.errors import HeapfitError, RemovedError
@@ -47,6 +45,7 @@ class Option:
     group: str | None = None  # of options that --help-all alone shows
     short: str = ""
     metavar: str = ""
+    choices: Sequence[str] = ()
     parser: Callable[[str], Any] | None = None  # of a value, instead of its kind
     kinds: Sequence[Kind] = ()  # of files, if it takes no others
     min: float | None = None
@@ -62,11 +61,6 @@ class Option:
     def names(self) -> list[str]:
         """What may be typed for it, the short name first; empty for an argument."""
         return [name for name in (self.short, self.name) if name]
-
-    @property
-    def choices(self) -> list[str]:
-        """The words that it takes, if these are few."""
-        return [str(one.value) for one in self.kind] if issubclass(self.kind, Enum) else []
 
     @property
     def value(self) -> str:
@@ -105,6 +99,8 @@ class Option:
             value: Any = (self.parser or self.kind)(text)
         except (HeapfitError, ValueError) as error:
             raise self._refuse(self._reason(text, error)) from None
+        if self.choices and str(value) not in self.choices:
+            raise self._refuse(self._reason(text))
         if self.min is not None and not value >= self.min:
             raise self._refuse(f"must be at least {self.min:,}")
         if self.max is not None and not value <= self.max:
@@ -115,7 +111,7 @@ class Option:
         names = " / ".join(f"'{name}'" for name in self.names or [self.value])
         return UsageError(f"Invalid value for {names}: {why}")
 
-    def _reason(self, text: str, error: Exception) -> str:
+    def _reason(self, text: str, error: Exception | None = None) -> str:
         if self.choices:
             known = ", ".join(f"'{one}'" for one in self.choices)
             return add_similar(f"'{text}' is not one of {known}", text, self.choices)
@@ -126,39 +122,6 @@ class Option:
         what = "option" if self.name else "argument"
         choices = f". Choose from: {', '.join(self.choices)}" if self.choices else ""
         return f"Missing {what} '{self.name or self.value.rstrip('.')}'{choices}"
-
-
-def make_option(name: str, text: str, group: str | None = None, **more: object) -> Option:
-    """An option with its help and, of one that --help-all alone shows, its group."""
-    settings: dict[str, Any] = more
-    return Option(name, text, group, **settings)
-
-
-def make_argument(**more: object) -> Option:
-    """An argument: make_argument(help="A recording.")."""
-    settings: dict[str, Any] = more
-    return Option("", **settings)
-
-
-def list_options(declared: type) -> list[Option]:
-    """The options and arguments that the fields of a command's record declare, in their order."""
-    options = []
-    for field in fields(declared):
-        annotation, option = get_args(field.type)
-        inside = [one for one in get_args(annotation) if one is not NoneType] or [annotation]
-        many = [get_args(one)[0] for one in (annotation, *inside) if get_origin(one) is list]
-        is_required = field.default is MISSING
-        options.append(
-            replace(
-                option,
-                field=field.name,
-                kind=(many or inside)[0],
-                is_many=bool(many),
-                default=None if is_required else field.default,
-                is_required=is_required,
-            )
-        )
-    return options
 
 
 def split_words(
@@ -185,13 +148,16 @@ def split_words(
 
 
 def read_command(
-    declared: type[_Record], typed: Iterable[tuple[Option, str]], words: Sequence[str]
+    declared: type[_Record],
+    options: Sequence[Option],
+    typed: Iterable[tuple[Option, str]],
+    words: Sequence[str],
 ) -> _Record:
     """The record of a command from what was typed; UsageError if a word does not fit."""
     texts: dict[str, list[str]] = {}
     for option, text in typed:
         texts.setdefault(option.field, []).append(text)
-    options, left = list_options(declared), list(words)
+    left = list(words)
     for one in options:
         if not one.name and left:
             count = len(left) if one.is_many else 1
@@ -220,10 +186,3 @@ def add_similar(message: str, word: str, known: Iterable[str]) -> str:
     """
     similar = get_close_matches(word, list(known), 1, _SIMILAR)
     return f"{message} (did you mean '{similar[0]}'?)" if similar else message
-
-
-def reject_options(command: object, names: Container[str], why: str) -> None:
-    """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
-    for one in list_options(type(command)):
-        if one.field in names and getattr(command, one.field) != one.default:
-            raise UsageError(f"{one.name} has no effect here: {why}")

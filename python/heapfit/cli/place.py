@@ -113,14 +113,14 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> It
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
-    yield from _outlook_parts(placing, command.everything)
+    yield from _outlook_parts(placing, command.every)
     yield Line("")
     yield Table(_RULES, placing.rules, "rules")
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
     yield Line("")
-    yield Table(_CURVE, placing.curve, "curve", shown=None if command.everything else shown)
+    yield Table(_CURVE, placing.curve, "curve", shown=None if command.every else shown)
     yield Line("")
-    yield from _choice_parts(placing, names, command.everything)
+    yield from _choice_parts(placing, names, command.every)
     yield Fields(memories_tables(placing.plan))
     yield from paragraph("How often a block is accessed is unknown, so no time is estimated.")
     for one in placing.demands:

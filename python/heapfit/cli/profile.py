@@ -18,7 +18,7 @@ from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
-from heapfit.trace.series import Series, write_series
+from heapfit.trace.series import write_series
 from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
@@ -53,17 +53,14 @@ def run(command: ProfileCommand) -> None:
         written = None if command.output is None else write_series(trace, command.output, progress)
     print_result(_parts(trace.info, (profile, kind), frequent, sampled), command.as_json)
     if written is not None and not command.as_json:
-        print_result(_series_parts(written, profile), as_json=False)
-
-
-def _series_parts(series: Series, profile: Profile) -> Iterator[Part]:
-    yield Line("")
-    yield Line(
-        f"{series.path}: U(t) and P_i(t) after every event, {len(profile.sizes):,} sizes, "
-        f"{series.rows:,} rows"
-    )
-    if series.is_coarse:
-        yield Line("After the first million sizes, further ones are rounded up to 16 an octave.")
+        rows, is_coarse = written
+        sizes = f"{len(profile.sizes):,} sizes, {rows:,} rows"
+        told = [Line(""), Line(f"{command.output}: U(t) and P_i(t) after every event, {sizes}")]
+        if is_coarse:
+            told.append(
+                Line("After the first million sizes, further ones are rounded up to 16 an octave.")
+            )
+        print_result(told, as_json=False)
 
 
 def _frequent_sizes(profile: Profile) -> list[int]:

@@ -97,7 +97,7 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
     if not command.watch and command.page is None:
         yield ignore_recording
         return
-    plan = None if command.plan_file is None else load_plan(command.plan_file)
+    plan = None if command.plan is None else load_plan(command.plan)
     heap, listener = watch_on_terminal(plan)
     if command.page is None:
         yield listener

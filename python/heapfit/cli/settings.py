@@ -20,7 +20,7 @@ def run(command: SettingsCommand) -> None:
     importing = import_options(command.queue)
     options = SettingsOptions(command.admission, *_parse_assumptions(command.assume or []))
     with progress_bar() as progress:
-        settings = settings_for(command.system.value, command.sources, options, importing, progress)
+        settings = settings_for(command.system, command.sources, options, importing, progress)
     print_result(_parts(settings, as_text(settings)), command.as_json)
 
 

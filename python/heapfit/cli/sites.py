@@ -40,7 +40,7 @@ _NAMES_NONE = "names none of these call sites (is it the recorded program, with 
 
 def run(command: SitesCommand) -> None:
     require_export(command.export, command.as_json)
-    plan = None if command.plan_file is None else load_plan(command.plan_file).plan
+    plan = None if command.plan is None else load_plan(command.plan).plan
     with step_bar() as progress, open_trace(command.source, progress=progress) as trace:
         plan = plan and replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
         loaded = load_trace(trace, progress=progress)

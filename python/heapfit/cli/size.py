@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from heapfit.cli.arguments import command_line
+from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.pools import SizeCommand
-from heapfit.cli.parser import UsageError, reject_options
+from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.printing.sized_pools import pools_table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import grow_headers
+from heapfit.comparison.incumbents.needs import grow_headers, search
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.plan.allocators import splits_blocks
@@ -53,44 +53,32 @@ def measure_candidate(
     progress: Progress = ignore_progress,
 ) -> Row:
     """One plan's smallest regions on a trace, and a metered replay in R_safe."""
-    row = _measure_plan(candidate, events, ground, precision, progress)
-    heap = candidate.heap
-    r_min, r_safe = (one and heap.memory(one) for one in (row.r_min, row.r_safe))
-    grown = grow_headers(heap, [r_safe])
+    plan, heap = candidate.plan.engine(), candidate.heap
+    trial = _engine.Trial(plan, events, ground.base_alignment)
+    need = search(
+        replace(heap, name=candidate.name),
+        trial,
+        progress,
+        also=precision.also,
+        threads=ground.threads,
+        every_size=precision.every_size,
+    )
+    grown = grow_headers(heap, [need.r_safe])
     if grown != heap:
         longer = replace(candidate, heap=grown)
         return measure_candidate(longer, events, ground, precision, progress)
-    return replace(row, r_min=r_min, r_safe=r_safe)
-
-
-def _measure_plan(
-    candidate: Candidate,
-    events: _engine.EventArray,
-    ground: Ground,
-    precision: Precision,
-    progress: Progress,
-) -> Row:
-    step = f"compare {candidate.name}"
-    plan = candidate.plan.engine()
-    trial = _engine.Trial(plan, events, ground.base_alignment)
-    search = trial.scan(
-        threads=ground.threads,
-        progress=lambda done, total: progress(step, done / max(total, 1)),
-        every_size=precision.every_size,
-        also=precision.also,
-    )
-    progress(step, 1.0)
-    region = search.r_safe if search.r_safe is not None else search.r_min
+    found = need.search
+    region = found.r_safe if found.r_safe is not None else found.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
     return replace(
         _make_row(candidate, ground),
-        r_min=search.r_min,
-        r_safe=search.r_safe,
-        step=search.step if search.searched else 0,
+        r_min=need.r_min,
+        r_safe=need.r_safe,
+        step=found.step if found.searched else 0,
         replay=replay,
-        events_left=search.events_left,
-        placed=_lower_placement(candidate, events, trial, search, ground.packing),
-        work=_work_of(search, replay, precision),
+        events_left=found.events_left,
+        placed=_lower_placement(candidate, events, trial, found, ground.packing),
+        work=_work_of(found, replay, precision),
     )
 
 

@@ -62,13 +62,18 @@ def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
 
 
 def plain_replay(
-    trace: Trace, plan: Plan, region: int, progress: Progress = ignore_progress
+    trace: Trace,
+    plan: Plan,
+    region: int,
+    progress: Progress = ignore_progress,
+    *,
+    base_alignment: int = 0,
 ) -> _engine.Replay:
     """Replays a trace without meter and series; the result has its reach and the failed request.
 
-    Memory follows the live blocks.
+    Memory follows the live blocks. The region is aligned to `base_alignment` at least.
     """
-    base = trace.base_alignment_for(plan.alignment)
+    base = trace.base_alignment_for(max(plan.alignment, base_alignment))
     replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
     return _feed(replay, trace, plan, progress)
 

@@ -16,7 +16,8 @@ class Answer:
     size: HeapSize
     known: MarginBasis  # what the margin rests on
     asked_peak: int | None  # by the user
-    kept: Heap | None = None  # what is set; None: the fitted heap
+    heap: Heap  # what is set: the fitted one, or one that is kept
+    is_kept: bool = False
     is_known: bool = True  # the program has the heap that is kept; else it is one many have
 
     @property
@@ -57,7 +58,7 @@ class Answer:
 
     def _describe_setting(self) -> str:
         """What to set, and the three parts that add up to it, as a clause."""
-        size, kept = self.size, self.kept
+        size, heap = self.size, self.heap
         peak = f"your peak of {size.u_max:,}"
         if size.peak > size.u_max:
             peak = f"the peak of {size.peak:,} that you expect"
@@ -66,10 +67,9 @@ class Answer:
             f"{peak}, {needed - size.peak:,} for the allocator, "
             f"{size.region - needed:,} of margin ({size.margin:g} %)"
         )
-        if kept is not None and not self.is_known:
-            return f"no new heap is worth it: {kept.title} at {size.region:,} bytes does: {parts}"
-        what = "the heap" if kept is None else kept.setting
-        region = size.region if kept is None else kept.set_to(size.region)
+        if self.is_kept and not self.is_known:
+            return f"no new heap is worth it: {heap.title} at {size.region:,} bytes does: {parts}"
+        what, region = heap.setting if self.is_kept else "the heap", heap.set_to(size.region)
         unset = size.region - region
         beside = f" (and {unset:,} beside it)" if unset else ""
         return f"set {what} to {region:,} bytes{beside}: {parts}"

@@ -87,7 +87,7 @@ def suggest_next_recordings(
         ways.append("a recording with the target's pointer size")
     if options.effort == Effort.QUICK:
         ways.append("a search that learns placements (`--effort standard`)")
-    if choice.answer.kept is not None:
+    if choice.answer.is_kept:
         return tuple(ways), 0
     saved, events = _measure_finer_alignment(choice, options, progress)
     if saved >= _LEAST_SAVED:
@@ -134,7 +134,7 @@ def check_holdout(
     but in the incumbent heap by their excerpts.
     """
     progress(_REPLAY, 0.0)
-    is_kept = choice.answer.kept is not None
+    is_kept = choice.answer.is_kept
     seen = searched if is_kept else [one.loaded or one.trace for one in recordings]
     refused = 0
     for done, run in enumerate(seen, 1):
@@ -149,9 +149,8 @@ def _count_events(run: LoadedTrace | Trace) -> int:
 
 def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:
     """True if the answer's region serves a recording."""
-    region, kept, plan = choice.answer.size.region, choice.answer.kept, choice.winner.plan
+    region, heap = choice.answer.size.region, choice.answer.heap
     if not isinstance(run, LoadedTrace):
         replaying = weigh_steps(progress, {"replay": 1.0})
-        return plain_replay(run, plan, region, replaying).result().refusals == 0
-    heap = kept or choice.winner.heap
+        return plain_replay(run, heap.plan, region, replaying).result().refusals == 0
     return _engine.ForkedTrial(heap.trial(run)).run(heap.region(region)).runs

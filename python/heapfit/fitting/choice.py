@@ -13,6 +13,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, adapt_basis, heap_size
@@ -111,7 +112,7 @@ def choose_for_one(
     comparison, winner = with_series(comparison, winner, loaded)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(r_safe, winner.known, options)
+    answer = make_answer(winner.heap, r_safe, winner.known, options)
     trained_on = training_record(loaded, name)
     return Choice(
         shown=loaded,
@@ -161,7 +162,7 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
     r_safe, old = max(needs), choice.winner
     winner = replace(old, r_min=r_safe, r_safe=r_safe)
     rows = tuple(winner if row is old else row for row in choice.comparison.rows)
-    answer = make_answer(r_safe, choice.answer.known, options)
+    answer = make_answer(winner.heap, r_safe, choice.answer.known, options)
     size = answer.size
     plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
     return replace(
@@ -205,7 +206,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
-    answer = make_answer(winner.r_safe or 0, winner.known, options)
+    answer = make_answer(winner.heap, winner.r_safe or 0, winner.known, options)
     trained_on = choice.plan_file.trained_on
     return replace(
         choice,
@@ -233,8 +234,8 @@ def raise_no_region(name: str, u_max: int) -> NoReturn:
     )
 
 
-def make_answer(r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
-    return Answer(compute_size(r_safe, known, options), known, options.peak)
+def make_answer(heap: Heap, r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
+    return Answer(compute_size(r_safe, known, options), known, options.peak, heap)
 
 
 def basis_of(choice: Choice, row: Row) -> MarginBasis:

@@ -59,7 +59,7 @@ class FittedHeap(Tabular):
         """The region to set, margin included."""
         answer = self.found.answer
         region = answer.size.region
-        return region if answer.kept is None else answer.kept.set_to(region)
+        return answer.heap.set_to(region)
 
     @property
     def plan(self) -> PlanFile:

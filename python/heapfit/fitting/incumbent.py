@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
@@ -58,12 +59,15 @@ def measure_baselines(
         return Baselines((measure_incumbent(own, searched, progress),), True)
     if options.allocators:
         return Baselines()
-    needs = None if own is None else _try_needs(own, searched, progress)
-    if needs is not None and needs.most is not None:
-        return Baselines((needs,), True)
+    found = list[Needs]()
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
-    found = [_try_needs(one, searched, progress, has_permanent=False) for one in common]
-    return Baselines(tuple(one for one in found if one is not None and one.most is not None))
+    for heap in (*([] if own is None else [own]), *common):
+        is_own = heap is own
+        with suppress(HeapfitError):  # it does not have what they ask for
+            found.append(measure_incumbent(heap, searched, progress, has_permanent=is_own))
+        if is_own and found and found[0].most is not None:
+            return Baselines((found[0],), True)
+    return Baselines(tuple(one for one in found if one.most is not None))
 
 
 def find_own_heap(workload: Workload, options: FitOptions) -> Heap | None:
@@ -87,20 +91,6 @@ def measure_incumbent(
         raise HeapfitError(f"{heap.name}: {error}") from error
 
 
-def _try_needs(
-    heap: Heap,
-    searched: Sequence[LoadedTrace],
-    progress: Progress,
-    *,
-    has_permanent: bool = True,
-) -> Needs | None:
-    """What each recording needs in a heap; None if they ask for what it does not have."""
-    try:
-        return measure_incumbent(heap, searched, progress, has_permanent=has_permanent)
-    except HeapfitError:
-        return None
-
-
 def size_incumbent(
     needs: Needs,
     searched: Sequence[LoadedTrace],
@@ -122,7 +112,7 @@ def size_incumbent(
         changes = programs.test(needs.heap, needs.most, known)
         known = replace(known, changes=changes.needed)
     size = compute_size(needs.most, known, options)
-    return Answer(size, known, options.peak, needs.heap), changes
+    return Answer(size, known, options.peak, needs.heap, is_kept=True), changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,5 +239,5 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
     known = adapt_basis(choice.answer.known, today.heap.plan, needed)
-    answer = Answer(size, known, options.peak, today.heap, is_known=today.is_known)
+    answer = Answer(size, known, options.peak, today.heap, is_kept=True, is_known=today.is_known)
     return replace(choice, answer=answer)

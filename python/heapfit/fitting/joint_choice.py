@@ -85,7 +85,7 @@ def choose_for_several(
     comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(region, designs.basis(row), options)
+    answer = make_answer(winner.heap, region, designs.basis(row), options)
     trained_on = joint_training_record(designs, names, events)
     return Choice(
         shown=loaded,

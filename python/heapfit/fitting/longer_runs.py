@@ -16,7 +16,7 @@ from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.selection import Selection, decide_again
-from heapfit.forecast.extent import ReplayedRun, make_run
+from heapfit.forecast.extent import ReplayedRun
 from heapfit.forecast.filling import (
     describe_filling,
     describe_growth,
@@ -119,21 +119,13 @@ def _expect_of_services(selection: Selection, kinds: FitKinds) -> Expectation:
 def _expect_of_service(
     choice: Choice, loaded: LoadedTrace, kind: RecordingKind, need: int
 ) -> LongerRuns | Refusal:
-    kept = choice.answer.kept
+    heap = choice.answer.heap
     try:
-        run = _run_of(choice, loaded)
+        served = heap.events(loaded)
     except HeapfitError as error:
         return Refusal(str(error), "")
-    found = expect_longer_runs(run, need if kept is None else kept.region(need), kind)
-    return (
-        found if kept is None or isinstance(found, Refusal) else found.convert_regions(kept.memory)
-    )
-
-
-def _run_of(choice: Choice, loaded: LoadedTrace) -> ReplayedRun:
-    kept = choice.answer.kept
-    if kept is None:
-        return make_run(loaded, choice.winner.plan)
-    served = kept.events(loaded)
-    base = loaded.trace.base_alignment_for(kept.plan.alignment)
-    return ReplayedRun(served, served, kept.plan, base)
+    base = loaded.trace.base_alignment_for(heap.plan.alignment)
+    events = loaded.events if heap.is_ours else served
+    run = ReplayedRun(events, served, heap.plan, base)
+    found = expect_longer_runs(run, heap.region(need), kind)
+    return found if isinstance(found, Refusal) else found.convert_regions(heap.memory)

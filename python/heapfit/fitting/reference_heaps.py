@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,11 +15,9 @@ from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import is_near
 from heapfit.fitting.choice import Choice, basis_of, compute_size
-from heapfit.fitting.options import FitOptions
 from heapfit.fitting.selection import Selection
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
-from heapfit.trace.loaded import LoadedTrace
 
 COUNTED = "trace-specific pools"
 
@@ -60,43 +58,33 @@ class ReferenceRow:
         return None if self.size is None else self.size.region / max(self.size.peak, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    """A heap with what it needs for the recordings, in bytes; None where one is not served."""
-
-    title: str
-    needed: int | None
-    known: MarginBasis
-    heap: Heap
-    standing: ReferenceKind = ReferenceKind.OTHER
-    is_in_saving: bool = False  # many have it
-
-
 def measure_reference_heaps(
     selection: Selection, progress: Progress
 ) -> tuple[tuple[ReferenceRow, ...], int]:
     """Measures the incumbent, the fitted heap, rungs worth having, heap_4, TLSF and counted pools.
 
-    Then the events that were replayed for it: a search of each recording for each heap.
+    Then the events that were replayed for it: a search of each recording for each heap. Of those
+    that many have, which were measured before, the one that does as well comes first.
     """
-    choice, excerpt = selection.choice, selection.excerpt
+    choice, excerpt, today = selection.choice, selection.excerpt, selection.baselines.incumbent
     others, events = _measure_others(selection, progress)
-    references, today = list[_Reference](), selection.baselines.incumbent
+    fitted = _refer_to_row(
+        selection, choice.winner, f"fitted: {choice.winner.name.partition(':')[0]}"
+    )
+    rows = [replace(fitted, standing=ReferenceKind.FITTED)]
     if today is not None:
-        incumbent = _refer_to_needs(choice, today, today.heap.title, ReferenceKind.TODAY)
-        changes = None if selection.today is None else selection.today.changes
-        needed = 0.0 if changes is None else changes.needed
-        references = [replace(incumbent, known=replace(incumbent.known, changes=needed))]
-    title = f"fitted: {choice.winner.name.partition(':')[0]}"
-    fitted = _refer_to_row(choice, choice.winner, title, ReferenceKind.FITTED)
-    references.append(fitted)
+        incumbent = _refer_to_needs(selection, today, today.heap.title)
+        rows.insert(0, replace(incumbent, standing=ReferenceKind.TODAY))
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
-        references.append(replace(fitted, needed=excerpt.r_safe, standing=ReferenceKind.OTHER))
-    rows = list[ReferenceRow]()
-    for reference in (*references, *others):
-        rows.append(_make_row(reference, choice, selection.options))
-        progress(f"count calls of {reference.title}", 1.0)
-    rows = _list_worthy(rows)
+        raised = {**choice.needs, choice.winner.name: excerpt.r_safe}
+        rows.append(_refer_to_row(selection, choice.winner, fitted.title, raised))
+    rows += others
+    counted = _find_counted(choice)
+    if counted is not None:
+        row = _refer_to_row(selection, counted, COUNTED)
+        size = None if row.size is None else replace(row.size, margin=0)
+        rows.append(replace(row, standing=ReferenceKind.COUNTED, size=size))
+    rows = [row for row in rows if not any(_makes_needless(one, row) for one in rows)]
     if excerpt is not None:
         rows = [
             replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows
@@ -104,44 +92,40 @@ def measure_reference_heaps(
     return tuple(rows), events
 
 
-def _measure_others(selection: Selection, progress: Progress) -> tuple[list[_Reference], int]:
-    """Measures the heaps other than the incumbent and the fitted one; events.
-
-    Those that many have were measured before; the one that does as well comes first.
-    """
-    choice, searched, baselines = selection.choice, selection.searched, selection.baselines
-    known = "" if baselines.incumbent is None else baselines.incumbent.heap.name
-    events, found = 0, list[_Reference]()
-    for name in reversed(RUNGS):
-        if choice.winner.name != name:
-            rung, more = _measure_own(name, f"heapfit {name}", choice, searched, progress)
-            found.append(replace(rung, standing=ReferenceKind.RUNG))
-            events += more
-    for needs in () if baselines.is_known else baselines.needs:
-        if needs.heap.name == TLSF:
+def _measure_others(selection: Selection, progress: Progress) -> tuple[list[ReferenceRow], int]:
+    """The heaps other than the incumbent and the fitted one; then events."""
+    choice, baselines, answer = selection.choice, selection.baselines, selection.choice.answer
+    today = "" if baselines.incumbent is None else baselines.incumbent.heap.name
+    found, events = list[ReferenceRow](), 0
+    for name in [*reversed(RUNGS), TLSF]:
+        is_rung, known = name != TLSF, choice.needs.get(name)
+        title = f"heapfit {name}" if is_rung else "TLSF"
+        if not (is_rung or baselines.is_known):
+            common = [one for one in baselines.needs if one.heap.name != TLSF]
+            rows = [_refer_to_needs(selection, one, one.heap.title) for one in common]
+            found += [replace(one, standing=ReferenceKind.RULE, is_in_saving=True) for one in rows]
+        if choice.winner.name == name or (today == name and not is_rung):
             continue
-        one = _refer_to_needs(choice, needs, needs.heap.title, ReferenceKind.RULE)
-        found.append(replace(one, is_in_saving=True))
-    if TLSF not in (known, choice.winner.name):
-        tlsf, more = _measure_own(TLSF, "TLSF", choice, searched, progress)
-        found.append(replace(tlsf, is_in_saving=True))
-        events += more
-    found = [_add_changes(one, selection) for one in found]
-    found.sort(key=lambda one: not _is_kept(one, choice))
-    return [*found, *_find_counted(choice)], events
-
-
-def _list_worthy(rows: Sequence[ReferenceRow]) -> list[ReferenceRow]:
-    """The rows without rungs that save no 1 % of memory over a heap that takes no more time."""
-    return [
-        rung
-        for rung in rows
-        if rung.standing is not ReferenceKind.RUNG
-        or not any(_makes_needless(row, rung) for row in rows if row is not rung)
-    ]
+        row = next((one for one in choice.comparison.rows if one.name == name), None)
+        if row is not None and known is not None:
+            made = _refer_to_row(selection, row, title)
+        else:
+            heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
+            needs = measure(heap, selection.searched, progress)
+            made = _refer_to_needs(selection, needs, title)
+            events += needs.events
+        standing = ReferenceKind.RUNG if is_rung else ReferenceKind.OTHER
+        found.append(replace(made, standing=standing, is_in_saving=not is_rung))
+        progress(f"count calls of {title}", 1.0)
+    return sorted(
+        found, key=lambda one: not answer.is_kept or one.title != answer.heap.title
+    ), events
 
 
 def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
+    """True for a rung that saves no 1 % of memory over a heap that takes no more time."""
+    if row is rung or rung.standing is not ReferenceKind.RUNG:
+        return False
     if row.region is None or row.mean is None or row.standing is ReferenceKind.COUNTED:
         return False
     if rung.region is None or rung.mean is None:
@@ -149,43 +133,7 @@ def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
     return row.mean <= rung.mean and is_near(row.region, rung.region)
 
 
-def _is_kept(reference: _Reference, choice: Choice) -> bool:
-    kept = choice.answer.kept
-    return kept is not None and reference.title == kept.title
-
-
-def _add_changes(reference: _Reference, selection: Selection) -> _Reference:
-    """The heap that does as well or nearly, with what it needed on changed programs."""
-    today = selection.today
-    if today is None or today.changes is None or reference.title != today.heap.title:
-        return reference
-    return replace(reference, known=replace(reference.known, changes=today.changes.needed))
-
-
-def _refer_to_row(choice: Choice, row: Row, title: str, standing: ReferenceKind) -> _Reference:
-    return _Reference(title, choice.needs.get(row.name), basis_of(choice, row), row.heap, standing)
-
-
-def _refer_to_needs(
-    choice: Choice, needs: Needs, title: str, standing: ReferenceKind = ReferenceKind.OTHER
-) -> _Reference:
-    known = adapt_basis(choice.answer.known, needs.heap.plan)
-    return _Reference(title, needs.most, known, needs.heap, standing)
-
-
-def _measure_own(
-    name: str, title: str, choice: Choice, searched: Sequence[LoadedTrace], progress: Progress
-) -> tuple[_Reference, int]:
-    """An allocator of core, from the candidates if it is among them."""
-    row = next((one for one in choice.comparison.rows if one.name == name), None)
-    if row is not None and choice.needs.get(name) is not None:
-        return _refer_to_row(choice, row, title, ReferenceKind.OTHER), 0
-    heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
-    needs = measure(heap, searched, progress)
-    return _refer_to_needs(choice, needs, title), needs.events
-
-
-def _find_counted(choice: Choice) -> Iterator[_Reference]:
+def _find_counted(choice: Choice) -> Row | None:
     """The least of plans whose blocks are counted on the recordings, where it is less."""
     chosen = choice.needs.get(choice.winner.name)
     found = [
@@ -194,33 +142,43 @@ def _find_counted(choice: Choice) -> Iterator[_Reference]:
         if row.is_cut_to_trace and (needed := choice.needs.get(row.name)) is not None
     ]
     if chosen is None or choice.winner.is_cut_to_trace or not found:
-        return
+        return None
     needed, row = min(found, key=lambda one: one[0])
-    if needed < chosen:
-        yield _refer_to_row(choice, row, COUNTED, ReferenceKind.COUNTED)
+    return row if needed < chosen else None
 
 
-def _make_row(reference: _Reference, choice: Choice, options: FitOptions) -> ReferenceRow:
-    """The row of a reference for the answer's peak, with its own margin, and costs where known.
+def _refer_to_row(
+    selection: Selection, row: Row, title: str, needs: Mapping[str, int | None] | None = None
+) -> ReferenceRow:
+    needed = (needs or selection.choice.needs).get(row.name)
+    known = basis_of(selection.choice, row)
+    return _make_row(selection, title, heap=row.heap, needed=needed, known=known)
 
-    Costs are of the recording that is shown, in the memory that all of them need.
+
+def _refer_to_needs(selection: Selection, needs: Needs, title: str) -> ReferenceRow:
+    known = adapt_basis(selection.choice.answer.known, needs.heap.plan)
+    return _make_row(selection, title, heap=needs.heap, needed=needs.most, known=known)
+
+
+def _make_row(
+    selection: Selection, title: str, *, heap: Heap, needed: int | None, known: MarginBasis
+) -> ReferenceRow:
+    """The row of a heap for the answer's peak, with its own margin, and costs where known.
+
+    Costs are of the recording that is shown, in the memory that all of them need. The heap that is
+    compared with the fitted one has what it needed on changed programs, too.
     """
-    costs = estimate_costs(reference.heap, choice.shown, reference.needed)
+    tried = selection.today
+    if tried is not None and tried.changes is not None and title == tried.heap.title:
+        known = replace(known, changes=tried.changes.needed)
+    size = None if needed is None else compute_size(needed, known, selection.options)
+    costs = estimate_costs(heap, selection.choice.shown, needed)
     return ReferenceRow(
-        reference.title,
-        reference.standing,
-        _size_reference(reference, options),
+        title,
+        ReferenceKind.OTHER,
+        size,
         costs.mean,
         costs.longest,
         costs.flash,
         costs.has_checks,
-        is_in_saving=reference.is_in_saving,
     )
-
-
-def _size_reference(reference: _Reference, options: FitOptions) -> HeapSize | None:
-    if reference.needed is None:
-        return None
-    size = compute_size(reference.needed, reference.known, options)
-    # just these runs again need no margin
-    return replace(size, margin=0) if reference.standing is ReferenceKind.COUNTED else size

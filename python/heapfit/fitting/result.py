@@ -80,7 +80,7 @@ class Fit:
     @property
     def changes(self) -> ChangeTest | None:
         """The heap that is set, tried on changed programs; None: not tried."""
-        if self.answer.kept is None or self.today is None:
+        if not self.answer.is_kept or self.today is None:
             return self.winner.changes
         return self.today.changes
 
@@ -145,7 +145,7 @@ def _list_runs(selection: Selection) -> tuple[Run, ...]:
     """The recordings in the heap that is set; of one that is kept nothing is learned from them."""
     choice, recordings = selection.choice, selection.workload.recordings
     needs = selection.needs
-    unseen = choice.unseen if choice.answer.kept is None else needs
+    unseen = needs if choice.answer.is_kept else choice.unseen
     is_shown = [one is choice.shown for one in selection.searched]
     columns = zip(recordings, choice.u_max, needs, unseen, is_shown, strict=True)
     is_one = len(recordings) == 1
@@ -168,11 +168,11 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
 def plan_to_write(selection: Selection) -> PlanFile:
     """The fitted heap's plan, or that of the heap that is kept, in bytes of its setting."""
     choice = selection.choice
-    kept, fitted, size = choice.answer.kept, choice.plan_file, choice.answer.size
-    if kept is None or selection.writes_code:
+    kept, fitted, size = choice.answer.heap, choice.plan_file, choice.answer.size
+    if selection.writes_code:
         return fitted
     plan = make_heap_plan(kept, kept.set_to(size.region))
-    if kept.tolerance is None:  # an allocator of ours, which can be generated
+    if kept.is_ours:  # an allocator of ours, which can be generated
         plan = replace(plan, heap="", setting="")
     return replace(
         plan,

@@ -47,14 +47,14 @@ class Selection:
     @property
     def needs(self) -> tuple[int | None, ...]:
         """What each recording needs in the heap that is set."""
-        if self.choice.answer.kept is not None and self.today is not None:
+        if self.choice.answer.is_kept and self.today is not None:
             return tuple(pair.now for pair in self.today.pairs)
         return self.choice.r_safe
 
     @property
     def writes_code(self) -> bool:
         """True if the fitted heap is written, as C and as the plan."""
-        return self.choice.answer.kept is None or self.options.code
+        return not self.choice.answer.is_kept or self.options.code
 
 
 def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selection:
@@ -88,7 +88,9 @@ def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selec
 def decide_again(selection: Selection, margin: float) -> Selection:
     """The selection as another margin makes it, in percent; the fitted plan stays."""
     options, fitted = replace(selection.options, margin=margin), selection.fitted
-    answer = make_answer(fitted.answer.size.r_safe, fitted.answer.known, options)
+    answer = make_answer(
+        fitted.answer.heap, fitted.answer.size.r_safe, fitted.answer.known, options
+    )
     size = answer.size
     plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
     fitted = replace(fitted, answer=answer, plan_file=plan_file)
@@ -105,7 +107,7 @@ def _decide(selection: Selection, progress: Progress) -> Selection:
     today = compare_baselines(baselines, judge)
     choice = fitted if today is None else keep_incumbent(fitted, today, options)
     if excerpt is not None:
-        excerpt = replace(excerpt, is_kept=choice.answer.kept is not None)
+        excerpt = replace(excerpt, is_kept=choice.answer.is_kept)
     return replace(selection, choice=choice, excerpt=excerpt, today=today)
 
 

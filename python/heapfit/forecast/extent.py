@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.forecast.windows import Windows
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -57,12 +56,6 @@ class ReplayedRun:
         plan, base = self.plan.engine(), self.base_alignment
         replay = _engine.Replay(plan, region, base_alignment=base, keep_offsets=True, metered=False)
         return replay.offsets.astype(np.int64) if replay.feed(self.served) else None
-
-
-def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
-    """A recording with a plan of ours."""
-    base = loaded.trace.base_alignment_for(plan.alignment)
-    return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
 
 
 def measure_extents(run: PlacedRun, region: int, windows: Windows) -> Integers | None:

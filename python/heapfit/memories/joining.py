@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.comparison.incumbents.needs import search
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
@@ -155,7 +156,8 @@ def join_recorded(first: Program, second: Program, plan: Plan) -> Joining:
 
 
 def _least_region(events: _engine.EventArray, plan: Plan, base_alignment: int) -> int:
-    region = _engine.Trial(plan.engine(), events, base_alignment).scan().r_safe
+    trial = _engine.Trial(plan.engine(), events, base_alignment)
+    region = search(Heap(plan.allocator, plan), trial).r_safe
     if region is None:
         raise HeapfitError("no region below 4 GiB serves it")
     return region

@@ -243,8 +243,8 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
-    chosen = _choose(ground, found, options)
-    longer, size = _extend_to_horizon(ground, chosen, alone, options)
+    chosen, size, changes = _choose(ground, found, options)
+    longer, size = _extend_to_horizon(ground, chosen.size - alone.size, size, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -253,7 +253,7 @@ def place_requests(
         share=options.share,
         needing=requests.needing_share,
         alone=alone,
-        chosen=chosen.point,
+        chosen=chosen,
         by_size=asked.by_size,
         by_site=asked.by_site,
         today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
@@ -261,20 +261,21 @@ def place_requests(
         recorded=ground.recorded,
         curve=tuple(curve),
         size=size,
-        changes=chosen.changes,
+        changes=changes,
         longer=longer,
         needs=options.needs,
     )
 
 
 def _extend_to_horizon(
-    ground: Ground, chosen: _Candidate, alone: Point, options: PlacingOptions
+    ground: Ground, more: int, size: HeapSize, options: PlacingOptions
 ) -> tuple[LongerRunTable, HeapSize]:
     """What longer runs need, and the size with the margin for the horizon that is asked for.
 
-    A margin that is given stands, and so does the rule.
+    `more`: bytes beyond what needs the first memory alone. A margin that is given stands, and so
+    does the rule.
     """
-    runs, more, size = expect_placed_runs(ground), chosen.point.size - alone.size, chosen.size
+    runs = expect_placed_runs(ground)
     longer = runs.tabulate(more, size.region, options.horizon)
     needed = longer.region_beyond(size.region)
     if needed is None or options.margin is not None:
@@ -293,30 +294,17 @@ def _curve_point(
     sites = {sites for one in beyond for sites in requests.choose_sites(one)}
     by_size = [InsideRule(one) for one in sorted(thresholds)]
     by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
-    search = _Search(ground, share, requires_reserve(ground) * alone.size)
-    return CurvePoint(share, search.best(by_size, last.by_size), search.best(by_site, last.by_site))
+    reserves = sorted({0, requires_reserve(ground) * alone.size})
 
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """What rules are tried for: a share, and a reserve for what needs something; 0: none does."""
-
-    ground: Ground
-    share: float
-    reserve: int
-
-    def best(self, rules: Sequence[InsideRule], near: Point | None) -> Point | None:
-        """The rule that takes the least memory, with a reserve or without.
-
-        One that comes later, such as one of more call sites, has to save 1 % more.
-        """
-        best: Point | None = None
-        reserves = sorted({0, self.reserve})
+    def best(rules: Sequence[InsideRule], near: Point | None) -> Point | None:
+        """The rule of the least memory; a later one, as of more sites, has to save 1 % more."""
+        found: Point | None = None
         for rule in (replace(one, reserve=kept) for one in rules for kept in reserves):
-            most = None if best is None else best.size - max(best.size // _WORTH, 8)
-            found = self.ground.least(rule, self.share, near.size if near else 0, most)
-            best = found or best
-        return best
+            most = None if found is None else found.size - max(found.size // _WORTH, 8)
+            found = ground.least(rule, share, near.size if near else 0, most) or found
+        return found
+
+    return CurvePoint(share, best(by_size, last.by_size), best(by_site, last.by_site))
 
 
 def _count_only(demand: Demand, bits: int) -> Demand:
@@ -330,29 +318,26 @@ def requires_reserve(ground: Ground) -> bool:
     return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A rule with what changed programs need of it."""
+def _choose(
+    ground: Ground, found: Sequence[Point], options: PlacingOptions
+) -> tuple[Point, HeapSize, PlacedChanges]:
+    """The rule whose first memory is the smallest with its margin, where all sizes above do.
 
-    point: Point
-    size: HeapSize
-    changes: PlacedChanges
-
-
-def _choose(ground: Ground, found: Sequence[Point], options: PlacingOptions) -> _Candidate:
-    """The rule whose first memory is the smallest with its margin, where all sizes above do."""
-    tried = (_try_out(ground, one, options.margin) for one in found)
-    best = min(tried, key=lambda one: one.size.region)
-    confirmed = ground.confirm(best.point, options.share)
-    if confirmed.size == best.point.size:
-        return best
-    return _try_out(ground, confirmed, options.margin)
+    Then its size, and what changed programs need of it.
+    """
+    tried = [_try_out(ground, one, options.margin) for one in found]
+    best = min(tried, key=lambda one: one[1].region)
+    confirmed = ground.confirm(best[0], options.share)
+    is_confirmed = confirmed.size == best[0].size
+    return best if is_confirmed else _try_out(ground, confirmed, options.margin)
 
 
-def _try_out(ground: Ground, point: Point, margin: float | None) -> _Candidate:
+def _try_out(
+    ground: Ground, point: Point, margin: float | None
+) -> tuple[Point, HeapSize, PlacedChanges]:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
     known = MarginBasis(len(ground.demands), max(live, 1), kind)
     changes = try_changed_programs(ground, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
-    return _Candidate(point, heap_size(point.size, known, margin=margin), changes)
+    return point, heap_size(point.size, known, margin=margin), changes

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -99,20 +98,6 @@ class _Findings:
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Measurement:
-    """The plug-in that is measured, and the trace that it is measured on."""
-
-    built: Built
-    trace: Trace
-    alignment: int
-    u_max: int
-    events: Path  # as the host reads them
-
-    def start(self, program: Path) -> AbstractContextManager[Process]:
-        return start_process(program, self.events, self.alignment)
-
-
 def _ends(fault: Fault | None, answer: HostAnswer) -> bool:
     """True if later answers cannot be trusted; not after an init that crashes in a tiny region."""
     return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
@@ -129,15 +114,17 @@ def measure(
     with scratch_folder() as folder:
         events = Path(folder) / "events"
         save_events(stored, events)
-        u_max = profile_trace(stored).u_max
-        return _measure_plugin(_Measurement(built, stored, alignment, u_max, events), progress)
+        return _measure_plugin(built, stored, events=events, alignment=alignment, progress=progress)
 
 
-def _measure_plugin(ground: _Measurement, progress: Progress) -> PluginRow:
-    found = _Findings(ground.built.statics_bytes)
-    with ground.start(ground.built.program) as process:
-        _check(process, found, (2 * ground.u_max + _ROUGHLY,))
-        search = _search_region(process, found, ground, progress)
+def _measure_plugin(
+    built: Built, trace: Trace, *, events: Path, alignment: int, progress: Progress
+) -> PluginRow:
+    """Measures a plug-in on the trace's `events`, as the host reads them."""
+    found, u_max = _Findings(built.statics_bytes), profile_trace(trace).u_max
+    with start_process(built.program, events, alignment) as process:
+        _check(process, found, (2 * u_max + _ROUGHLY,))
+        search = _search_region(process, found, u_max, f"compare {built.plugin.name}", progress)
         region = search.r_safe if search.r_safe is not None else search.r_min
         placed = None if region is None else found.replay(process, "places", region)
         if region is not None:
@@ -148,25 +135,25 @@ def _measure_plugin(ground: _Measurement, progress: Progress) -> PluginRow:
             for names in (MISUSES, EXTREMES)
         )
     metered = None
-    if region is not None and ground.built.metered is not None:
-        with ground.start(ground.built.metered) as process:
+    if region is not None and built.metered is not None:
+        with start_process(built.metered, events, alignment) as process:
             metered = found.replay(process, "apart", region)
     return PluginRow(
-        name=ground.built.plugin.name,
-        bits=ground.built.plugin.bits,
+        name=built.plugin.name,
+        bits=built.plugin.bits,
         is_sized=process.is_sized,
-        alignment=ground.alignment,
-        u_max=ground.u_max,
+        alignment=alignment,
+        u_max=u_max,
         r_min=search.r_min,
         r_safe=search.r_safe,
         step=search.step if search.searched else 0,
         statics_bytes=found.statics,
-        statics=ground.built.statics,
+        statics=built.statics,
         faults=tuple(found.faults.values()),
         attacks=attacks,
         misuse=misuse,
         extremes=extremes,
-        operations=ground.trace.info.events,
+        operations=trace.info.events,
         loads=None if metered is None else metered.loads,
         stores=None if metered is None else metered.stores,
         payload_bytes=None if metered is None else metered.payload,
@@ -177,10 +164,9 @@ def _measure_plugin(ground: _Measurement, progress: Progress) -> PluginRow:
 
 
 def _search_region(
-    process: Process, found: _Findings, ground: _Measurement, progress: Progress
+    process: Process, found: _Findings, u_max: int, step: str, progress: Progress
 ) -> _engine.RegionSearch:
     """Searches the region as the engine does for its own heaps; the first fault ends it."""
-    step = f"compare {ground.built.plugin.name}"
 
     def try_size(size: int) -> tuple[bool, int, int, int]:
         answer = found.replay(process, "places", size)
@@ -191,7 +177,7 @@ def _search_region(
     search = _engine.search_regions(
         try_size,
         smallest_region=(found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT,
-        u_max=ground.u_max,
+        u_max=u_max,
         progress=lambda done, total: progress(step, done / max(total, 1)),
     )
     progress(step, 1.0)

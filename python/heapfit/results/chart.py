@@ -23,7 +23,6 @@ ACCENT = "var(--accent)"
 # Okabe and Ito's colours without the accent's blue: distinct for every common colour vision.
 OTHERS = tuple(f"var(--other-{i})" for i in range(1, 7))
 COLOURS = (ACCENT, *OTHERS)  # of curves, in turn
-SYMBOLS = ("circle", "diamond", "square")  # to distinguish points of the same colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +78,6 @@ def line_with_marks(name: str, x: Sequence[Any], y: Sequence[Any], colour: str) 
 def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Layout) -> Trace:
     """Marks alone; `marker` has their colour, size and symbol."""
     return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "marker": marker}
-
-
-def nth_mark(number: int) -> Layout:
-    """The colour and the symbol of the n-th of many groups of points; 21 differ."""
-    symbol = SYMBOLS[number // len(COLOURS) % len(SYMBOLS)]
-    return {"color": COLOURS[number % len(COLOURS)], "symbol": symbol}
 
 
 def row_axis(title: str, names: Sequence[str], top: float) -> Layout:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,20 +21,14 @@ _COLUMNS = ("event", "time", "live_bytes", "size", "live_blocks")
 _CLIMBING = ("event", "time")
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """A series that was written to a file."""
-
-    path: Path
-    rows: int
-    is_coarse: bool  # over a million sizes: later ones stand for the next of 16 an octave
-
-
-def write_series(trace: Trace, path: Path, progress: Progress = ignore_progress) -> Series:
+def write_series(
+    trace: Trace, path: Path, progress: Progress = ignore_progress
+) -> tuple[int, bool]:
     """Stores what each event changes at `path`, which appears whole or not at all.
 
-    Memory follows the live objects and the different sizes, not the length. HeapfitError, and
-    nothing changed, if something lies there that heapfit did not write.
+    Returns the rows, and whether they are coarse: over a million sizes, later ones stand for the
+    next of 16 an octave. Memory follows the live objects and the different sizes, not the length.
+    HeapfitError, and nothing changed, if something lies there that heapfit did not write.
     """
     changes = _engine.LiveChanges()
     rows = 0
@@ -47,7 +40,7 @@ def write_series(trace: Trace, path: Path, progress: Progress = ignore_progress)
         told |= {"source": trace.info.source, "events": trace.info.events}
         metadata = json.dumps({**told, "is_coarse": changes.is_coarse}).encode()
         writer.add_key_value_metadata({_METADATA_KEY: metadata})
-    return Series(path, rows, changes.is_coarse)
+    return rows, changes.is_coarse
 
 
 def _batches(

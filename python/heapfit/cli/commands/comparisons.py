@@ -1,31 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from heapfit import _engine
-from heapfit.cli.arguments import (
-    POINTER_BITS_HELP,
-    Alignment,
-    AlignmentOption,
-    Allocators,
-    AsJson,
-    Exact,
-    PlanPaths,
-    PointerBits,
-    Programs,
-    Queue,
-    ReportPage,
-    Search,
-    Seed,
-    Source,
-    SramFile,
-    Workers,
-    make_output_option,
-)
-from heapfit.cli.parser import make_argument, make_option
+from heapfit.cli.arguments import SHARED, make_output_option
+from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
 
 _PLUGIN_GROUP = "Plug-ins"
@@ -48,7 +30,8 @@ class CompareCommand:
 
     words: Annotated[
         list[str] | None,
-        make_argument(
+        Option(
+            "",
             metavar="TRACE|WORKLOAD|ALLOCATOR",
             help="Recordings, captures or traces; synthetic workloads, NAME or "
             f"NAME:PARAMETER=VALUE,... with NAME one of {_WORKLOADS}; and the allocators to rank "
@@ -56,14 +39,14 @@ class CompareCommand:
             f"system's heap: {_SYSTEMS}. Pools are made from the trace.",
         ),
     ] = None
-    allocators: Allocators = None
-    seed: Seed = 1
-    plans: PlanPaths = None
-    alignment: AlignmentOption = Alignment.BYTES_8
-    exact: Exact = False
+    allocators: list[str] | None = None
+    seed: int = 1
+    plans: list[Path] | None = None
+    alignment: int = 8
+    exact: bool = False
     plugins: Annotated[
         list[Path] | None,
-        make_option(
+        Option(
             "--plugin",
             "Your own allocator with its adapter (docs/plugins.md): a source, an archive, "
             "a folder of these, or a Rust crate.",
@@ -71,29 +54,27 @@ class CompareCommand:
     ] = None
     cflags: Annotated[
         list[str] | None,
-        make_option(
+        Option(
             "--cflags",
             "Compiler flags for the sources of --plugin; NAME: FLAGS for those of one.",
             _PLUGIN_GROUP,
         ),
     ] = None
-    pointer_bits: Annotated[
-        PointerBits, make_option("--pointer-bits", POINTER_BITS_HELP, _PLUGIN_GROUP)
-    ] = PointerBits.BITS_32
+    pointer_bits: Annotated[int, replace(SHARED["pointer_bits"], group=_PLUGIN_GROUP)] = 32
     no_build: Annotated[
         bool,
-        make_option(
+        Option(
             "--no-build",
             "Take only plug-ins that come compiled (.a, .o): building runs code as you.",
             _PLUGIN_GROUP,
         ),
     ] = False
-    sram: SramFile = None
-    report: ReportPage = None
-    programs: Programs = None
-    queue: Queue = None
-    workers: Workers = None
-    as_json: AsJson = False
+    sram: Path | None = None
+    report: Path | None = None
+    programs: list[Path] | None = None
+    queue: str | None = None
+    workers: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +90,19 @@ class BoundsCommand:
         "heapfit bounds run.heap --search 1 --plan plan.toml",
     )
 
-    source: Source
-    plans: PlanPaths = None
-    alignment: AlignmentOption = Alignment.BYTES_8
-    search: Search = 50
-    seed: Seed = 1
+    source: Path
+    plans: list[Path] | None = None
+    alignment: int = 8
+    search: int = 50
+    seed: int = 1
     output: Annotated[
         Path | None,
         make_output_option(
             "the packing: minimalloc's .csv with offsets, .json, .h, or a model's .tflite [nowhere]"
         ),
     ] = None
-    queue: Queue = None
-    as_json: AsJson = False
+    queue: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +113,11 @@ class AllocatorsCommand:
 
     names: Annotated[
         list[str] | None,
-        make_argument(
-            help="Allocators to print in full, with a drawing of their layout [a list of all]."
+        Option(
+            "", help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None
-    as_json: AsJson = False
+    as_json: bool = False
 
 
 COMMANDS = (CompareCommand, BoundsCommand, AllocatorsCommand)

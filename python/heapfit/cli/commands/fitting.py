@@ -7,42 +7,17 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from heapfit.cli.arguments import (
     OUTPUT,
-    SEARCH,
+    PLAN,
     SEARCHING,
+    SHARED,
     TIMES_HELP,
-    Alignment,
-    AlignmentOption,
-    Allocators,
-    AsJson,
-    Bases,
-    CallSites,
-    EffortOption,
-    Everything,
-    HorizonOption,
-    Image,
-    InstructionCount,
-    Machine,
-    Margin,
-    Now,
-    PlanArgument,
-    PlanOption,
-    Prefer,
-    Programs,
-    Queue,
-    RegionOption,
-    ReportPages,
-    Seconds,
-    Seed,
-    Sized,
-    Sources,
-    Workers,
     make_output_option,
-    take_file,
     take_percent,
     take_size,
 )
-from heapfit.cli.parser import make_argument, make_option
+from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
+from heapfit.design.front.preference import Preference
 from heapfit.plan.targets import Language, Platform
 from heapfit.trace.kinds import Kind
 
@@ -50,11 +25,11 @@ _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
 
 _Prefix: TypeAlias = Annotated[
-    str, make_option("--prefix", "Prefix of every name in the heap's C code.", _CODE_GROUP)
+    str, Option("--prefix", "Prefix of every name in the heap's C code.", _CODE_GROUP)
 ]
 _Platforms: TypeAlias = Annotated[
     list[Platform] | None,
-    make_option(
+    Option(
         "--for",
         f"Add the platform's API and build files: {', '.join(Platform)}.",
         metavar="PLATFORM",
@@ -68,29 +43,29 @@ class FitCommand:
 
     EXAMPLES: ClassVar = ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4")
 
-    sources: Sources
+    sources: list[Path]
     output: Annotated[
         Path | None,
         make_output_option("plan, C code and report [out/NAME]"),
     ] = None
-    now: Now = None
+    now: str | None = None
     peak: Annotated[
         int | None,
-        make_option(
+        Option(
             "--peak",
             "Live bytes to plan for, if the load will grow [the recorded peak].",
             **take_size(1),
         ),
     ] = None
-    horizon: HorizonOption = None
-    margin: Margin = None
-    prefer: Prefer = None
-    alignment: AlignmentOption = Alignment.BYTES_8
-    every: Everything = False
-    programs: Programs = None
+    horizon: str | None = None
+    margin: float | None = None
+    prefer: Preference | None = None
+    alignment: int = 8
+    every: bool = False
+    programs: list[Path] | None = None
     plans_folder: Annotated[
         Path | None,
-        make_option(
+        Option(
             "--plans",
             "Search every candidate completely; write a plan file for each, and a page "
             "(docs/design.md).",
@@ -99,10 +74,10 @@ class FitCommand:
             is_output=True,
         ),
     ] = None
-    allocators: Allocators = None
+    allocators: list[str] | None = None
     code: Annotated[
         bool,
-        make_option(
+        Option(
             "--code",
             "Write plan and C code of the fitted heap even if it is not worth a change.",
             _CANDIDATE_GROUP,
@@ -110,21 +85,21 @@ class FitCommand:
     ] = False
     pools: Annotated[
         bool,
-        make_option(
+        Option(
             "--pools", "Consider also pools whose counts come from these recordings.", SEARCHING
         ),
     ] = False
-    effort: EffortOption = Effort.STANDARD
+    effort: Effort = Effort.STANDARD
     search: Annotated[
         int | None,
-        make_option("--search", SEARCH.help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
+        Option("--search", SHARED["search"].help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
     ] = None
-    seed: Seed = 1
-    queue: Queue = None
-    call_sites: CallSites = False
-    sized: Sized = False
-    workers: Workers = None
-    as_json: AsJson = False
+    seed: int = 1
+    queue: str | None = None
+    call_sites: bool = False
+    sized: bool = False
+    workers: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,49 +114,47 @@ class CheckCommand:
         "heapfit check run2.heap --base run.heap --report grew.html",
     )
 
-    sources: Sources
-    plan: PlanOption = None
+    sources: list[Path]
+    plan: Path | None = None
     heap: Annotated[
         str | None,
-        make_option(
+        Option(
             "--heap",
             "A heap instead of a plan, and its size in its own setting: heap_4:64K, "
             "tlsf:probes=0:8K (docs/check.md).",
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: Bases = None
+    base: list[Path] | None = None
     growth: Annotated[
         float | None,
-        make_option(
+        Option(
             "--growth",
             "Fail if a peak exceeds the base's (without --base: the plan's) by more.",
             **take_percent(),
         ),
     ] = None
-    strict: Annotated[
-        bool, make_option("--strict", "Fail also if a run uses part of the margin.")
-    ] = False
+    strict: Annotated[bool, Option("--strict", "Fail also if a run uses part of the margin.")] = (
+        False
+    )
     measure: Annotated[
         bool,
-        make_option(
-            "--measure", "Search the smallest region of recordings that pass, too.", SEARCHING
-        ),
+        Option("--measure", "Search the smallest region of recordings that pass, too.", SEARCHING),
     ] = False
-    report: ReportPages = None
-    programs: Programs = None
+    report: list[Path] | None = None
+    programs: list[Path] | None = None
     base_programs: Annotated[
         list[Path] | None,
-        make_option(
+        Option(
             "--base-program",
             "The program of the base recording [those of --program].",
             OUTPUT,
-            **take_file(Kind.PROGRAM),
+            kinds=[Kind.PROGRAM],
         ),
     ] = None
-    queue: Queue = None
-    workers: Workers = None
-    as_json: AsJson = False
+    queue: str | None = None
+    workers: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +169,11 @@ class VerifyCommand:
         "heapfit verify plan.toml --qemu image.elf --build ./build --times 3 -- {run}",
     )
 
-    plan: PlanArgument
-    qemu: Image
+    plan: Annotated[Path, PLAN]
+    qemu: Path
     build: Annotated[
         str,
-        make_option(
+        Option(
             "--build",
             "The command that builds the image. {code} is the folder of the heap's C; "
             "{record} is 1 in a build that records, else empty; without it, that C records itself. "
@@ -209,16 +182,16 @@ class VerifyCommand:
     ]
     arguments: Annotated[
         list[str] | None,
-        make_argument(
-            metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
+        Option(
+            "", metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, make_option("--times", TIMES_HELP, min=1)] = 10
-    base: Bases = None
-    now: Now = None
+    times: Annotated[int, Option("--times", TIMES_HELP, min=1)] = 10
+    base: list[Path] | None = None
+    now: str | None = None
     build_now: Annotated[
         str,
-        make_option(
+        Option(
             "--build-now",
             "With --now: the command that builds the image with the incumbent heap of "
             "{region} bytes. Once the fitted heap passes, both are compared on the same runs.",
@@ -226,16 +199,16 @@ class VerifyCommand:
     ] = ""
     prefix: _Prefix = "app"
     platforms: _Platforms = None
-    machine: Machine = None
-    icount: InstructionCount = None
-    seconds: Seconds = None
+    machine: str | None = None
+    icount: str | None = None
+    seconds: float | None = None
     output: Annotated[
         Path | None,
         make_output_option(
             "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
         ),
     ] = None
-    as_json: AsJson = False
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,21 +224,21 @@ class RunCommand:
         "heapfit run plan.toml --drill -- ./test",
     )
 
-    plan: PlanArgument
+    plan: Annotated[Path, PLAN]
     program: Annotated[
         list[str],
-        make_argument(metavar="PROGRAM", help="The program to run and its arguments, after --."),
+        Option("", metavar="PROGRAM", help="The program to run and its arguments, after --."),
     ]
     drill: Annotated[
         bool,
-        make_option(
+        Option(
             "--drill",
             "Run it again and again, each time out of memory at another request that this "
             "heap could refuse, and list crashes and hangs.",
         ),
     ] = False
-    region: RegionOption = None
-    as_json: AsJson = False
+    region: int | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +249,7 @@ class GenerateCommand:
 
     plan: Annotated[
         Path | None,
-        make_argument(help="A plan file, as `heapfit fit` writes it.", **take_file(Kind.PLAN)),
+        Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN]),
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
@@ -284,31 +257,29 @@ class GenerateCommand:
     prefix: _Prefix = "app"
     language: Annotated[
         Language,
-        make_option(
-            "--language", "Language of the program that calls the heap. The core is always C."
-        ),
+        Option("--language", "Language of the program that calls the heap. The core is always C."),
     ] = Language.C
     platforms: _Platforms = None
     counts: Annotated[
-        bool, make_option("--counts", "Count live bytes, their peak, and requests out of memory.")
+        bool, Option("--counts", "Count live bytes, their peak, and requests out of memory.")
     ] = False
     records: Annotated[
         bool,
-        make_option(
+        Option(
             "--record",
             "The heap records each call. Without PLAN: the recorder for the heap you have.",
         ),
     ] = False
-    region: RegionOption = None
+    region: int | None = None
     is_region_given: Annotated[
         bool,
-        make_option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
+        Option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
     ] = False
     prove: Annotated[
         bool,
-        make_option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
+        Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
-    as_json: AsJson = False
+    as_json: bool = False
 
 
 COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand)

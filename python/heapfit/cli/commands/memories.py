@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from heapfit.cli.arguments import (
-    Admission,
-    Allocators,
-    AsJson,
-    Everything,
-    HorizonOption,
-    Margin,
-    Programs,
-    ReportPage,
-    Sources,
-    make_output_option,
-)
-from heapfit.cli.parser import make_option
+from heapfit.cli.arguments import make_output_option
+from heapfit.cli.parser import Option
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +22,10 @@ class PlaceCommand:
         "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=1M:dma --admission 0.9",
     )
 
-    sources: Sources
+    sources: list[Path]
     memories: Annotated[
         list[str],
-        make_option(
+        Option(
             "--memory",
             "A memory, the scarce one first, and what it offers: internal, dma, exec, "
             "external, fast, retained, uncached, words (not bytes). A name of these offers it.",
@@ -45,19 +34,19 @@ class PlaceCommand:
     ]
     needs: Annotated[
         list[str] | None,
-        make_option(
+        Option(
             "--needs",
             "Requests of at least so many bytes need this; dma=site:HEX: those of a call "
             "site. It adds to what the recording tells.",
             metavar="OFFERED=SIZE",
         ),
     ] = None
-    admission: Admission = 0.8
-    allocators: Allocators = None
-    horizon: HorizonOption = None
-    margin: Margin = None
-    programs: Programs = None
+    admission: float = 0.8
+    allocators: list[str] | None = None
+    horizon: str | None = None
+    margin: float | None = None
+    programs: list[Path] | None = None
     output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
-    report: ReportPage = None
-    everything: Everything = False
-    as_json: AsJson = False
+    report: Path | None = None
+    every: bool = False
+    as_json: bool = False

@@ -2,47 +2,19 @@
 """The options of `size`, `settings` and `simulate`, with light imports only."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from heapfit.cli.arguments import (
-    SEED,
-    TIMES_HELP,
-    Admission,
-    AsJson,
-    ClosedForm,
-    Queue,
-    ReportPage,
-    Seed,
-    Sources,
-    Workers,
-    make_output_option,
-    show_in_help,
-    take_file,
-)
-from heapfit.cli.parser import make_argument, make_option
+from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help
+from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
 
-
-class System(StrEnum):
-    """Whose settings are printed."""
-
-    LWIP = "lwip"
-    ZEPHYR = "zephyr"
-    ZEPHYR_BLUETOOTH = "zephyr-bluetooth"
-    NIMBLE = "nimble"
-    OPENTHREAD = "openthread"
-    NETX = "netx"
-    RIOT = "riot"
-    TINYUSB = "tinyusb"
-    MATTER = "matter"
-    FREERTOS = "freertos"
-
-
-def _parse_system(word: str) -> System:
-    return System(find_system(word))
+# Whose settings are printed; heapfit.sizing.systems, which help does without, has their facts.
+_SYSTEMS = (
+    *("lwip", "zephyr", "zephyr-bluetooth", "nimble", "openthread", "netx", "riot", "tinyusb"),
+    *("matter", "freertos"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +28,28 @@ class SizeCommand:
 
     source: Annotated[
         Path,
-        make_argument(
+        Option(
+            "",
             help="A stored trace, a recording or a capture to import first, or a TOML file with "
             "the [traffic] of a scenario.",
-            **take_file(Kind.RECORDING, Kind.SCENARIO),
+            kinds=[Kind.RECORDING, Kind.SCENARIO],
         ),
     ]
-    admission: Admission = 0.999
+    admission: float = 0.999
     sizes: Annotated[
         str | None,
-        make_option(
+        Option(
             "--pool-sizes",
             "Sizes of the pools, as 64,512,2K; of traffic the one of the fixed pool's blocks.",
             metavar="SIZE,...",
         ),
     ] = None
-    times: Annotated[int | None, make_option("--times", TIMES_HELP, min=2, max=10_000)] = None
-    seed: Seed = 1
-    queue: Queue = None
-    report: ReportPage = None
-    workers: Workers = None
-    as_json: AsJson = False
+    times: Annotated[int | None, Option("--times", TIMES_HELP, min=2, max=10_000)] = None
+    seed: int = 1
+    queue: str | None = None
+    report: Path | None = None
+    workers: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +62,26 @@ class SettingsCommand:
     )
 
     system: Annotated[
-        System,
-        make_argument(
-            parser=_parse_system,
-            metavar="SYSTEM",
-            help=f"Whose settings: {', '.join(System)}; or the heap of one, as heap_4.",
+        str,
+        Option(
+            "",
+            f"Whose settings: {', '.join(_SYSTEMS)}; or the heap of one, as heap_4.",
+            parser=find_system,
+            choices=_SYSTEMS,
         ),
     ]
-    sources: Sources
-    admission: Admission = 0.999
+    sources: list[Path]
+    admission: float = 0.999
     assume: Annotated[
         list[str] | None,
-        make_option(
+        Option(
             "--assume",
             "NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
             "bytes have a pool of that name.",
         ),
     ] = None
-    queue: Queue = None
-    as_json: AsJson = False
+    queue: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +95,20 @@ class SimulateCommand:
 
     scenario: Annotated[
         Path,
-        make_argument(
+        Option(
+            "",
             help="A scenario file; docs/scenario-schema.md describes it.",
-            **take_file(Kind.SCENARIO),
+            kinds=[Kind.SCENARIO],
         ),
     ]
-    closed_form: ClosedForm = False
+    closed_form: bool = False
     output: Annotated[
         Path | None, make_output_option("the results as a Parquet table [nowhere]")
     ] = None
-    report: ReportPage = None
-    workers: Workers = None
-    seed: Annotated[int | None, show_in_help(SEED)] = None
-    as_json: AsJson = False
+    report: Path | None = None
+    workers: str | None = None
+    seed: Annotated[int | None, show_in_help(SHARED["seed"])] = None
+    as_json: bool = False
 
 
 COMMANDS = (SizeCommand, SettingsCommand, SimulateCommand)

@@ -5,30 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from heapfit.cli.arguments import (
-    IMPORTING,
-    LINE,
-    POINTER_BITS_HELP,
-    QUEUE,
-    SEED,
-    AsJson,
-    ExportOption,
-    ImageOption,
-    InstructionCount,
-    Machine,
-    PlanOption,
-    PointerBits,
-    Programs,
-    Queue,
-    Seconds,
-    Source,
-    Workers,
-    make_output_option,
-    show_in_help,
-    take_file,
-)
-from heapfit.cli.parser import make_argument, make_option
-from heapfit.trace.kinds import Kind, View
+from heapfit.cli.arguments import IMPORTING, SHARED, make_output_option, show_in_help
+from heapfit.cli.parser import Option
+from heapfit.trace.kinds import Export, Kind, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +27,8 @@ class RecordCommand:
 
     program: Annotated[
         list[str] | None,
-        make_argument(
+        Option(
+            "",
             metavar="PROGRAM",
             help="The program to run and its arguments, after --; with --qemu the arguments alone.",
         ),
@@ -58,11 +38,11 @@ class RecordCommand:
     ] = None
     children: Annotated[
         bool,
-        make_option("--children", "Write also the traces of child processes, beside the output."),
+        Option("--children", "Write also the traces of child processes, beside the output."),
     ] = False
     environment: Annotated[
         Path | None,
-        make_option(
+        Option(
             "--environment",
             "Print the environment variables with which a service records into FOLDER.",
             metavar="FOLDER",
@@ -70,7 +50,7 @@ class RecordCommand:
     ] = None
     site_depth: Annotated[
         int,
-        make_option(
+        Option(
             "--site-depth",
             "Callers to record of each request (Linux programs); 4 pass a wrapper.",
             metavar="1|4",
@@ -78,20 +58,20 @@ class RecordCommand:
     ] = 1
     serial: Annotated[
         str | None,
-        make_option(
+        Option(
             "--serial",
             "Record from a serial device until Ctrl-C, at 115,200 baud or DEVICE:BAUD, or read a "
             "log of its line.",
             metavar="DEVICE|LOG",
         ),
     ] = None
-    qemu: ImageOption = None
-    seconds: Seconds = None
-    machine: Machine = None
-    icount: InstructionCount = None
+    qemu: Path | None = None
+    seconds: float | None = None
+    machine: str | None = None
+    icount: str | None = None
     watch: Annotated[
         bool,
-        make_option(
+        Option(
             "--watch",
             "Print each second the live bytes, their growth and the largest hole of --plan's "
             "heap [TLSF's], to stderr.",
@@ -99,7 +79,7 @@ class RecordCommand:
     ] = False
     page: Annotated[
         int | None,
-        make_option(
+        Option(
             "--page",
             "As --watch, and show the heap as it grows at http://127.0.0.1:PORT.",
             metavar="PORT",
@@ -107,8 +87,8 @@ class RecordCommand:
             max=65_535,
         ),
     ] = None
-    plan_file: PlanOption = None
-    as_json: AsJson = False
+    plan: Path | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +102,26 @@ class ImportCommand:
 
     files: Annotated[
         list[Path],
-        make_argument(
+        Option(
+            "",
             metavar="FILE...",
             help="The files to import; their content decides the format.",
-            **take_file(Kind.RECORDING),
+            kinds=[Kind.RECORDING],
         ),
     ]
     output: Annotated[
         Path | None,
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
-    workers: Workers = None
-    queue: Annotated[str | None, show_in_help(QUEUE)] = None
+    workers: str | None = None
+    queue: Annotated[str | None, show_in_help(SHARED["queue"])] = None
     drop_unknown: Annotated[
-        bool, make_option("--drop-unknown", "Skip events of unknown objects, and count them.")
+        bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
-    line: Annotated[str | None, show_in_help(LINE)] = None
+    line: Annotated[str | None, show_in_help(SHARED["line"])] = None
     free: Annotated[
         str,
-        make_option(
+        Option(
             "--free",
             "With --line: a line that is a free: 'Freed {address}'.",
             IMPORTING,
@@ -149,7 +130,7 @@ class ImportCommand:
     ] = ""
     resize: Annotated[
         str,
-        make_option(
+        Option(
             "--resize",
             "With --line: a line that is a resize, of the block {old}.",
             IMPORTING,
@@ -158,7 +139,7 @@ class ImportCommand:
     ] = ""
     whole_frames: Annotated[
         bool,
-        make_option(
+        Option(
             "--whole-frames",
             "Take a capture's frames as they are, of any link type [their IP packets].",
             IMPORTING,
@@ -166,16 +147,14 @@ class ImportCommand:
     ] = False
     whole_only: Annotated[
         bool,
-        make_option(
+        Option(
             "--whole-only",
             "Refuse a file that is cut or damaged [what is whole before is kept].",
             IMPORTING,
         ),
     ] = False
-    pointer_bits: Annotated[
-        PointerBits | None, make_option("--pointer-bits", POINTER_BITS_HELP)
-    ] = None
-    as_json: AsJson = False
+    pointer_bits: int | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +168,15 @@ class WorkloadCommand:
 
     workload: Annotated[
         str | None,
-        make_argument(
+        Option(
+            "",
             metavar="NAME[:PARAMETER=VALUE,...]",
             help="A workload, with parameters to change [a list of all].",
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
-    seed: Annotated[int, show_in_help(SEED)] = 1
-    as_json: AsJson = False
+    seed: Annotated[int, show_in_help(SHARED["seed"])] = 1
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,16 +185,16 @@ class ProfileCommand:
 
     EXAMPLES: ClassVar = ("heapfit profile run.heap", "heapfit profile run.heap -o live.parquet")
 
-    source: Source
+    source: Path
     output: Annotated[
         Path | None,
         make_output_option(
             "live bytes and blocks of each size over time, a Parquet file [nowhere]"
         ),
     ] = None
-    queue: Queue = None
-    export: ExportOption = None
-    as_json: AsJson = False
+    queue: str | None = None
+    export: Export | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,20 +203,20 @@ class SitesCommand:
 
     EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --view held")
 
-    source: Source
-    programs: Programs = None
-    plan_file: PlanOption = None
+    source: Path
+    programs: list[Path] | None = None
+    plan: Path | None = None
     view: Annotated[
         View | None,
-        make_option(
+        Option(
             "--view",
             "The blocks to show: live at the peak, held to the end, of these the later ones "
             "(born after the first tenth), temporary (gone with their task's next call), or those "
             "of the peak by task or by memory.",
         ),
     ] = None
-    export: ExportOption = None
-    as_json: AsJson = False
+    export: Export | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +234,10 @@ class ForecastCommand:
     )
 
     log: Annotated[
-        Path, make_argument(metavar="LOG", help="The log, a file of text; -: standard input.")
+        Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
-    line: Annotated[str | None, show_in_help(LINE)] = None
-    as_json: AsJson = False
+    line: Annotated[str | None, show_in_help(SHARED["line"])] = None
+    as_json: bool = False
 
 
 COMMANDS = (

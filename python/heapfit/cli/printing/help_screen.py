@@ -48,7 +48,7 @@ def describe_usage(name: str, options: Iterable[Option]) -> str:
 def describe_option(option: Option) -> tuple[str, str]:
     """What is typed for an option or argument, and what help says of it."""
     term = " ".join(filter(None, [", ".join(option.names), option.value]))
-    has_default = option.default not in (None, "", False, True)
+    has_default = option.default not in (None, "") and not isinstance(option.default, bool)
     notes = [
         "required" if option.is_required else "",
         f"default: {option.default}" if has_default else "",

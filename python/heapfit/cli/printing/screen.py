@@ -143,14 +143,14 @@ def _describe_setting(answer: Answer, *, is_growing: bool) -> str:
 
 def _choose_setting(answer: Answer) -> str:
     sentence = f"set the heap to {_format_size(answer.size.region)}."
-    if answer.kept is not None and not answer.is_known:
+    if answer.is_kept and not answer.is_known:
         size = _format_size(answer.size.region)
-        return f"no new heap is worth it: {answer.kept.title} at {size} does."
-    if answer.kept is not None:
-        setting, region = answer.kept.setting, answer.kept.set_to(answer.size.region)
+        return f"no new heap is worth it: {answer.heap.title} at {size} does."
+    if answer.is_kept:
+        setting, region = answer.heap.setting, answer.heap.set_to(answer.size.region)
         unset = answer.size.region - region
         beside = f"; the heap takes {unset:,} B beside it" if unset > 0 else ""
-        sentence = f"keep {answer.kept.name} and set {setting} to {_format_size(region)}{beside}."
+        sentence = f"keep {answer.heap.name} and set {setting} to {_format_size(region)}{beside}."
     return sentence
 
 
@@ -199,17 +199,16 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
     region = f"{fit.answer.size.region:,} B"
     yield from paragraph(f"{replayed} In {region}, by {longer.basis}:", _INDENT)
     yield Table(LONGER_RUNS, longer.rows, indent=len(_INDENT))
-    set_to = None if fit.answer.kept is None else fit.answer.kept.set_to
-    for text in describe_rows(longer, fit.answer.size, "the heap", set_to):
+    for text in describe_rows(longer, fit.answer.size, "the heap", fit.answer.heap.set_to):
         yield from paragraph(text, _INDENT)
 
 
 def describe_rows(
-    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] | None = None
+    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] = int
 ) -> Iterator[str]:
     """Why a length is not forecast, and what to set a memory of this name to for a horizon.
 
-    `set_to` is how a kept heap counts its region.
+    `set_to` is how the heap counts its region.
     """
     for row in longer.rows:
         if row.reason:
@@ -219,7 +218,7 @@ def describe_rows(
             yield (
                 f"The margin of {size.margin:g} % is enough for {row.name}."
                 if region <= size.region
-                else f"For {row.name} set {name} to {set_to(region) if set_to else region:,} B: "
+                else f"For {row.name} set {name} to {set_to(region):,} B: "
                 f"--margin {size.margin_to(region):g} makes it so."
             )
 

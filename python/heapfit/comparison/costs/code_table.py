@@ -103,20 +103,15 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
     for row in _rows(instructions):
         coefficients = (float(row[name]) for name in _INSTRUCTION_COLUMNS[2:])
         lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
-    return {row["code"]: _code(row, lines[row["code"]]) for row in _rows(codes)}
-
-
-def _code(row: Mapping[str, str], lines: Mapping[str, LinearCost]) -> MeasuredCode:
-    mean, longest = (
-        _model_error(row[name], row[f"{name}_worst"]) for name in ("mean_off", "longest_off")
-    )
-    return MeasuredCode(
-        int(row["bytes"]) if row["bytes"] else None, InstructionModel(lines, mean, longest)
-    )
-
-
-def _model_error(mean: str, worst: str) -> ModelError | None:
-    return ModelError(float(mean), float(worst)) if mean else None
+    found = {}
+    for row in _rows(codes):
+        off = (
+            ModelError(float(row[name]), float(row[f"{name}_worst"])) if row[name] else None
+            for name in ("mean_off", "longest_off")
+        )
+        size = int(row["bytes"]) if row["bytes"] else None
+        found[row["code"]] = MeasuredCode(size, InstructionModel(lines[row["code"]], *off))
+    return found
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:

@@ -79,7 +79,8 @@ def list_offered_allocators() -> list[_engine.AllocatorInfo]:
 
 def list_heap_names() -> list[str]:
     """All names of heaps that are offered: of allocators, of systems, and aliases."""
-    return [*map(_name, list_offered_allocators()), *SYSTEM_HEAPS, *list_aliases()]
+    offered = [info.name for info in list_offered_allocators()]
+    return [*offered, *SYSTEM_HEAPS, *list_aliases()]
 
 
 def find_heap_name(word: str) -> str:
@@ -101,7 +102,7 @@ def is_heap(word: str) -> bool:
     (True, True, False)
     """
     name = word.partition(":")[0]
-    known = [*list_heap_names(), *REMOVED, *map(_name, _engine.allocators())]
+    known = {*list_heap_names(), *REMOVED, *(info.name for info in _engine.allocators())}
     return name in known
 
 
@@ -127,7 +128,3 @@ def suggest_heap(name: str) -> str:
     if get_close_matches(name, list_heap_names(), 1):
         return did_you_mean(name, list_heap_names())
     return f"of systems: {', '.join(SYSTEM_HEAPS)}; `heapfit allocators` lists others"
-
-
-def _name(info: _engine.AllocatorInfo) -> str:
-    return info.name

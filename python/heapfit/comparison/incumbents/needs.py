@@ -32,7 +32,6 @@ class Need:
 
     r_min: int | None  # the smallest that serves; None: none below 4 GiB that was tried
     r_safe: int | None  # the smallest from which every larger one tried serves
-    trial: _engine.Trial
     search: _engine.RegionSearch  # its regions are of the plan
     events: int  # replayed to know it
 
@@ -64,6 +63,31 @@ class Needs:
         return self.more_events + sum(one.events for one in self.found)
 
 
+def search(
+    heap: Heap,
+    trial: _engine.Trial,
+    progress: Progress = ignore_progress,
+    *,
+    also: int = 0,
+    threads: int = 0,
+    every_size: bool | None = None,
+) -> Need:
+    """The smallest regions in which a trial of the heap serves; `measure` has the rules."""
+    step = f"compare {heap.name}"
+
+    def tell(done: int, total: int) -> None:
+        progress(step, done / max(total, 1))
+
+    found = trial.scan(threads, tell, bool(every_size), also)
+    events = found.events
+    if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
+        found = trial.scan(threads, tell, True, also)
+        events += found.events
+    progress(step, 1.0)
+    r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
+    return Need(r_min, r_safe, found, events)
+
+
 def measure(
     heap: Heap,
     recordings: Sequence[Recording],
@@ -81,23 +105,13 @@ def measure(
     whose placements depend on the region's end may fail in larger regions. `also`: a region that
     failed elsewhere. HeapfitError if the heap cannot serve a request.
     """
-    step = f"compare {heap.name}"
-
-    def tell(done: int, total: int) -> None:
-        progress(step, done / max(total, 1))
-
-    def search(recording: Recording) -> Need:
-        trial = heap.trial(recording, base)
-        found = trial.scan(threads, tell, bool(every_size), also)
-        events = found.events
-        if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
-            found = trial.scan(threads, tell, True, also)
-            events += found.events
-        progress(step, 1.0)
-        r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
-        return Need(r_min, r_safe, trial, found, events)
-
-    needs = Needs(heap, tuple(map(search, recordings)))
+    found = tuple(
+        search(
+            heap, heap.trial(one, base), progress, also=also, threads=threads, every_size=every_size
+        )
+        for one in recordings
+    )
+    needs = Needs(heap, found)
     grown = grow_headers(heap, needs.memories)
     if grown == heap:
         return needs

@@ -79,14 +79,12 @@ class IncumbentVerdict:
     @property
     def saved(self) -> float | None:
         """The share of the incumbent's memory that the fitted heap saves, without margins."""
-        now, fitted = self.costs
-        return _share_saved(now.memory, fitted.memory)
+        return _share_saved(*(one.memory for one in self.costs))
 
     @property
     def saved_with_margins(self) -> float | None:
         """The share that it saves where each has the margin of its own kind."""
-        now, fitted = self.costs
-        return _share_saved(now.region, fitted.region)
+        return _share_saved(*(one.region for one in self.costs))
 
     @property
     def is_kept(self) -> bool:
@@ -103,18 +101,11 @@ class IncumbentVerdict:
         if self.is_preferred is not None:
             return not self.is_preferred
         wanted = len(self.pairs) if len(self.pairs) <= _FEW else len(self.pairs) - 1
-        if not self.is_known and self.changes is not None and self._saves_with_margins():
+        saves_with_margins = _is_clear(*(one.region for one in self.costs))
+        if not self.is_known and self.changes is not None and saves_with_margins:
             return False
-        return sum(pair.saves for pair in self.pairs) < wanted or not self._saves_enough()
-
-    def _saves_enough(self) -> bool:
-        """True if the saving is large enough with margins, and without them."""
-        now, fitted = self.costs
-        return _is_clear(now.memory, fitted.memory) and self._saves_with_margins()
-
-    def _saves_with_margins(self) -> bool:
-        now, fitted = self.costs
-        return _is_clear(now.region, fitted.region)
+        saves = saves_with_margins and _is_clear(*(one.memory for one in self.costs))
+        return sum(pair.saves for pair in self.pairs) < wanted or not saves
 
     def sentence(self) -> str:
         """The verdict as a sentence."""
@@ -123,30 +114,25 @@ class IncumbentVerdict:
             return f"Replace {now.name}: it serves these recordings in no region."
         if self.saved is None or fitted.memory is None:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
+        less = sum(pair.saves for pair in self.pairs)
+        wins = f"{less} of {format_count(len(self.pairs), 'recording')}"
         change = f"{format_share(abs(self.saved))} {'less' if self.saved >= 0 else 'more'}"
         found = (
-            f"{fitted.name} needs less on {self._count_wins()}, and {fitted.memory:,} B for all, "
+            f"{fitted.name} needs less on {wins}, and {fitted.memory:,} B for all, "
             f"{change} than {self.needed:,} B"
         )
         if not self.is_known:
-            return self._describe_choice(found)
+            at = f"{self.heap.title} at {now.region:,} B does"
+            none = f"No new heap is worth it: {at}; {self._bar()}."
+            return (
+                none if self.is_kept else f"A new heap is worth it: {found} of {self.heap.title}."
+            )
         if not self.is_kept:
             bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
             return f"Replace {now.name}{bar}: {found}."
         if len(self.pairs) < self.wanted:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
-
-    def _describe_choice(self, found: str) -> str:
-        """The verdict where the program's own heap is not known."""
-        if not self.is_kept:
-            return f"A new heap is worth it: {found} of {self.heap.title}."
-        region = self.costs[0].region
-        return f"No new heap is worth it: {self.heap.title} at {region:,} B does; {self._bar()}."
-
-    def _count_wins(self) -> str:
-        less = sum(pair.saves for pair in self.pairs)
-        return f"{less} of {format_count(len(self.pairs), 'recording')}"
 
     def _bar(self) -> str:
         if self.is_preferred is not None:

@@ -14,6 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Portfolio
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.needs import search
 from heapfit.comparison.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
 from heapfit.comparison.trial import runs_from_file, serves_from
 from heapfit.comparison.work import NO_WORK, Work
@@ -216,11 +218,16 @@ def _regions(
     base, plans = argument
     trace = Trace.open(path)
     events = trace.events()
-    searches = [
-        _engine.Trial(plan.engine(), _events_for(plan, trace, events), base).scan(threads=1)
+    needs = [
+        search(
+            Heap(plan.allocator, plan),
+            _engine.Trial(plan.engine(), _events_for(plan, trace, events), base),
+            threads=1,
+            every_size=False,
+        )
         for (plan,) in plans
     ]
-    return [(search.r_safe, search.events) for search in searches]
+    return [(need.r_safe, need.events) for need in needs]
 
 
 def _proofs(argument: tuple[int, Sequence[tuple[Plan, int]]], path: Path) -> list[tuple[bool, int]]:

@@ -18,6 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.needs import search
 from heapfit.design.search.moves import BudgetSizes, Moves
 from heapfit.design.search.pooled_design import PooledDesign, SharedHeap, design_from_plan
 from heapfit.plan.plan import LARGEST_REGION, Plan
@@ -187,11 +189,11 @@ class _BudgetSearch:
     def _settle(self, design: PooledDesign) -> None:
         """Measures R_safe of the design, and keeps the design if it needs less than the best."""
         self._events_left -= _SCAN * len(self._loaded.events)
-        search = self._trial(design).scan()
-        self.replayed += search.events
-        r_safe = search.r_safe
-        if r_safe is not None and (self.best is None or r_safe < self.best[1]):
-            self.best = design, r_safe
+        plan = design.plan(self._loaded.alignment)
+        need = search(Heap(plan.allocator, plan), self._trial(design), every_size=False)
+        self.replayed += need.events
+        if need.r_safe is not None and (self.best is None or need.r_safe < self.best[1]):
+            self.best = design, need.r_safe
 
     def _trial_of(self, design: PooledDesign) -> _engine.Trial | None:
         """A trial of the design; None if it was tried before."""

@@ -86,7 +86,7 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     today = fit.today.heap if fit.today else None
     sites = site_names(shown, fit.options.programs)
     case = ReportCase(shown, fit.comparison, fit.winner, today, sites=sites)
-    return case if fit.answer.kept is None else keep_heap(case, fit.answer.kept)
+    return keep_heap(case, fit.answer.heap) if fit.answer.is_kept else case
 
 
 def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> PageContent:
@@ -105,12 +105,14 @@ def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -
 
 
 def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
-    info, winner, kept = fit.trace.info, fit.winner, fit.answer.kept
+    info, winner, answer = fit.trace.info, fit.winner, fit.answer
     heap_size = fit.answer.size
     tone, badge = _judge(fit)
     lead = [
         PageFigure("set to", size(heap_size.region)),
-        PageFigure("heap" if kept else "plan", kept.title if kept else winner.name),
+        PageFigure("heap", answer.heap.title)
+        if answer.is_kept
+        else PageFigure("plan", winner.name),
     ]
     lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
@@ -211,8 +213,8 @@ def _draw_risk(fit: Fit) -> Risk | None:
 
 def _define(fit: Fit) -> str:
     """The line that sets the heap's size in the program."""
-    region, kept = fit.answer.size.region, fit.answer.kept
-    if kept is None:
+    region, kept = fit.answer.size.region, fit.answer.heap
+    if not fit.answer.is_kept:
         return f"#define APP_HEAP_BYTES {region}u"
     setting = kept.setting if kept.setting.isidentifier() else "HEAP_BYTES"
     return f"#define {setting} {kept.set_to(region)}u"
