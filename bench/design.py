@@ -81,9 +81,11 @@ def table_1() -> None:
             random = np.random.default_rng(seed)
             sizes = draw_sizes(n, random)
             trace = draw_walk(sizes, most_live, EVENTS, random)
-            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT))
+            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, alignment=ALIGNMENT))
             tried, slow = timed(
-                lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT, Method.EXHAUSTIVE)
+                lambda t=trace, s=sizes: find_budgets(
+                    t, s, alignment=ALIGNMENT, method=Method.EXHAUSTIVE
+                )
             )
             assert exact.dedicated == tried.dedicated
             print(
@@ -112,8 +114,8 @@ def report(
     sizes: list[int], most_live: int, events: int, random: np.random.Generator, seconds: float
 ) -> None:
     trace = draw_walk(sizes, most_live, events, random)
-    exact, taken = timed(lambda: find_budgets(trace, sizes, ALIGNMENT, seconds=seconds))
-    greedy = find_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
+    exact, taken = timed(lambda: find_budgets(trace, sizes, alignment=ALIGNMENT, seconds=seconds))
+    greedy = find_budgets(trace, sizes, alignment=ALIGNMENT, method=Method.GREEDY)
     lost = 1 - greedy.dedicated / exact.dedicated
     print(
         f"{show(len(sizes), most_live, events, taken, exact)}; greedy loses {lost:6.2%}", flush=True

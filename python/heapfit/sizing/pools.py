@@ -125,7 +125,13 @@ def size_pools(
     counts = choose_counts(replay, alone, progress)
     found = replay.run(counts)
     unseen = judge_counts(
-        trace, replay, alone, counts=counts, draws=wanted.draws, progress=progress, sweep=sweep
+        trace,
+        replay,
+        alone=alone,
+        counts=counts,
+        draws=wanted.draws,
+        progress=progress,
+        sweep=sweep,
     )
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])

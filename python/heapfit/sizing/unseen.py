@@ -71,8 +71,8 @@ class HoldoutRefusals:
 def judge_counts(
     trace: Trace,
     replay: PoolReplay,
-    alone: SeparatePools,
     *,
+    alone: SeparatePools,
     counts: Integers,
     draws: int | None,
     progress: Progress = ignore_progress,

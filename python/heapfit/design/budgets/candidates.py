@@ -25,8 +25,8 @@ def budget_candidates(
             certified = find_budgets(
                 loaded.events,
                 sizes,
-                loaded.alignment,
-                method,
+                alignment=loaded.alignment,
+                method=method,
                 seconds=choice.seconds,
                 progress=progress,
             )

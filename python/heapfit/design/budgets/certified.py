@@ -22,9 +22,9 @@ MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
 def find_budgets(
     events: _engine.EventArray,
     sizes: Sequence[int],
+    *,
     alignment: int,
     method: Method = Method.EXACT,
-    *,
     seconds: float = STANDARD_SECONDS,
     progress: Progress = ignore_progress,
 ) -> Budgets:
