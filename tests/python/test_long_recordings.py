@@ -149,7 +149,6 @@ def test_the_first_screen_tells_what_was_looked_at(fitted):
     lines = [line.text for line in first_screen(fitted, is_whole=False) if isinstance(line, Line)]
     told = " ".join(line.strip() for line in lines)
     assert fitted.excerpt.sentence() in told
-    assert all(len(line) <= 80 for line in lines)
 
 
 def test_what_is_held_in_memory_has_an_end(trace, monkeypatch):
