@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from heapfit import _engine
-from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
@@ -21,6 +20,7 @@ from heapfit.fitting.workload import Place, Request
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import ignore_progress
 from heapfit.results.parts import Line
+from heapfit.results.screen import first_screen
 from heapfit.trace import stored
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import merge_windows

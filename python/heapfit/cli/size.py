@@ -11,13 +11,13 @@ from heapfit.cli.commands.pools import SizeCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.sized_pools import pools_table
-from heapfit.cli.printing.sized_schemes import schemes_table
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import parse_sizes
+from heapfit.results.html import write
 from heapfit.results.parts import Part
-from heapfit.results.sizing import write_trace_page, write_traffic_page
+from heapfit.results.sized_pools import pools_page, pools_table
+from heapfit.results.sized_schemes import schemes_page, schemes_table
 from heapfit.simulation.traffic import is_traffic, load_traffic
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
@@ -44,7 +44,7 @@ def _size_for_recording(command: SizeCommand, sizes: list[int]) -> Iterator[Part
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, command.admission, options, progress, sweep)
     if command.report is not None:
-        write_trace_page(command.report, sizing, source, command_line())
+        write(command.report, pools_page(sizing, source.name, command_line()))
     return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
 
 
@@ -62,5 +62,5 @@ def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> Iterator[Part]:
     with progress_bar() as progress:
         sizing = size_for(load_traffic(command.source), aim, threads, progress)
     if command.report is not None:
-        write_traffic_page(command.report, sizing, command.source, command_line())
+        write(command.report, schemes_page(sizing, command.source.name, command_line()))
     return schemes_table(sizing, command.source)
