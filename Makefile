@@ -120,7 +120,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py --keyword kill_is_recorded
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	$(PYTHON) scripts/try_aarch64.py
-	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_help.py tests/repository/test_documentation.py \
+	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_every_command.py tests/repository/test_documentation.py \
 	    tests/repository/test_walked_pages.py
 	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py tests/python/test_ctrl_c.py
 	HEAPFIT_SCALE_EVENTS=1e8 $(PYTHON) -m pytest tests/python/test_scale_bench.py

@@ -32,7 +32,7 @@ def escaped(text: str) -> str:
 def command_lines(name: str, declared: type) -> Iterator[str]:
     """The section of a command."""
     options = options_of(declared)
-    yield f".SS {escaped(describe_usage(name, options))}"
+    yield f".SS heapfit {escaped(describe_usage(name, options))}"
     yield from map(escaped, (getdoc(declared) or "").splitlines())
     for term, text in map(describe_option, options):
         yield from (".TP", f".B {escaped(term)}", escaped(text))

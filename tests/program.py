@@ -36,16 +36,16 @@ def leave_unmeasured(replace: Callable[[str, object], object]) -> None:
 
 
 def run_heapfit(
-    *arguments: object, folder: Path, environment: Mapping[str, str]
+    *arguments: object, folder: Path, environment: Mapping[str, str], output: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Runs the program with nothing to read on stdin; it is ended after MOST_SECONDS."""
     words = list(map(str, arguments))
     with tempfile.TemporaryDirectory() as beside:
-        paths = [os.devnull, f"{beside}/out", f"{beside}/err"]
+        paths = [os.devnull, output or f"{beside}/out", f"{beside}/err"]
         run = {"words": words, "folder": str(folder), "environment": dict(environment)}
         run["measures"] = measures
         status = _ask({**run, "paths": paths})
-        out, err = (Path(path).read_text() for path in paths[1:])
+        out, err = ("" if path == output else Path(path).read_text() for path in paths[1:])
     return subprocess.CompletedProcess(["heapfit", *words], status, out, err)
 
 

@@ -1,61 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options: which of them help shows, one meaning for a name, sizes and percents read alike."""
 
-import re
-
 import pytest
 from small_traces import heapfit
 
 import list_options
 from heapfit.cli.main import all_commands, options_of
-from heapfit.cli.parser import Option
+from heapfit.cli.parser import Option, read_command, split_words
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
 from list_options import count_options, list_entries
-from program import call_heapfit
 
 NAMES = list(all_commands())
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
-
-
-def printed(*words: str) -> str:
-    return call_heapfit(*words).stdout
-
-
-def hidden(name: str) -> list[str]:
-    return [one.name for one in options_of(all_commands()[name]) if one.group]
-
-
-def listed(text: str, option: str) -> bool:
-    return re.search(rf"^  {re.escape(option)}( |$)", text, re.MULTILINE) is not None
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_help_leaves_out_groups_and_says_how_many_options(name):
-    usual, everything = (printed(*name.split(), word) for word in ("--help", "--help-all"))
-    left_out = hidden(name)
-    if not left_out:
-        assert usual == everything
-        return
-    assert not any(listed(usual, option) for option in left_out)
-    assert all(listed(everything, option) for option in left_out)
-    more = "1 more option" if len(left_out) == 1 else f"{len(left_out)} more options"
-    assert usual.splitlines()[-1] == f"--help-all shows {more}."
-    assert "--help-all shows" not in everything
-
-
-def test_help_all_has_a_title_for_each_group():
-    titles = re.findall(r"^(\w[\w ]*):$", printed("check", "--help-all"), re.MULTILINE)
-    assert titles == ["Arguments", "Options", "Search", "More output", "Importing", "Workers"]
-
-
-def test_fit_shows_ten_options_and_groups_the_others():
-    options = options_of(all_commands()["fit"])
-    shown = {one.name for one in options if one.name and not one.group}
-    ten = "output now peak margin prefer alignment all program json force"
-    assert shown - {"--help", "--help-all"} == {f"--{name}" for name in ten.split()}
-    assert len(NAMES) <= 21
 
 
 def test_no_name_of_an_option_has_two_meanings():
@@ -125,26 +83,10 @@ def test_an_option_takes_every_form(region, tmp_path):
     assert load_plan(tmp_path / "code/plan.toml").region == 6144
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("generate plan.toml --region much", "'--region': much is not a size in bytes"),
-        ("generate plan.toml --region 0", "'--region': must be at least 1"),
-        ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
-        ("check run.heap --plan plan.toml --growth much", "'--growth': much is not a percentage"),
-        ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
-        ("size run.heap --admission 101%", "'--admission': 101% is not a share from 0 to 1"),
-        ("import run.heap --workers many", "'--workers': many is neither a number nor an address"),
-        ("import run.heap run.heap --workers tcp://host:1", "this runs here alone (give a number)"),
-        (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
-        ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
-        ("slotbuf 1 1 --region 0", "'--region': must be at least 1"),
-    ],
-)
-def test_a_bad_value_is_told_in_one_line(words, told, tmp_path, monkeypatch):
-    (tmp_path / "plan.toml").write_text(PLAN)
-    (tmp_path / "run.heap").write_text("a 0 8\n")
-    monkeypatch.chdir(tmp_path)
-    done = call_heapfit(*words.split())
-    assert done.returncode == 2
-    assert told in " ".join(done.stderr.split())
+def test_a_value_may_begin_with_a_dash_and_the_last_of_several_counts():
+    declared = all_commands()["compare"]
+    words = ["--cflags", "-O2", "a", "--cflags=-g", "--seed", "1", "b", "--seed=2", "--", "--json"]
+    typed, left = split_words("compare", words, options_of(declared))
+    command = read_command(declared, options_of(declared), typed, left)
+    assert (command.cflags, command.seed, command.as_json) == (["-O2", "-g"], 2, False)
+    assert command.words == ["a", "b", "--json"]
