@@ -135,7 +135,7 @@ TEST(no_allowed_budget_is_above_its_cap) {
 }
 
 TEST(a_search_finds_what_trying_every_combination_finds) {
-    for (std::uint64_t seed = 1; seed <= 60; seed++) {
+    for (std::uint64_t seed = 1; seed <= test::turns(60); seed++) {
         const auto events = draw(small_trace(seed));
         const BudgetSearch found = search_budgets(budget_points(events, sizes, 8), UINT64_MAX);
         const BudgetEnumeration tried = exhaustive_budgets(events, sizes, 8, 1'000'000);
