@@ -3,18 +3,17 @@
 
     python bench/league.py examples/recordings/traces -o out --plugin bench/crates/*
 
-Ours, baselines, designs made from the recordings, and the plug-ins that are given. league.csv has
-a row for each entrant, recording and alignment; standings over all recordings are printed. With
+Ours, baselines and the plug-ins that are given, with nothing learned. league.csv has a row for each
+entrant, recording and alignment; standings over all recordings are printed. With
 --board the heaps of C libraries take part, as they run on the emulated Cortex-M4, and plug-ins get
 the instructions, code and stack that are counted there (packages: target/README.md). --write
-renews the tables of the page with those who learned nothing.
+renews the tables of the page.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import re
 import statistics
 import sys
 import tempfile
@@ -33,14 +32,12 @@ from harness.plugin import Target, count_plugin
 from harness.workbench import Build, Workbench
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Ground, measure_candidate
-from heapfit.comparison.row import Row, rank_rows
-from heapfit.comparison.verdict import select_row
+from heapfit.comparison.row import Row
 from heapfit.design.placement.tailored_plans import layouts
-from heapfit.design.portfolio import build_portfolio, standard_portfolio
+from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.file import stage_file
@@ -52,12 +49,9 @@ from heapfit.trace.names import distinct_source_names
 from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 
-PLAIN, THIS_RUN, OTHER_RUN = "plain", "this run", "another run"  # what an entrant has learned from
-KINDS = ("core", "design", "baseline", "plug-in", "library")
+KINDS = ("core", "baseline", "plug-in", "library")
 UNSIZED, SIZED, IN_PIECES = "unsized", "with sized deallocation", "in pieces"
-FIT = "heapfit fit"  # the plan that fit takes of all that it tries
 T = TypeVar("T")
-RUN = re.compile(r"(.+)-\d+", re.DOTALL)  # of the program with this name
 TABLE = ("entrant", "interface", "served", "median", "worst", "accesses", "code, B", "faults")
 LIBRARY_TABLE = ("library", "served", "median", "worst", "instructions", "code, B", "stack, B")
 
@@ -73,7 +67,6 @@ class Entry:
     entrant: str
     interface: str
     bits: int  # of a pointer of the allocator's build; of ours: their layout's
-    learned: str
     u_max: int  # most live bytes
     r_min: int | None
     r_safe: int | None
@@ -91,7 +84,7 @@ class Entry:
     @property
     def group(self) -> tuple[object, ...]:
         """Of the same entrant on all recordings."""
-        about = (self.alignment, self.learned, KINDS.index(self.kind))
+        about = (self.alignment, KINDS.index(self.kind))
         return (*about, self.entrant, self.interface, self.bits)
 
 
@@ -104,7 +97,6 @@ class Job:
     alignment: int
     allocators: tuple[str, ...]
     plugins: tuple[Built, ...]
-    learner: tuple[str, Path] | None  # first run of its program; None: no designs
     has_board: bool
 
 
@@ -145,20 +137,19 @@ def entry(job: Job, loaded: LoadedTrace, **figures: object) -> Entry:
         events=loaded.trace.info.events,
         alignment=job.alignment,
         u_max=loaded.profile.u_max,
-        **{"bits": 32, "learned": PLAIN, "step": 0, "faults": "", **nothing, **figures},
+        **{"bits": 32, "step": 0, "faults": "", **nothing, **figures},
     )
 
 
-def own_entry(job: Job, loaded: LoadedTrace, row: Row, learned: str) -> Entry:
+def own_entry(job: Job, loaded: LoadedTrace, row: Row) -> Entry:
     (info,) = find_allocators([row.plan.allocator])
     costs = measures_of(row, loaded, load_sram(None))
     return entry(
         job,
         loaded,
-        kind="design" if learned != PLAIN else "core" if info.ships else "baseline",
+        kind="core" if info.ships else "baseline",
         entrant=row.name,
         interface=IN_PIECES if info.in_pieces else SIZED if info.needs_size else UNSIZED,
-        learned=learned,
         r_min=row.r_min,
         r_safe=row.r_safe,
         step=row.step,
@@ -178,40 +169,6 @@ def plain_rows(job: Job, loaded: LoadedTrace) -> list[Row]:
         if plan.allocator in {one.plan.allocator for one in found.values()}
     }
     return [measured(one, loaded) for one in (more | found).values()]
-
-
-def designs(job: Job, loaded: LoadedTrace) -> list[Row]:
-    """The designs that the recording teaches, and the plan that fit would take."""
-    infos = {one.name: one for one in find_allocators(job.allocators)}
-    pools = [name for name, info in infos.items() if takes_pools(info)]
-    made = [*standard_portfolio(loaded).candidates, *build_portfolio(loaded, pools, []).candidates]
-    taken: list[Candidate] = []
-    for one in made:
-        is_new = all(one.plan != other.plan and one.name != other.name for other in taken)
-        if is_new and one.plan.allocator in infos:
-            taken.append(one)
-    rows = [measured(one, loaded) for one in taken]
-    about = [(row, infos[row.plan.allocator]) for row in rows]
-    usual = [row for row, info in about if info.ships and not (info.needs_size or info.in_pieces)]
-    found = [row for row in rows if row.trained_on_this_trace]
-    if usual:
-        info, u_max = loaded.trace.info, loaded.profile.u_max
-        comparison = Comparison(info, u_max, loaded.alignment, rank_rows(usual), ())
-        found.append(replace(select_row(comparison), name=FIT))
-    return found
-
-
-def design_entries(job: Job, loaded: LoadedTrace) -> Iterator[Entry]:
-    """The designs of the program's first run, measured on this one."""
-    if job.learner is None:
-        return
-    name, path = job.learner
-    if name == job.name:
-        yield from (own_entry(job, loaded, row, THIS_RUN) for row in designs(job, loaded))
-        return
-    for row in designs(job, load_trace(Trace.open(path), job.alignment)):
-        again = Candidate(row.name, row.heap, row.reason, trained_on_this_trace=False)
-        yield own_entry(job, loaded, measured(again, loaded), OTHER_RUN)
 
 
 def plugin_entries(job: Job, loaded: LoadedTrace, folder: Path) -> Iterator[Entry]:
@@ -273,8 +230,7 @@ def on_board(name: str, job: Job, count: Callable[[], T]) -> T | None:
 def entries_of(job: Job) -> list[Entry]:
     """All entries of one recording at one alignment."""
     loaded = load_trace(Trace.open(job.path), job.alignment)
-    found = [own_entry(job, loaded, row, PLAIN) for row in plain_rows(job, loaded)]
-    found += design_entries(job, loaded)
+    found = [own_entry(job, loaded, row) for row in plain_rows(job, loaded)]
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         found += plugin_entries(job, loaded, Path(folder))
         if job.has_board and job.alignment == ALIGNMENT:
@@ -286,15 +242,11 @@ def jobs_of(asked: argparse.Namespace, recordings: dict[str, Path], folder: Path
     given = plugins_of(asked.plugin, asked.pointer_bits, asked.cflags)
     plugins = tuple(build(one, folder / f"plugin-{i}") for i, one in enumerate(given))
     names = tuple(asked.allocators) or tuple(one.name for one in find_allocators([]))
-    programs: dict[str, tuple[str, Path]] = {}
-    jobs = []
-    for name, path in recordings.items():
-        match = RUN.fullmatch(name)
-        first = programs.setdefault(match[1] if match else name, (name, path))
-        learner = first if asked.designs else None
-        for alignment in asked.alignment or (4, 8):
-            jobs.append(Job(name, path, alignment, names, plugins, learner, asked.board))
-    return jobs
+    return [
+        Job(name, path, alignment, names, plugins, asked.board)
+        for name, path in recordings.items()
+        for alignment in asked.alignment or (4, 8)
+    ]
 
 
 def figure(value: float | None, form: str = "") -> str:
@@ -337,21 +289,20 @@ def cells_of(group: Sequence[Entry], shares: tuple[str, ...]) -> tuple[str, ...]
 
 
 def show(entries: Sequence[Entry], writes: bool) -> None:
-    """A table for each alignment and way of learning; libraries have their own."""
+    """A table for each alignment; libraries have their own."""
     ranked = standings(entries)
-    for alignment, learned, is_library in sorted(
-        {(one.alignment, one.learned, one.kind == "library") for one in entries}
+    for alignment, is_library in sorted(
+        {(one.alignment, one.kind == "library") for one in entries}
     ):
         columns, name = (LIBRARY_TABLE, "c-libraries") if is_library else (TABLE, "open-set")
         these = [
             (one.kind, cells)
             for one, cells in ranked
-            if (one.alignment, one.learned, one.kind == "library")
-            == (alignment, learned, is_library)
+            if (one.alignment, one.kind == "library") == (alignment, is_library)
         ]
-        print(f"Blocks aligned to {alignment} B, {learned}; R_safe / U_max:")
+        print(f"Blocks aligned to {alignment} B; R_safe / U_max:")
         console.print_table(columns, [cells for _, cells in these], width=console.WIDE)
-        if writes and learned == PLAIN:
+        if writes:
             write_result(name, columns, [cells for kind, cells in these if kind != "baseline"])
 
 
@@ -362,7 +313,6 @@ def main() -> None:
     parser.add_argument("--allocators", nargs="+", default=[], help="of ours; default: all")
     parser.add_argument("--alignment", type=int, action="append", choices=(4, 8, 16))
     parser.add_argument("--events", type=int, help="only the first so many of each recording")
-    parser.add_argument("--no-designs", dest="designs", action="store_false")
     parser.add_argument("--plugin", type=Path, nargs="+", action="extend", default=[])
     parser.add_argument("--cflags", action="append", default=[])
     parser.add_argument("--pointer-bits", type=int, default=32, choices=(32, 64))

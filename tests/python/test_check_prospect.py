@@ -7,8 +7,8 @@ from test_check import REGION, blocks, plan_file, recording
 
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.checks.prospect import estimate_need, find_prospect
-from heapfit.cli.printing.check import check_parts
 from heapfit.forecast.horizon import FEWEST_RUNS, expect_further_runs
+from heapfit.results.check import check_parts
 from heapfit.results.parts import Line
 
 

@@ -22,7 +22,9 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.sections.longer import describe_risk_as_long, make_longer_part
+from heapfit.results.html import page_rows
+from heapfit.results.longer import describe_risk_as_long, longer_section
+from heapfit.results.number_text import size
 
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
 OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")
@@ -106,10 +108,10 @@ def test_one_size_is_told_for_runs_as_long_as_the_recording(echo, capsys):
     assert first.needed is None, "the size that is set, and its chance"
     shown = table_of_longer_runs(printed(echo, capsys))[0]
     assert shown.split() == ["as", "long", "below", "1", "%", "0", "to", "1", "%", "-", "-", "-"]
-    part = make_longer_part(echo.longer, echo.answer.size.region)
-    assert part.region.replace("\N{NO-BREAK SPACE}", " ") == f"{echo.answer.size.region:,} B"
-    assert (part.rows[0].chance, part.rows[0].chances) == ("below 1 %", "0 to 1 %")
-    assert part.rows[0].needed == part.rows[0].interval == "–"
+    *_, table = longer_section(echo.longer, echo.answer.size.region).parts
+    assert f"{echo.answer.size.region:,}\N{NO-BREAK SPACE}B" in table.caption
+    cells = [cell.text for cell in page_rows(table)[0]]
+    assert cells == ["as long", "below 1 %", "0 to 1 %", "–", "–"]
 
 
 def test_the_card_names_the_risk_of_runs_as_long_where_it_is_1_percent_or_more(echo):
@@ -134,10 +136,10 @@ def test_a_chance_whose_interval_tells_nothing_is_unknown(echo, capsys):
 
 
 def test_the_page_has_the_same_rows_and_draws_them(echo):
-    part = make_longer_part(echo.longer, echo.answer.size.region)
+    _, chart, table = longer_section(echo.longer, echo.answer.size.region).parts
     rows = [row.needed.region for row in echo.longer.rows[1:]]
-    assert [int(row.needed.split()[0].replace(",", "")) for row in part.rows[1:]] == rows
-    (needed,) = (one for one in part.chart.data if one["name"] == "needed for 1 %")
+    assert [cells[3].text for cells in page_rows(table)[1:]] == [size(one) for one in rows]
+    (needed,) = (one for one in chart.data if one["name"] == "needed for 1 %")
     assert (needed["x"], needed["y"]) == ([10, 100], rows)
 
 

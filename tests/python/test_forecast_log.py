@@ -155,6 +155,41 @@ def test_a_line_of_a_given_form_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("clock", "seconds"),
+    [
+        ("2026-03-01T00:00:10Z", 1_772_323_210),
+        ("2026-03-01 01:00:10,5+01:00", 1_772_323_210.5),
+        ("[00:01:05.250,000] <inf>", 65.25),
+        ("\x1b[0;32mI (9000)", 9),
+        ("[ 12000][I]", 12),
+        ("21342298 DEBUG", 21_342.298),
+        ("[10:00:01.5]", 36_001.5),
+        ("2026-13-01T00:00:00", None),
+        ("12 boots", None),
+    ],
+)
+def test_a_clock_is_taken_off_the_line(tmp_path, clock, seconds):
+    (state,) = read(tmp_path, f"{clock} heap: free 90").states
+    assert (state.free, state.seconds) == (90, seconds)
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("Free: 2 KB, minimum free: 1.5K", (2048, 1536, None)),
+        ("free 1,024 B min 512", (1024, 512, None)),
+        ("free 1,024 B max 256", (1024, None, 256)),
+        ("Heap: 100/200 bytes free, largest 1 MiB", (100, None, 1 << 20)),
+        ("freeHeap=70 maxFreeBlock=60 tasks: 4, stack free 9", (70, None, 60)),
+        ("free 80 allocated 20 max allocated 50", (80, 50, None)),
+        ("12 bytes free", (12, None, None)),
+    ],
+)
+def test_a_number_is_what_the_words_beside_it_say(tmp_path, line, shown):
+    assert figures(read(tmp_path, line)) == [shown]
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("free {fre}", "{fre} is no figure (did you mean 'free'?)"),

@@ -12,12 +12,7 @@ import pytest
 from small_traces import bimodal, table2
 
 from heapfit import _engine
-from heapfit.fitting.fit import fit
-from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit
-from heapfit.results.heap.fit import case_from_fit
-from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import (
+from heapfit.comparison.heap_map import (
     REGIONS,
     FailedRequest,
     HeapMap,
@@ -25,6 +20,11 @@ from heapfit.results.heap_map.replays import (
     measure_peak_use,
     subjects_of,
 )
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Fit
+from heapfit.results.heap.fit import case_from_fit
+from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
@@ -162,8 +162,7 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
     fitted, shown, _ = mapped
     pieces = replace(fitted.winner.plan, allocator="chained_pool")
-    case = case_from_fit(fitted, shown)
-    heap = replace(fitted.winner.heap, plan=pieces)
+    case, heap = case_from_fit(fitted, shown), replace(fitted.winner.heap, plan=pieces)
     assert subjects_of(replace(case, winner=replace(fitted.winner, heap=heap))) == ()
 
 
@@ -186,9 +185,9 @@ def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
 def test_the_holders_of_the_peak_hold_all_of_it(mapped):
     fitted, shown, _ = mapped
     by_size = find_holders(shown, fitted.profile.u_max_event)
-    assert sum(one.bytes for one in by_size) == fitted.profile.u_max
+    assert sum(one.bytes for one, _ in by_size) == fitted.profile.u_max
     sites = np.arange(len(shown.events), dtype=np.uint32) % 3
     by_site = find_holders(replace(shown, sites=sites), fitted.profile.u_max_event)
-    assert {one.name for one in by_site} == {"unknown", "00000001", "00000002"}
-    assert sum(one.bytes for one in by_site) == fitted.profile.u_max
-    assert all(sum(part.bytes for part in one.parts) == one.bytes for one in by_site)
+    assert {one.name for one, _ in by_site} == {"unknown", "00000001", "00000002"}
+    assert sum(one.bytes for one, _ in by_site) == fitted.profile.u_max
+    assert all(sum(part.bytes for part in one.parts) == one.bytes for one, _ in by_site)

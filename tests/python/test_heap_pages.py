@@ -12,7 +12,9 @@ from small_traces import table2
 
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
+from heapfit.checks.shown import read_shown
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.heap_map import map_of, map_recordings, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.jobs import ComparisonRequest
 from heapfit.comparison.matrix import Matrix, compare_traces
@@ -27,7 +29,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.check import write_check_page
+from heapfit.results.heap.check import check_page
 from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
 from heapfit.results.heap.design import (
     DesignPageOptions,
@@ -35,8 +37,8 @@ from heapfit.results.heap.design import (
     write_design_page,
     write_robust_page,
 )
-from heapfit.results.heap_map.replays import map_of, map_recordings, subject_from_heap
-from heapfit.results.sections.risk import RunGroup, risk_of
+from heapfit.results.html import write
+from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -138,7 +140,7 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     ],
 )
 def test_the_scale_of_runs_always_shows_the_region_that_is_set(needs, region, ends):
-    chart = risk_of([RunGroup("runs", needs)], region, "").chart
+    (chart,) = risk_section([RunGroup("runs", needs)], region, "").parts
     assert tuple(chart.layout["xaxis"]["range"]) == ends
 
 
@@ -151,9 +153,11 @@ def plan(traces, folder) -> PlanFile:
 def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces, plan, folder):
     tight = replace(plan, region=plan.r_safe - 256)
     check = check_recordings(traces, tight, CheckOptions(measure=True))
-    write_check_page(folder / "d.html", check, traces, "heapfit check")
+    write(folder / "d.html", check_page(read_shown(check, traces), traces, "heapfit check"))
     page = read(folder / "d.html")
-    table = {re.split(r"hold-out|used for", row[0])[0]: row for row in rows_of(page, "recordings")}
+    table = {
+        re.split(r" hold-out| used for", row[0])[0]: row for row in rows_of(page, "recordings")
+    }
     for one in check.recordings:
         row = table[one.run.name]
         assert row[2] == f"{one.run.peak:,} B"
@@ -170,7 +174,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
     """The page's own search, which halves, finds a region that runs above one that does not."""
     loose = replace(plan, region=4 * plan.region)
     check = check_recordings(traces[:2], loose)
-    write_check_page(folder / "e.html", check, traces[:2], "heapfit check")
+    write(folder / "e.html", check_page(read_shown(check, traces[:2]), traces[:2], "heapfit check"))
     page = read(folder / "e.html")
     for trace, row in zip(traces, rows_of(page, "recordings")[1:], strict=False):
         need = int(row[4].removeprefix("at most ").removesuffix(" B").replace(",", ""))
@@ -184,7 +188,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
 def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
     older, newer = traces[:2]
     check = check_recordings([newer], None, CheckOptions((older,)))
-    write_check_page(folder / "f.html", check, [newer], "heapfit check")
+    write(folder / "f.html", check_page(read_shown(check, [newer]), [newer], "heapfit check"))
     text = (folder / "f.html").read_text("utf-8")
     record = json.loads(re.search(r'id="map-data">(.*?)</script>', text, re.DOTALL)[1])
     needs = [check.base.needed, check.recordings[0].needed.r_safe]

@@ -81,7 +81,7 @@ def test_a_reader_in_python_is_a_class_and_a_line_of_the_table(tmp_path, monkeyp
         "sizes",
         "a size a line",
         lambda head: head.startswith(b"sizes"),
-        formats._read_late(SizesReader),
+        formats.read_by(SizesReader, is_late=True),
     )
     monkeypatch.setattr(formats, "FORMATS", (own, *FORMATS))
     (tmp_path / "sizes").write_text("sizes\n24\n-\n100")

@@ -12,7 +12,6 @@ from loads import CLEAN, LEAK_SITE, write_load
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
-from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison.margin import HeapSize
 from heapfit.design.effort import Effort
 from heapfit.fitting.fit import Resources, fit
@@ -23,6 +22,7 @@ from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.importers import ImportOptions, open_any
 from heapfit.importers.record import record
 from heapfit.results.heap.fit import write_report
+from heapfit.results.screen import first_screen
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload

@@ -16,7 +16,6 @@ from small_traces import heapfit
 from heapfit import _engine, check, check_memories, generate_code, place
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.place import run
-from heapfit.cli.printing.screen import describe_rows
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
@@ -41,6 +40,7 @@ from heapfit.plan.memories import (
 )
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.results.screen import describe_rows
 from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace

@@ -12,7 +12,6 @@ from typing import cast
 import pytest
 
 from heapfit import _engine
-from heapfit.cli.printing.screen import first_screen
 from heapfit.comparison import reopening
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
@@ -31,6 +30,7 @@ from heapfit.fitting.joint_choice import _take_rung_of_several, choose_for_sever
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.results.parts import content_of
+from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import REPLAYED, Trace
 

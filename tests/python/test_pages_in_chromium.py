@@ -17,16 +17,18 @@ from small_traces import diverse, table2
 from chromium import Chromium
 from grid import thin
 from heapfit.checks.check import check_recordings
+from heapfit.checks.shown import read_shown
+from heapfit.comparison.heap_map import HeapMap, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.check import write_check_page
+from heapfit.results.heap.check import check_page
 from heapfit.results.heap.fit import case_from_fit, write_report
-from heapfit.results.heap.live import live_map, render_live
-from heapfit.results.heap_map.replays import HeapMap, map_of, subjects_of
-from heapfit.results.simulation import write_simulation_page
+from heapfit.results.heap.live import live_map, live_page
+from heapfit.results.html import render, write
+from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.simulate import solve
 from heapfit.trace.live import LiveHeap
@@ -190,10 +192,11 @@ def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
     heap = LiveHeap(Plan("tlsf", {"alignment": 8}))
     columns = ("op", "object", "size", "alignment", "time", "site", "thread")
     heap.recording = SimpleNamespace(columns=lambda: trace.batches(columns))
-    (tmp_path / "live.html").write_text(render_live(heap), encoding="utf-8")
+    (tmp_path / "live.html").write_text(render(live_page(heap)), encoding="utf-8")
     by_hand = parse_heap_size(f"tlsf:{live_map(heap)['heaps'][0]['own']['region']}")
     plan = replace(by_hand, plan=heap.plan, heap="", base_alignment=heap.base)
-    write_check_page(tmp_path / "check.html", check_recordings([trace], plan), [trace], "")
+    found = read_shown(check_recordings([trace], plan), [trace])
+    write(tmp_path / "check.html", check_page(found, [trace], ""))
     drawn = []
     for name in ("live.html", "check.html"):
         browser.resize(1400, 900)
@@ -246,7 +249,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     """One of each kind that takes little to make."""
     folder = tmp_path_factory.mktemp("pages")
     scenario = load_scenario(SCENARIOS / "figure-5.toml")
-    write_simulation_page(folder / "simulation.html", solve(scenario), "heapfit simulate")
+    write(folder / "simulation.html", simulation_page(solve(scenario), "heapfit simulate"))
     plan, trace = str(fitted.paths.plan), str(fitted.trace.path)
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],

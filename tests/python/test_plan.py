@@ -21,7 +21,10 @@ from heapfit.plan.plan_file import (
     load_plan,
     save_plan,
 )
-from heapfit.results.sections.plan_layers import plan_layers
+from heapfit.results.html import page_rows
+from heapfit.results.number_text import size
+from heapfit.results.parts import Table
+from heapfit.results.sections.plan_layers import plan_section
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -431,7 +434,14 @@ def test_pools_without_a_block_are_not_listed_as_pools() -> None:
     kept = BUDGETED.pools[1]
     emptied = replace(BUDGETED, pools=(replace(BUDGETED.pools[0], count=0), kept))
     assert emptied.filled_pools == (kept,)
-    (outer, _) = plan_layers(emptied, 23_040)
-    assert [(pool.size, pool.count) for pool in outer.pools] == [(kept.size, kept.count)]
+    rows = [[cell.text for cell in row[:2]] for row in pools_told(emptied)]
+    assert rows == [[size(kept.size), str(kept.count)], ["together", str(kept.count)]]
     none = replace(emptied, pools=(replace(kept, count=0),))
-    assert none.filled_pools == plan_layers(none, None)[0].pools == ()
+    assert none.filled_pools == ()
+    assert pools_told(none) == []
+
+
+def pools_told(plan: Plan) -> list:
+    parts = plan_section(plan, 23_040).parts
+    tables = [one for one in parts if isinstance(one, Table) and one.caption == "Pools."]
+    return [row for table in tables for row in page_rows(table)]

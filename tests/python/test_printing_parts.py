@@ -8,11 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from page_reader import Page
 
 from heapfit import cli
 from heapfit.cli.printing.console import print_result, print_table
 from heapfit.results import parts
-from heapfit.results.parts import Column, Fields, Group, Line, Note, Table
+from heapfit.results.document import Document
+from heapfit.results.html import render
+from heapfit.results.number_text import size
+from heapfit.results.parts import (
+    Bullets,
+    Cell,
+    Column,
+    Copyable,
+    Fields,
+    Fold,
+    Group,
+    Line,
+    Note,
+    Section,
+    Table,
+)
 from heapfit.results.text import wrap_text
 
 CLI = Path(cli.__file__).parent
@@ -126,3 +142,35 @@ def test_names_too_wide_for_a_panel_are_broken_there(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert [line for line in lines if line.startswith("tlsf")][-1].split()[-1] == "best_fit"
+
+
+def test_a_page_has_the_same_table_under_its_own_headings_and_names_stay_text():
+    table = Table(
+        [
+            Column("size", "bytes", page="of a block", told=size),
+            Column(heading="here alone", page="", shown=lambda pool: pool.size),
+            PEAK,
+            Column(page="beside", shown=lambda _: Cell("<b>", ("below",), "mark")),
+        ],
+        POOLS,
+        caption="with `code` and --all",
+        lead=POOLS[1],
+    )
+    parts = [Group("", [table]), Bullets(["<i>", ("one", "two")]), Copyable("lines", ["a", "b"])]
+    folded = Section("rest", "Rest", [Fold("more", [Line("of <it>")])], "", is_folded=True)
+    text = render(Document("fit", "a<b", ["set it"], [Section("told", "Told", parts), folded]))
+    page = Page(text)
+    rows = [[" ".join(cell.split()) for cell in row] for row in page.rows]
+    assert rows == [
+        ["of a block", "most live", "beside"],
+        ["16 B", "2", "<b> markbelow"],
+        ["1,024 B", "–", "<b> markbelow"],
+    ]
+    assert text.count('<tr class="winner">') == 1
+    assert text.index('<tr class="winner">') < text.index("1,024")
+    assert page.attributes("href") == ["#told"]
+    assert '<span class="whole">--all</span>' in text
+    assert "a<b set it Told Told with code and --all" in page.text
+    assert page.text.count("more of <it>") == 1
+    for words in ("<i> one : two", "copy a b", "Rest more"):
+        assert words in page.text

@@ -15,13 +15,12 @@ from page_reader import Page
 from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
+from heapfit.comparison.case import ReportCase
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
-from heapfit.results.case import ReportCase
-from heapfit.results.heap import fit as report_page
-from heapfit.results.heap.fit import write_report, zip_folder
+from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.live_blocks import live_blocks
 from heapfit.results.number_text import printable
 from heapfit.results.sections.size_charts import (
@@ -74,11 +73,11 @@ def fitted(request) -> Fit:
 
 
 def text_of(fitted: Fit) -> str:
-    return report_page.render(fitted, load_trace(fitted.trace))
+    return render_fit(fitted, load_trace(fitted.trace))
 
 
 def case_of(fitted: Fit) -> ReportCase:
-    return report_page.case_from_fit(fitted, load_trace(fitted.trace))
+    return case_from_fit(fitted, load_trace(fitted.trace))
 
 
 def page_of(fitted: Fit) -> Page:
@@ -203,7 +202,7 @@ def test_the_key_figures_are_the_fits(fitted):
         (fitted.answer.heap.title, "HEAP_BYTES") if kept else (winner.name, "APP_HEAP_BYTES")
     )
     for words in (
-        fitted.answer.sentences()[-1] if kept else fitted.verdict,
+        [*fitted.answer.sentences()][-1] if kept else fitted.verdict,
         f"events {profile.events:,}",
         f"U max {profile.u_max:,} B",
         f"live blocks {profile.live_blocks_max:,}",
@@ -324,7 +323,7 @@ def test_labels_of_special_sizes_do_not_overlap():
 
 def test_the_same_fit_gives_the_same_page(pooled):
     shown = load_trace(pooled.trace)
-    assert report_page.render(pooled, shown) == report_page.render(pooled, shown)
+    assert render_fit(pooled, shown) == render_fit(pooled, shown)
 
 
 def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
@@ -359,8 +358,8 @@ def test_the_page_carries_the_code_as_a_zip_that_is_the_same_each_time(pooled):
 
 def test_a_page_that_would_be_too_large_carries_no_code(pooled):
     shown = load_trace(pooled.trace)
-    assert "code-zip" in report_page.render(pooled, shown, lambda: "UEs=")
-    assert "code-zip" not in report_page.render(pooled, shown, lambda: "A" * 600_000)
+    assert "code-zip" in render_fit(pooled, shown, lambda: "UEs=")
+    assert "code-zip" not in render_fit(pooled, shown, lambda: "A" * 600_000)
 
 
 def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_peak(plain):

@@ -14,7 +14,8 @@ from page_reader import Page
 from small_scenarios import small
 
 from heapfit.errors import HeapfitError
-from heapfit.results.simulation import render
+from heapfit.results.html import render
+from heapfit.results.simulation import simulation_page
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.replication import Task
 from heapfit.simulation.scenario import RunSettings, load_scenario
@@ -33,7 +34,7 @@ def found(scenario):
 
 
 def page_text(found: object) -> str:
-    return render(found, "heapfit simulate FILE --closed-form")
+    return render(simulation_page(found, "heapfit simulate FILE --closed-form"))
 
 
 def test_every_scheme_has_a_result_at_every_point_in_order(scenario, found):

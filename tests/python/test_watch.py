@@ -15,15 +15,16 @@ import pytest
 from frames import Recorder
 
 from heapfit import _engine
+from heapfit.comparison.heap_map import map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.live import live_map, render_live, serve_live
-from heapfit.results.heap_map.packed import pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_heap
+from heapfit.results.heap.live import live_map, live_page, serve_live
+from heapfit.results.html import render
+from heapfit.results.packed_map import pack_map
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -103,7 +104,7 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
     heap, maps = LiveHeap(Plan("tlsf", {"alignment": 8})), []
-    assert "has begun" in render_live(heap)
+    assert "has begun" in render(live_page(heap))
 
     @contextmanager
     def listen(followed):

@@ -3,62 +3,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from heapfit.results import html
+from heapfit.plan.quantities import format_count
+from heapfit.results.document import Document
+from heapfit.results.html import write
+from heapfit.results.number_text import marked
+from heapfit.results.parts import Cell, Column, Fold, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
-from heapfit_papers.reproduce.finding import RowResult, verdicts_in_words
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import Paper, load_published
 
-_TEMPLATE = Path(__file__).with_name("reproduce.html.j2")
 _MOST_UNFOLDED = 6  # figures of one paper: more would be a long way on a phone
-
-
-@dataclass(frozen=True, slots=True)
-class PaperSection:
-    """What the page shows of one paper."""
-
-    paper: Paper
-    rows: tuple[RowResult, ...]
-    figures: tuple[PaperFigure, ...]
-
-    @property
-    def verdicts(self) -> list[str]:
-        """How many of its figures match, by kind of evidence."""
-        return verdicts_in_words(self.rows)[1:]
-
-    @property
-    def is_short(self) -> bool:
-        """True if all findings are shown at once; else they are folded."""
-        return sum(len(result.findings) for result in self.rows) <= _MOST_UNFOLDED
+_KINDS = (
+    "Echoes and circular rows do not count as matches. An echo is published arithmetic, or an "
+    "input of the measurement; from a circular row an assumption of the measurement was made."
+)
 
 
 def write_reproduce_page(path: Path, results: Sequence[RowResult], laboratory: Laboratory) -> None:
     """Writes the page; figures are drawn of the rows that are among the results."""
-    html.write_page(path, render(results, laboratory))
+    write(path, reproduce_page(results, laboratory))
 
 
-def render(results: Sequence[RowResult], laboratory: Laboratory) -> str:
-    """The page as text."""
+def reproduce_page(results: Sequence[RowResult], laboratory: Laboratory) -> Document:
+    """The page: of each paper that has a row among the results its figures and its rows."""
     drawn = figures_of([result.row.identity for result in results], laboratory)
-    sections = [
-        PaperSection(
-            paper,
-            tuple(result for result in results if result.row.paper == number),
-            tuple(drawn.get(number, ())),
-        )
-        for number, paper in load_published().papers.items()
-        if any(result.row.paper == number for result in results)
-    ]
-    return html.render(
-        _TEMPLATE,
-        "reproduce",
-        [figure.chart for section in sections for figure in section.figures],
+    verdicts = verdicts_in_words(results)
+    small = ["Fewer seeds and shorter runs than the full form."] if laboratory.is_small else []
+    sections = []
+    for number, paper in load_published().papers.items():
+        rows = [result for result in results if result.row.paper == number]
+        if rows:
+            title = f"{paper.number} · {paper.short}"
+            parts = [*_tell_paper(paper, rows, drawn.get(number, ()))]
+            sections.append(Section(f"paper-{paper.number}", title, parts, paper.short))
+    return Document(
+        command="reproduce",
+        kind="the papers measured again",
+        name="reproduce",
+        title="What the papers publish, and what is found",
+        sentences=verdicts[1:2] or verdicts[:1],
+        remarks=[*verdicts[2:], verdicts[0], _KINDS, *small],
         sections=sections,
-        verdicts=verdicts_in_words(results),
-        is_small=laboratory.is_small,
     )
+
+
+def _tell_paper(
+    paper: Paper, rows: Sequence[RowResult], figures: Sequence[PaperFigure]
+) -> Iterator[Part]:
+    """A paper's verdicts, its figures and its rows, folded where there are many."""
+    is_short = sum(len(result.findings) for result in rows) <= _MOST_UNFOLDED
+    yield Line(marked('<span class="source">{}</span>', paper.title))
+    yield from map(Line, verdicts_in_words(rows)[1:])
+    if figures:
+        parts: list[Part] = []
+        for one in figures:
+            parts += [Heading(one.title), replace(one.chart, caption=one.caption)]
+        yield Fold(f"{format_count(len(figures), 'figure')} drawn anew", parts, is_short)
+    findings = [(result, one) for result in rows for one in result.findings]
+    table = Table(_COLUMNS, findings, look="cards claims")
+    told = format_count(len(rows), "row")
+    yield Fold(f"{told}, what is published and what is found", [table], is_short)
+
+
+def _name_row(result: RowResult, finding: Finding) -> Cell:
+    row = result.row
+    if finding is not result.findings[0]:
+        return Cell(row.identity)
+    return Cell(row.identity, (f"{row.what}. Open: {row.silent}" if row.silent else row.what,))
+
+
+def _tell_published(finding: Finding) -> Cell:
+    one = finding.figure
+    stated = "" if one.published == "stated" else one.published
+    allowed = f"; allowed: {one.allowed}" if one.allowed else ""
+    return Cell(marked("{} <b>{}</b>", one.says, stated), (f"{one.where}{allowed}",))
+
+
+def _tell_found(result: RowResult, finding: Finding) -> Cell:
+    is_last = finding is result.findings[-1]
+    assumed = f"Assumed: {result.assumed}." if is_last and result.assumed else ""
+    return Cell(finding.ours, tuple(filter(None, (finding.why, assumed))))
+
+
+def _mark_verdict(finding: Finding) -> Cell:
+    tone = finding.verdict.name.lower().replace("no_evidence", "unknown")
+    return Cell("", mark=finding.verdict, tone=tone)
+
+
+_COLUMNS: tuple[Column[tuple[RowResult, Finding]], ...] = (
+    Column(page="row", shown=lambda one: _name_row(*one)),
+    Column(page="published", shown=lambda one: _tell_published(one[1])),
+    Column(page="found", shown=lambda one: _tell_found(*one)),
+    Column(page="kind", shown=lambda one: one[1].figure.kind),
+    Column(page="verdict", shown=lambda one: _mark_verdict(one[1])),
+)

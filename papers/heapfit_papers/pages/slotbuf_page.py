@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from heapfit.results import html
+from heapfit.results.chart import Chart
+from heapfit.results.document import Document, reproduce_section
+from heapfit.results.html import write
+from heapfit.results.number_text import count, marked, percent, size
+from heapfit.results.parts import NamedFigure, Section
 from heapfit_papers.pages.slotbuf_charts import (
     MOST_SHOWN,
     count_large_blocks,
@@ -15,36 +20,86 @@ from heapfit_papers.pages.slotbuf_charts import (
 )
 from heapfit_papers.slotbuf.benchmark import Slotbuf, draw_sizes
 
-_TEMPLATE = Path(__file__).with_name("slotbuf.html.j2")
 SAMPLES = 10_000  # as in figure 1 of the report
 
 
 def write_slotbuf_page(path: Path, run: Slotbuf, command: str) -> None:
     """Writes the page of `run` to `path`."""
-    html.write_page(path, render(run, command))
+    write(path, slotbuf_page(run, command))
 
 
-def render(run: Slotbuf, command: str) -> str:
-    """The page as text, the same for the same runs; `command` is what was typed."""
-    requests = request_chart("chart-requests", run.spec, draw_sizes(run.spec, SAMPLES).tolist())
-    free = free_chart("chart-free", run)
-    course = course_chart(run.series)
-    return html.render(
-        _TEMPLATE,
-        f"slotbuf on {run.spec.plan.allocator}",
-        [free, course, requests],
-        run=run,
-        spec=run.spec,
-        counts=run.counts,
-        allocator=_allocator(run),
-        free=free,
-        left_out=count_large_blocks(run),
-        course=course,
-        requests=requests,
-        samples=SAMPLES,
-        most_shown=MOST_SHOWN,
-        command=command,
+def slotbuf_page(run: Slotbuf, command: str) -> Document:
+    """The page, the same for the same runs; `command` is what was typed."""
+    spec, counts = run.spec, run.counts
+    least, most = spec.least, size(spec.most)
+    unused = f"the free list is {percent(run.share_unused)} of them"
+    return Document(
+        command="slotbuf",
+        kind="the benchmark of Cebeci 2019",
+        name=f"slotbuf on {spec.plan.allocator}",
+        title=spec.plan.allocator,
+        source=marked("<b>{}</b>; ", _allocator(run))
+        + f"{count(spec.slots)} slots, requests of {least} to {most}, region "
+        f"{size(spec.region)}, seed {spec.seed}",
+        lead=(
+            NamedFigure("free list", count(run.free_blocks)),
+            NamedFigure("total free space", size(run.free_bytes)),
+            NamedFigure("average free block", size(round(run.mean_free))),
+        ),
+        sentences=(
+            f"{count(counts.loops)} loops done, none refused."
+            if counts.refused is None
+            else f"Out of memory after {count(counts.loops)} loops: a request of "
+            f"{size(counts.refused)} was refused while {size(run.free_bytes)} were free.",
+        ),
+        trust=(
+            NamedFigure("palloc calls", count(counts.alloc.calls), "served"),
+            NamedFigure("pree calls", count(counts.free.calls), unused),
+            NamedFigure("live blocks", count(counts.live_blocks), f"{size(counts.live)} asked for"),
+            NamedFigure("worst palloc", count(counts.alloc.worst), "accesses to metadata"),
+            NamedFigure("worst pree", count(counts.free.worst), "accesses to metadata"),
+            NamedFigure("footprint", size(run.footprint), "of the region, at most"),
+        ),
+        sections=(
+            Section(
+                "free",
+                "Free blocks at the end",
+                [replace(free_chart("chart-free", run), caption=_tell_free(run))],
+                "Free blocks",
+            ),
+            Section(
+                "course",
+                "Free list over the run",
+                [course_chart(run.series)],
+                "Course of the run",
+            ),
+            Section("requests", "What is asked for", [_draw_requests(run)], "Requests"),
+            reproduce_section(command, "The same command gives the same page on every machine."),
+        ),
     )
+
+
+def _draw_requests(run: Slotbuf) -> Chart:
+    spec = run.spec
+    caption = marked(
+        "Figure 1 of the report: {} requests of MAX / e<sup>r</sup> bytes, r uniform from 0 to "
+        "ln(MAX / MIN), MAX {}, MIN {}. The line is what the law expects. The report does not "
+        "state its MAX and MIN.",
+        count(SAMPLES),
+        size(spec.most),
+        size(spec.least),
+    )
+    drawn = draw_sizes(spec, SAMPLES).tolist()
+    return replace(request_chart("chart-requests", spec, drawn), caption=caption)
+
+
+def _tell_free(run: Slotbuf) -> str:
+    number, total = count_large_blocks(run)
+    words = "Sizes that the free blocks could serve, headers apart; also in dist.dat."
+    if not number:
+        return words
+    larger = f"{count(number)} larger than {size(MOST_SHOWN)}, together {size(total)}"
+    return f"{words} Not shown: {larger}."
 
 
 def _allocator(run: Slotbuf) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from heapfit.cli.arguments import command_line
-from heapfit.cli.printing.plans import plans_parts
 from heapfit.cli.printing.robust import robust_table
 from heapfit.design.plan_files import designs_of
 from heapfit.fitting.result import Fit, rank_by_memory, save_plans
@@ -15,6 +14,7 @@ from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.results.heap import design as page
 from heapfit.results.parts import Group, Part
+from heapfit.results.plans import plans_parts
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 

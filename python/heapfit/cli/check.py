@@ -9,18 +9,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from heapfit.checks.check import Check, CheckOptions, check_recordings
+from heapfit.checks.shown import read_shown
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.check import check_parts, title_of
 from heapfit.cli.printing.console import print_result
-from heapfit.cli.printing.memories import joint_parts
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.results.check import check_parts, title_of
+from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
 
 _FAILED = 3
@@ -54,9 +55,11 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     if path.suffix == ".md":
         save_markdown(path, title_of(check), check_parts(check))
         return
-    from heapfit.results.heap.check import write_check_page  # jinja2 takes long to load
+    # These load jinja2, which takes long.
+    from heapfit.results.heap.check import check_page
+    from heapfit.results.html import write
 
-    write_check_page(path, check, command.sources, command_line())
+    write(path, check_page(read_shown(check, command.sources), command.sources, command_line()))
 
 
 def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOptions) -> None:

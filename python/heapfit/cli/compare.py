@@ -12,12 +12,9 @@ from heapfit.checks.run import PlanRun, run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.check import describe_run
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.matrix import matrix_table
-from heapfit.cli.printing.plugins import LabelledRow, plugin_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import ranking
 from heapfit.cli.running import import_options, note_parts, start_sweep
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
@@ -38,7 +35,10 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure, plugins_of
 from heapfit.progress import Progress
+from heapfit.results.check import describe_run
 from heapfit.results.parts import Column, Fields, Line, Part, Table
+from heapfit.results.plugins import LabelledRow, plugin_parts
+from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace

@@ -12,10 +12,7 @@ from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing import console
 from heapfit.cli.printing.console import print_text
-from heapfit.cli.printing.incumbent import incumbent_parts
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.ranking import explain_ranking, ranking_table
-from heapfit.cli.printing.screen import first_screen
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of
@@ -25,6 +22,7 @@ from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.values import expand_names
 from heapfit.results.heap.fit import write_report
+from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
     Column,
     Fields,
@@ -35,6 +33,8 @@ from heapfit.results.parts import (
     hide_unless,
     paragraph,
 )
+from heapfit.results.ranking import explain_ranking, ranking_table
+from heapfit.results.screen import first_screen
 
 
 def run(command: FitCommand) -> None:

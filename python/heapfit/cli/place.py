@@ -12,7 +12,6 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.screen import LONGER_RUNS, describe_rows
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
@@ -20,8 +19,6 @@ from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
-    CurvePoint,
-    PlacedRule,
     Placing,
     PlacingOptions,
     place_recordings,
@@ -29,8 +26,10 @@ from heapfit.memories.placing import (
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.memories import write_memories_page
-from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.results.heap.memories import CURVE, RULES, memories_page
+from heapfit.results.html import write
+from heapfit.results.longer import LONGER_RUNS, describe_rows
+from heapfit.results.parts import Fields, Line, Part, Table, paragraph
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
@@ -63,62 +62,31 @@ def run(command: PlaceCommand) -> None:
         for one in placing.demands:
             names |= site_names(one.loaded, command.programs or [])
         if command.report is not None:
-            write_memories_page(
-                command.report, placing, names, [*_outlook(placing)], command_line()
-            )
+            page = memories_page(placing, names, [*_outlook(placing)], command_line())
+            write(command.report, page)
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else format_share(round(share, 4))
-
-
-_RULES: tuple[Column[PlacedRule], ...] = (
-    Column("rule", "first memory serves first", lambda row: row.name),
-    Column("size", "bytes", lambda row: row.point.size),
-    Column("reserve", "reserve", lambda row: row.point.rule.reserve),
-    Column(
-        "share",
-        "requests",
-        lambda row: row.point.requests_share,
-        lambda row: _percent(row.point.requests_share),
-    ),
-    Column(
-        "byte_share",
-        "bytes x life",
-        lambda row: row.point.byte_share,
-        lambda row: _percent(row.point.byte_share),
-    ),
-)
-_CURVE: tuple[Column[CurvePoint], ...] = (
-    Column("share", "inside", shown=lambda one: _percent(one.share)),
-    Column("by_size", "by size", lambda one: one.by_size and one.by_size.size),
-    Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to),
-    Column("by_site", "by call site", lambda one: one.by_site and one.by_site.size),
-    Column("sites", "sites", lambda one: one.by_site and len(one.by_site.rule.sites)),
-)
 
 
 def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> Iterator[Part]:
     first, size, chosen = placing.memories[0], placing.size, placing.chosen
     yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
     yield Fields({"region": size.region, "margin_percent": size.margin})
-    missing = size.region - first.size
+    missing, inside = size.region - first.size, format_share(round(chosen.share, 4))
     shared = "the requests that may be there" if placing.is_partial else "all requests"
     yield from paragraph(
         f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {_percent(chosen.share)} of {shared}; "
+        f"served, and {inside} of {shared}; "
         f"{size.margin:g} % is the margin of another run."
         + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
     )
     yield from _outlook_parts(placing, command.every)
     yield Line("")
-    yield Table(_RULES, placing.rules, "rules")
+    yield Table(RULES, placing.rules, "rules")
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
     yield Line("")
-    yield Table(_CURVE, placing.curve, "curve", shown=None if command.every else shown)
+    yield Table(CURVE, placing.curve, "curve", shown=None if command.every else shown)
     yield Line("")
     yield from _choice_parts(placing, names, command.every)
     yield Fields(memories_tables(placing.plan))

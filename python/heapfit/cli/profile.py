@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
-from heapfit.cli.printing.kind import describe_kind, growth_parts, kind_fields
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.design.pools.special_pools import special_sizes
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.kind import describe_kind, growth_parts, kind_fields
 from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace

@@ -13,11 +13,11 @@ from heapfit.checks.drill import Drill, drill_program
 from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.check import describe_refusal
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
+from heapfit.results.check import describe_refusal
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, hide_unless
 
 _FAILED = 3

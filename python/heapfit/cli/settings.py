@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from heapfit.cli.commands.pools import SettingsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.run_out import RUN_OUT
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, object_of
+from heapfit.results.run_out import RUN_OUT
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
 

@@ -33,9 +33,10 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write_table(output, simulated)
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
-        from heapfit.results.simulation import write_simulation_page
+        from heapfit.results.html import write
+        from heapfit.results.simulation import simulation_page
 
-        write_simulation_page(report, simulated, command_line())
+        write(report, simulation_page(simulated, command_line()))
 
 
 def _parts(simulated: SimulationResult) -> Iterator[Part]:

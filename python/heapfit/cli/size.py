@@ -13,13 +13,13 @@ from heapfit.cli.commands.pools import SizeCommand, Unit
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.printing.sized_pools import pools_table
-from heapfit.cli.printing.sized_schemes import schemes_table
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.plan.quantities import parse_sizes
+from heapfit.results.html import write
 from heapfit.results.parts import Part
-from heapfit.results.sizing import write_trace_page, write_traffic_page
+from heapfit.results.sized_pools import pools_page, pools_table
+from heapfit.results.sized_schemes import schemes_page, schemes_table
 from heapfit.simulation.traffic import is_traffic, load_traffic
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.from_traffic import STANDARD_REPLICATIONS, Aim, size_for
@@ -90,7 +90,7 @@ def _size_for_recording(asked: _PoolsRequest, sweep: Sweep, report: Path | None)
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, asked.admission, asked.options, progress, sweep)
     if report is not None:
-        write_trace_page(report, sizing, source, command_line())
+        write(report, pools_page(sizing, source.name, command_line()))
     return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
 
 
@@ -98,5 +98,5 @@ def _size_for_traffic(path: Path, aim: Aim, threads: int, report: Path | None) -
     with progress_bar() as progress:
         sizing = size_for(load_traffic(path), aim, threads, progress)
     if report is not None:
-        write_traffic_page(report, sizing, path, command_line())
+        write(report, schemes_page(sizing, path.name, command_line()))
     return schemes_table(sizing, path)

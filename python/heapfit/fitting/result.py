@@ -17,7 +17,7 @@ from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.plan_files import save_candidates
 from heapfit.design.robust.design import RobustDesigns, save_robust_plans
 from heapfit.errors import HeapfitError
-from heapfit.fitting.answer import Answer
+from heapfit.fitting.answer import Answer, describe_saving
 from heapfit.fitting.assessment import Assessment, HoldoutResult
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths, place_parts
@@ -83,6 +83,14 @@ class Fit:
         if not self.answer.is_kept or self.today is None:
             return self.winner.changes
         return self.today.changes
+
+    @property
+    def saving(self) -> list[str]:
+        """The saving of the fitted heap, in words."""
+        found = {row.title: row.region for row in self.references if row.is_in_saving}
+        known = {title: region for title, region in found.items() if region}
+        # The others were not replayed on all of a recording of which an excerpt was searched.
+        return [*describe_saving(self.answer, self.today, {} if self.excerpt else known)]
 
     @property
     def source(self) -> Path:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import erfc, inf, sqrt
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,31 +55,22 @@ class BlockGroup:
         return trend_of_growth(self.troughs)
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """All series that change, and the clock of the recording."""
-
-    series: tuple[BlockGroup, ...]
-    sites: tuple[int, ...]  # all, with those that never change
-    microseconds: float  # from an event to the next; 0 where the recording has no clock
-
-    def trend_of(self, growth: Sequence[BlockGroup]) -> Trend:
-        """The trend of the parts of one family together: of the one whose parts hold most."""
-        most = max(
-            FAMILIES, key=lambda family: sum(one.held for one in growth if one.family == family)
-        )
-        names = {part.name for part in growth if part.family == most}
-        chosen = (one.troughs for one in self.series if one.family == most and one.name in names)
-        return trend_of_growth(np.sum(list(chosen), axis=0))
+def find_joint_trend(series: Sequence[BlockGroup], growth: Sequence[BlockGroup]) -> Trend:
+    """The trend of the parts of one family together: of the one whose parts hold most."""
+    most = max(FAMILIES, key=lambda family: sum(one.held for one in growth if one.family == family))
+    names = {part.name for part in growth if part.family == most}
+    chosen = (one.troughs for one in series if one.family == most and one.name in names)
+    return trend_of_growth(np.sum(list(chosen), axis=0))
 
 
-def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[BlockGroup, ...]:
+def find_growth(
+    series: Sequence[BlockGroup], sites: Sequence[int], chains: Chains, total: Trend | None
+) -> tuple[BlockGroup, ...]:
     """The groups that grow, of each family those that hold most first.
 
     `total` is the trend of all live bytes where these grow. If no group is then found by itself,
     those that make up half of it are the ones.
     """
-    series = groups.series
     found = [
         one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
@@ -87,7 +78,7 @@ def find_growth(groups: Groups, chains: Chains, total: Trend | None) -> tuple[Bl
         part = _MAKES_UP * total.slope
         found = [one for one in series if _is_held(one) and find_trend(one.troughs).slope >= part]
     growing = {one.name for one in found if one.family == "site"}
-    frames = own_frames(growing, {site: chains.get(site, (site,)) for site in groups.sites})
+    frames = own_frames(growing, {site: chains.get(site, (site,)) for site in sites})
     parts = [replace(one, frame=frames[one.name] if one.family == "site" else 0) for one in found]
     return tuple(sorted(parts, key=lambda one: (FAMILIES.index(one.family), -one.held, one.name)))
 
@@ -162,8 +153,14 @@ def _chance_of_steps(troughs: Troughs) -> float:
     return erfc(z / sqrt(2)) / 2
 
 
-def follow_groups(trace: Trace, windows: Windows) -> Groups:
-    """The series of all sizes, known call sites and known threads, in one read of the trace."""
+def follow_groups(
+    trace: Trace, windows: Windows
+) -> tuple[list[BlockGroup], tuple[int, ...], float]:
+    """All sizes, known call sites and known threads that change, in one read of the trace.
+
+    With all sites, also those that never change, and the microseconds from an event to the next: 0
+    where the recording has no clock.
+    """
     cut = int(windows.starts[0]), windows.events, len(windows)
     passes = {family: (_Numbering(), _engine.GroupTroughs(*cut)) for family in FAMILIES}
     done = end = 0
@@ -177,13 +174,12 @@ def follow_groups(trace: Trace, windows: Windows) -> Groups:
         for family, (numbering, troughs) in passes.items():
             names = np.where(is_request, batch[family], 0).astype(np.uint64)
             troughs.feed(events, numbering.number(names))
-    series = (
+    series = [
         one
         for family, (numbering, troughs) in passes.items()
         for one in _series_of(family, numbering.names, troughs.result())
-    )
-    microseconds = end / done if end >= SHORTEST_CLOCK else 0.0
-    return Groups(tuple(series), tuple(passes["site"][0].names), microseconds)
+    ]
+    return series, tuple(passes["site"][0].names), end / done if end >= SHORTEST_CLOCK else 0.0
 
 
 def _series_of(
@@ -199,29 +195,22 @@ def _series_of(
 
 
 class _Numbering:
-    """Numbers names 0, 1, 2, ... as they come; those beyond the limit have the last number."""
+    """Numbers names as they come, 0 as 0; those beyond the limit have the last number."""
 
     def __init__(self) -> None:
-        self.names: list[int] = []
-        self._sorted = np.zeros(0, np.uint64)
-        self._numbers = np.zeros(0, np.uint32)
+        self.names = [0]
 
     def number(self, names: NDArray[np.uint64]) -> NDArray[np.uint32]:
         numbers, is_known = self._look_up(names)
         if not is_known.all() and len(self.names) < MOST_GROUPS:
-            self._learn(names[~is_known])
+            unknown = np.unique(names[~is_known])
+            self.names += unknown[: MOST_GROUPS - len(self.names)].tolist()
             numbers, is_known = self._look_up(names)
         return np.where(is_known, numbers, np.uint32(MOST_GROUPS))
 
     def _look_up(self, names: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        if not self.names:
-            return np.zeros(len(names), np.uint32), np.zeros(len(names), np.bool_)
-        places = np.minimum(np.searchsorted(self._sorted, names), len(self.names) - 1)
-        return self._numbers[places], self._sorted[places] == names
-
-    def _learn(self, unknown: NDArray[Any]) -> None:
-        room = MOST_GROUPS - len(self.names)
-        self.names += np.unique(unknown)[:room].tolist()
         every = np.array(self.names, np.uint64)
-        self._numbers = np.argsort(every).astype(np.uint32)
-        self._sorted = every[self._numbers]
+        order = np.argsort(every)
+        known = every[order]
+        places = np.minimum(np.searchsorted(known, names), len(known) - 1)
+        return order[places].astype(np.uint32), known[places] == names

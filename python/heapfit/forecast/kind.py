@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.growth import BlockGroup, find_growth, follow_groups, grows, trend_of_growth
+from heapfit.forecast.growth import (
+    BlockGroup,
+    find_growth,
+    find_joint_trend,
+    follow_groups,
+    grows,
+    trend_of_growth,
+)
 from heapfit.forecast.period import find_period
 from heapfit.forecast.trend import Trend, find_trend, rank_correlation
 from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
@@ -79,20 +86,20 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         reason = f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
         return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
-    groups = follow_groups(trace, windows)
+    series, sites, microseconds = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
-    growth = find_growth(groups, trace.chains, total if is_growing else None)
+    growth = find_growth(series, sites, trace.chains, total if is_growing else None)
     period = find_period(profile)
     kind, reason = _judge(profile, windows, growth, is_growing=is_growing, period=period)
     return RecordingKind(
         kind,
         reason,
         windows,
-        groups.trend_of(growth) if growth and not is_growing else total,
+        find_joint_trend(series, growth) if growth and not is_growing else total,
         growth,
         period if kind is Kind.CYCLE else None,
-        groups.microseconds,
-        groups.sites,
+        microseconds,
+        sites,
         profile,
     )
 

@@ -49,10 +49,8 @@ class Format:
 
 def _first_line(head: bytes) -> bytes:
     """The first line that is neither blank nor a comment."""
-    for line in head.split(b"\n"):
-        if line.strip() and not line.startswith(b"#"):
-            return line.removesuffix(b"\r")
-    return b""
+    lines = (line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#"))
+    return next(lines, b"").removesuffix(b"\r")
 
 
 def _is_text(head: bytes) -> bool:
@@ -79,26 +77,25 @@ def _is_lifetimes(head: bytes) -> bool:
     return bool(begins and ends) and b"size" in columns
 
 
-def _read_by(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """Opens a file for a reader, which may drop events of unknown objects or raise an error."""
-    return lambda stream, options: ReaderSource(reader(options.drop_unknown), stream, options)
+def read_by(
+    reader: Callable[[bool], Reader], *, is_late: bool = False
+) -> Callable[[ByteStream, ImportOptions], Source]:
+    """Opens a file for a reader, which may drop events of unknown objects or raise an error.
+
+    A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
+    lost: their events of unknown objects are always dropped, and counted.
+    """
+    return lambda stream, options: ReaderSource(
+        reader(is_late or options.drop_unknown), stream, options
+    )
 
 
 def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
     own = options.own_lines
     if own is None:
-        return _read_late(_engine.HeapLogTrace)(stream, options)
+        return read_by(_engine.HeapLogTrace, is_late=True)(stream, options)
     reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
     return ReaderSource(reader, stream, options)
-
-
-def _read_late(reader: Callable[[bool], Reader]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """Opens a file for a reader that drops frees of blocks that were live before the file began.
-
-    A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
-    lost. Events of unknown objects are always dropped, and counted.
-    """
-    return lambda stream, options: ReaderSource(reader(True), stream, options)
 
 
 PACKETS = "packets"
@@ -106,7 +103,7 @@ FRAMES = Format(
     "frames",
     "log with frames of the recorder for targets (recorder/target/FRAMES.md)",
     _engine.has_frame,
-    _read_late(_engine.FrameTrace),
+    read_by(_engine.FrameTrace, is_late=True),
 )
 LOG = Format("log", "log or list of a heap in one of 15 forms", _engine.has_heap_log, _read_log)
 KNOWN_LIFETIMES = ("minimalloc", "tflm", "tflite", "onnx")  # known before they begin
@@ -115,7 +112,7 @@ FORMATS = (
         "wire",
         "recording by heapfit record (recorder/WIRE.md)",
         lambda head: head.startswith(b"hfitwire"),
-        _read_late(_engine.WireTrace),
+        read_by(_engine.WireTrace, is_late=True),
     ),
     Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
     Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
@@ -124,21 +121,21 @@ FORMATS = (
         "heaptrack",
         "file of heaptrack, raw or not",
         _begins_with(_HEAPTRACK_LINE),
-        _read_late(_engine.HeaptrackTrace),
+        read_by(_engine.HeaptrackTrace, is_late=True),
     ),
-    Format("text", "text form (a c m r f lines)", _is_text, _read_by(_engine.TextTrace)),
-    Format("rep", "CS:APP malloc-lab .rep", _begins_with(_REP_LINE), _read_by(_engine.RepTrace)),
+    Format("text", "text form (a c m r f lines)", _is_text, read_by(_engine.TextTrace)),
+    Format("rep", "CS:APP malloc-lab .rep", _begins_with(_REP_LINE), read_by(_engine.RepTrace)),
     Format(
         "csv",
         "CSV with a header line naming op, object, size, ...",
         _is_csv,
-        _read_by(_engine.CsvTrace),
+        read_by(_engine.CsvTrace),
     ),
     Format(
         "minimalloc",
         "CSV with columns lower, upper, size (alignment, gaps)",
         _is_lifetimes,
-        _read_by(_engine.LifetimeTrace),
+        read_by(_engine.LifetimeTrace),
     ),
     Format(
         "tflm",

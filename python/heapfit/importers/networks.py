@@ -13,11 +13,11 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -25,7 +25,6 @@ from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan import LARGEST_REGION
-from heapfit.trace.stored import TraceInfo
 
 _ALIGNMENT = 16  # of a tensor in TFLite Micro's arena
 # GreedyMemoryPlanner::PrintMemoryPlan, and what it printed before April 2021.
@@ -39,6 +38,10 @@ _ONNX_HEAD = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]", re.DO
 _TFLITE_BITS = (
     *(32, 16, 32, 8, 64, 0, 8, 16, 64, 8, 64, 128),
     *(64, 0, 0, 32, 16, 4, 16, 2, 4, 8, 8),
+)
+_NOTE = (
+    f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and what a "
+    "runtime allocates beside come on top."
 )
 _OFFLINE_PLAN = "OfflineMemoryAllocation"  # TFLite Micro's micro_allocation_info.cc
 # Fields of the tables in TFLite's schema, version 3.
@@ -203,24 +206,22 @@ def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
 
 
 def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOptions], Source]:
-    """Opens a network as the trace of an arena."""
-    return lambda stream, options: _ArenaSource(stream, options, read)
+    """Opens a network as the trace of an arena, in the order of operators."""
+    return lambda stream, options: ReaderSource(
+        _engine.LifetimeTrace(options.drop_unknown), _Arena(stream, read), options, _NOTE
+    )
 
 
-class _ArenaSource(ReaderSource):
-    """A network's tensors as a trace, in the order of operators."""
+class _Arena(NamedTuple):
+    """A network's tensors as minimalloc's CSV."""
 
-    def __init__(
-        self, stream: ByteStream, options: ImportOptions, read: Callable[[bytes], Tensors]
-    ) -> None:
-        super().__init__(_engine.LifetimeTrace(options.drop_unknown), self, options)
-        self._file = stream
-        self._read = read
+    file: ByteStream
+    read: Callable[[bytes], Tensors]
 
     def chunks(self) -> Iterator[bytes]:
-        """Yields the tensors as minimalloc's CSV."""
+        """Yields the tensors, a line each."""
         with _refuse_damaged():
-            tensors = self._read(b"".join(self._file.chunks()))
+            tensors = self.read(b"".join(self.file.chunks()))
         yield b"id,lower,upper,size\n"
         for number, one in enumerate(tensors):
             size = -(-one.size // _ALIGNMENT) * _ALIGNMENT
@@ -230,15 +231,6 @@ class _ArenaSource(ReaderSource):
                 )
             if size:
                 yield f"{number},{one.first},{one.last + 1},{size}\n".encode()
-
-    def info(self) -> TraceInfo:
-        """The metadata of the trace, with a note of what an arena holds beside."""
-        info = super().info()
-        note = (
-            f"Tensors alone, in whole {_ALIGNMENT} B; scratch buffers of kernels, variables and "
-            "what a runtime allocates beside come on top."
-        )
-        return replace(info, notes=(*info.notes, note))
 
 
 @contextmanager
@@ -280,13 +272,11 @@ def _spans(
     uses: Iterable[tuple[Iterable[Any], Iterable[Any]]], first: Iterable[Any], last: Iterable[Any]
 ) -> dict[Any, tuple[int, int]]:
     """The first and last operator at which each tensor is live."""
+    steps = [(*inputs, *outputs) for inputs, outputs in uses]
     spans = dict.fromkeys(first, (0, 0))
-    end = 0
-    for end, (inputs, outputs) in enumerate(uses):
-        for name in (*inputs, *outputs):
-            spans[name] = (spans.get(name, (end, end))[0], end)
-    for name in last:
-        spans[name] = (spans.get(name, (end, end))[0], end)
+    for at, names in (*enumerate(steps), (max(len(steps) - 1, 0), last)):
+        for name in names:
+            spans[name] = (spans.get(name, (at, at))[0], at)
     return spans
 
 

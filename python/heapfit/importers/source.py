@@ -109,10 +109,11 @@ class Chunks(Protocol):
 class ReaderSource:
     """Feeds a content's bytes to a reader."""
 
-    def __init__(self, reader: Reader, stream: Chunks, options: ImportOptions) -> None:
+    def __init__(self, reader: Reader, stream: Chunks, options: ImportOptions, *notes: str) -> None:
         self._reader = reader
         self._stream = stream
         self._whole_only = options.whole_only
+        self._notes = notes  # beside those of the reader
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, in batches of bounded size."""
@@ -132,7 +133,7 @@ class ReaderSource:
             program=self._reader.program,
             source=self._reader.source,
             pointer_bits=self._reader.pointer_bits,
-            notes=tuple(self._reader.notes),
+            notes=(*self._reader.notes, *self._notes),
         )
 
     def chains(self) -> Chains:

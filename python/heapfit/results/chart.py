@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heapfit.results.number_text import figure_text
+from heapfit.trace.profile import Profile
 
 Trace = dict[str, Any]
 Layout = dict[str, Any]
@@ -27,13 +28,14 @@ COLOURS = (ACCENT, *OTHERS)  # of curves, in turn
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure and its place on the page."""
+    """A figure and its place on a page: a part of a result."""
 
     identity: str  # the element's id: our own letters, digits and "-"
     meaning: str  # one sentence, for screen readers
     data: list[Trace]
     layout: Layout
     height: int  # CSS pixels
+    caption: str = ""
 
     def figure(self) -> dict[str, Any]:
         """The dictionary that charts.js draws."""
@@ -122,3 +124,12 @@ def event_axis(events: int) -> Layout:
 def byte_axis(title: str = "bytes") -> Layout:
     """A y axis of bytes, from 0."""
     return {"title": {"text": title}, "tickformat": "~s", "rangemode": "tozero"}
+
+
+def live_bytes(profile: Profile) -> Extremes:
+    """The live bytes U(t), lowest and highest within each step."""
+    return Extremes(
+        [i * profile.bucket_width for i in range(len(profile.live_lowest))],
+        profile.live_lowest.tolist(),
+        profile.live_highest.tolist(),
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page rendered as one self-contained HTML file.
+"""A document rendered as one self-contained HTML file.
 
 What a recording brings in (names, sources, notes) is hostile. Four walls keep it text: jinja2
 escapes every expression, unprintable characters are written out, data lie in a JSON block that
@@ -12,9 +12,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -23,45 +24,55 @@ from heapfit.outputs.file import stage_file
 from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
 from heapfit.results.chart import Chart
+from heapfit.results.document import Document
+from heapfit.results.parts import KINDS, Cell, HeapMap, Table, walk
+from heapfit.results.text import cell
 
 _SHARED = Path(__file__).parent / "drawing"  # the frame of all pages, their style and script
-_SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js")  # each uses what stands before it
+# Each uses what stands before it; the last is for a page with a heap map.
+_SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js", "map.js")
 _VERBATIM_OR_TEXT = re.compile(r"(<(script|style|pre|code)\b.*?</\2>)|(?<=>)[^<]+", re.DOTALL)
-_RESULTS = Path(__file__).parent
-_PARTS = (_SHARED, _RESULTS / "heap_map", _RESULTS / "sections")  # of several pages
 
 
-def render(
-    template: Path,
-    title: str,
-    charts: Sequence[Chart],
-    own_scripts: Mapping[Path, object] | None = None,
-    **content: object,
-) -> str:
-    """The page as text, the same for the same content.
-
-    `template` is a file beside the page's module. `own_scripts` run after page.js, each with the
-    record that it finds by its name (map.js: "map-data"), if there is one.
-    """
-    own = own_scripts or {}
-    texts = (script.read_text(encoding="utf-8") for script in own)
-    scripts = [*(_own(name) for name in _SCRIPTS), *texts]
+def render(document: Document) -> str:
+    """The page as text, the same for the same document."""
+    parts = list(walk(document.sections))
+    record = next((part.record for part in parts if isinstance(part, HeapMap)), None)
+    names = _SCRIPTS if record else _SCRIPTS[:-1]
+    scripts = [_own(name) for name in names]
+    page = _environment().get_template("document.html.j2")
     return keep_units_with_figures(
-        _environment(template.parent)
-        .get_template(template.name)
-        .render(
-            title=title,
+        page.render(
+            page=document,
             version=_engine.version,
-            figures={chart.identity: chart.figure() for chart in charts},
-            records={
-                f"{one.stem}-data": record for one, record in own.items() if record is not None
-            },
+            figures={part.identity: part.figure() for part in parts if isinstance(part, Chart)},
+            heap_map_record=record,
             policy=_policy(scripts),
             scripts=scripts,
             style=_own("page.css"),
-            **content,
+            rows_of=page_rows,
         )
     )
+
+
+def write(path: Path, document: Document) -> None:
+    """Writes the page of a document."""
+    write_page(path, render(document))
+
+
+def page_rows(table: Table[Any]) -> list[list[Cell]]:
+    """The rows of a table as its page has them."""
+    columns = [column for column in table.columns if column.page_heading]
+    rows = table.rows if table.shown is None else table.shown
+    return [[_cell_of(column.page_cell(row)) for column in columns] for row in rows]
+
+
+def _cell_of(value: object) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if value is None:
+        return Cell(number_text.NOT_MEASURED)
+    return Cell(value if isinstance(value, str) else cell(value))
 
 
 def keep_units_with_figures(page: str) -> str:
@@ -100,9 +111,9 @@ def _digest(script: str) -> str:
 
 
 @cache
-def _environment(page: Path) -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([page, *_PARTS]),
+        loader=jinja2.FileSystemLoader(_SHARED),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_printable_text,
@@ -110,13 +121,14 @@ def _environment(page: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    for name in (
-        *("count", "size", "rough_size", "ratio", "rate", "percent"),
-        "sentence",
-        "change",
-    ):
+    for name in ("count", "size", "sentence"):
         environment.filters[name] = getattr(number_text, name)
+    environment.tests |= {kind.__name__.lower(): _test_of(kind) for kind in KINDS}
     return environment
+
+
+def _test_of(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
 
 
 def _printable_text(value: object) -> object:

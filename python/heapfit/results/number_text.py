@@ -47,18 +47,6 @@ def change(value: int) -> str:
     return f"{'+' if value >= 0 else '−'}{abs(value):,}{NO_BREAK}B"
 
 
-def rough_size(value: int) -> str:
-    """Bytes in KiB, MiB or GiB; empty below 1 KiB, where the exact figure is short enough.
-
-    >>> rough_size(23040).replace(NO_BREAK, " ")
-    '22.5 KiB'
-    """
-    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if value >= factor:
-            return f"{value / factor:,.1f}{NO_BREAK}{unit}"
-    return ""
-
-
 def ratio(value: float | None) -> str:
     """A ratio such as R / U_max, to a thousandth.
 
@@ -86,12 +74,54 @@ def percent(part: float | None) -> str:
     return NOT_MEASURED if part is None else format_share(part)
 
 
+def known_size(value: int | None) -> str:
+    """Bytes as `size` has them, where they are known at all."""
+    return NOT_MEASURED if value is None else size(value)
+
+
+def marked(template: str, *values: str) -> Markup:
+    """Our own markup with texts in it, which stay text.
+
+    >>> print(marked("from <b>{}</b>", "a<b"))
+    from <b>a&lt;b</b>
+    """
+    printed = (one if isinstance(one, Markup) else printable(one) for one in values)
+    return Markup(template).format(*printed)
+
+
+def term(word: str) -> Markup:
+    """A word of the glossary, linked to its definition."""
+    return marked('<a class="term" href="#def-{}">{}</a>', *_TERMS[word])
+
+
+_TERMS = {
+    word: (place or word, Markup(text))
+    for word, place, text in (
+        ("u-max", "", "<var>U</var><sub>max</sub>"),
+        ("over", "", "over <var>U</var><sub>max</sub>"),
+        ("r-min", "", "<var>R</var><sub>min</sub>"),
+        ("r-safe", "", "<var>R</var><sub>safe</sub>"),
+        ("p", "", "<var>P<sub>i</sub></var>(<var>t</var>)"),
+        ("p-max", "", "<var>P</var><sub><var>i</var>,max</sub>"),
+        ("n", "", "<var>N<sub>i</sub></var>"),
+        ("accesses", "", "accesses"),
+        ("accesses-each", "accesses", "accesses per op."),
+        ("moved", "", "payload moved"),
+        ("internal", "", "internal frag., highest"),
+        ("external", "", "external frag., highest"),
+        ("trained", "", "trained on this trace"),
+    )
+}
+
+
 def sentence(text: str) -> Markup:
-    """A sentence as markup: options stay unbroken, `commands` are code.
+    """A sentence as markup: options stay unbroken, `commands` are code; markup as it is.
 
     >>> print(sentence("`heapfit fit A B` (--pools)"))
     <code>heapfit fit A B</code> (<span class="whole">--pools</span>)
     """
+    if isinstance(text, Markup):
+        return text
     safe = str(escape(printable(text)))
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
     return Markup(re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="whole">\1</span>', coded))

@@ -1,24 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command's result as parts, from which both its text and its JSON are made.
+"""A command's result as parts, from which its text, its JSON and its page are made.
 
-             as text                     as JSON
-    Fields   -                           each value under its name
-    Line     a line                      -
-    Note     lines on stderr             -
-    Table    a column for each heading   a list under the table's field, an object for each row
-    Group    its parts                   an object under the group's field
+                as text           as JSON                     on a page
+    Fields      -                 each value under its name   -
+    Line        a line            -                           a paragraph
+    Note        lines on stderr   -                           -
+    Table       a table           a list of objects           a table
+    Group       its parts         an object of its parts      its parts
+    Section     its parts         -                           its parts under a heading
+    Fold        its parts         -                           its parts, to be opened
+    all others  -                 -                           what their names say
 
-So the name and the meaning of a figure are written once. Parts are printed in their order.
+So the name and the meaning of a figure are written once. Parts are told in their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+from heapfit.results.chart import Chart
 
 Row = TypeVar("Row")
 Whole = TypeVar("Whole")
+
+
+class Cell(NamedTuple):
+    """A figure of a page's table with what is said beside it."""
+
+    text: str
+    small: tuple[str, ...] = ()  # remarks, each on a line below it
+    mark: str = ""  # a word in a box behind it
+    tone: str = ""  # of the mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,8 @@ class Column(Generic[Row]):
     heading: str = ""  # above it in the table; "": not there
     value: Callable[[Row], object] | None = None  # None: the row's attribute named `field`
     shown: Callable[[Row], object] | None = None  # in the table, where that differs
+    page: str | None = None  # above it on a page, where that differs; "": not there
+    told: Callable[[Any], str | Cell] | None = None  # the table's figure, as a page has it
 
     def figure(self, row: Row) -> object:
         """The figure of a row, as the JSON has it."""
@@ -38,19 +54,27 @@ class Column(Generic[Row]):
         """The figure of a row, as the table has it."""
         return self.figure(row) if self.shown is None else self.shown(row)
 
+    def page_cell(self, row: Row) -> object:
+        """The figure of a row, as a page's table has it."""
+        return self.cell(row) if self.told is None else self.told(self.cell(row))
+
     def adapt(self, part: Callable[[Whole], Row]) -> Column[Whole]:
         """The same figure for rows of which `part` is a row of this column."""
         shown = self.shown
-        return Column(
-            self.field,
-            self.heading,
-            lambda whole: self.figure(part(whole)),
-            None if shown is None else lambda whole: shown(part(whole)),
+        return replace(
+            cast("Column[Whole]", self),
+            value=lambda whole: self.figure(part(whole)),
+            shown=None if shown is None else lambda whole: shown(part(whole)),
         )
 
     def with_heading(self, heading: str) -> Column[Row]:
         """The same figure with another heading; "": only in the JSON."""
-        return replace(self, heading=heading)
+        return replace(self, heading=heading, page=None)
+
+    @property
+    def page_heading(self) -> str:
+        """What stands above it on a page; "": it is not there."""
+        return self.heading if self.page is None else self.page
 
 
 def columns(*fields: str) -> tuple[Column[Any], ...]:
@@ -91,6 +115,9 @@ class Table(Generic[Row]):
     shown: Sequence[Row] | None = None  # the table's rows, where they are fewer or sorted otherwise
     indent: int = 0  # columns before it
     keys: int = 1  # of its columns, the first, say which row it is
+    caption: str = ""  # on a page
+    look: str = "cards numbers"  # on a page: its classes
+    lead: Row | None = None  # the row that a page shows in colour
 
     @property
     def visible(self) -> list[Column[Row]]:
@@ -117,7 +144,158 @@ class Group:
     parts: Iterable[Part]
 
 
-Part: TypeAlias = Fields | Line | Note | Table[Any] | Group
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Parts under a heading, which links of the page lead to."""
+
+    place: str  # the element's id
+    title: str  # "": none
+    parts: Sequence[Part]
+    name: str | None = None  # of the link; None: the title, "": there is none
+    look: str = ""  # its classes
+    is_folded: bool = False
+
+    @property
+    def link(self) -> str:
+        """The text of the link to it; "": there is none."""
+        return self.title if self.name is None else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Parts that are opened by a click on their summary."""
+
+    summary: str
+    parts: Sequence[Part]
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Groups of parts side by side, as many as the width takes."""
+
+    parts: Sequence[Group]
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copyable:
+    """Lines with a button that copies them."""
+
+    identity: str
+    lines: Sequence[str]
+
+
+class NamedFigure(NamedTuple):
+    """A figure with its name and a remark."""
+
+    name: str
+    value: str
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Key figures, each in a box."""
+
+    figures: Sequence[NamedFigure]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list; of a pair, the first is in bold."""
+
+    items: Sequence[str | tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Words and what they mean."""
+
+    items: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Heaps to choose from, each in a box."""
+
+    items: Sequence[Card]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One to choose: its name, its figure in large, others by name."""
+
+    title: str
+    value: str
+    change: str  # of the value, from the one that is chosen
+    figures: Sequence[tuple[str, str]]
+    mark: str = ""  # "": it is not the one that is chosen
+
+
+class Piece(NamedTuple):
+    """A piece of a bar or of a block that is divided to scale."""
+
+    name: str
+    bytes: int
+    look: str = ""  # a class, or a colour such as "--live"
+    label: str = ""
+    parts: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A bar of pieces, as wide as they are large."""
+
+    pieces: Sequence[Piece]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Icicle:
+    """Pieces side by side, the parts of each below it; a table says the same."""
+
+    pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True, slots=True)
+class HeapMap:
+    """The map of heaps, of packed.py's record: a section of its own."""
+
+    record: Mapping[str, Any]
+    link: str = "Heap map"
+    place: ClassVar[str] = "heap-map"
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """What each word of the field means."""
+
+
+Holder: TypeAlias = "Group | Section | Fold | Grid"
+Part: TypeAlias = (
+    "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets | Definitions"
+    " | Cards | Strip | Icicle | HeapMap | Glossary | Holder"
+)
+KINDS = (
+    *(Line, Table, Chart, Heading, Copyable, Tiles, Bullets, Definitions, Cards, Strip, Icicle),
+    *(HeapMap, Glossary, Group, Section, Fold, Grid),
+)
+
+
+def walk(parts: Iterable[Part]) -> Iterator[Part]:
+    """All parts, those inside others after them."""
+    for part in parts:
+        yield part
+        if isinstance(part, Group | Section | Fold | Grid):
+            yield from walk(part.parts)
 
 
 def content_of(parts: Iterable[Part]) -> dict[str, object]:

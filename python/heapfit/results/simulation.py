@@ -3,18 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 from heapfit.plan.quantities import NO_BREAK
-from heapfit.results import html
 from heapfit.results.chart import COLOURS, Chart, Layout, Trace, line_with_marks
-from heapfit.results.number_text import NOT_MEASURED, figure_text, percent
-from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
+from heapfit.results.document import Document, reproduce_section
+from heapfit.results.number_text import count, figure_text, percent, size
+from heapfit.results.parts import (
+    Cell,
+    Column,
+    Definitions,
+    Fold,
+    Grid,
+    Group,
+    Heading,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+)
+from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO
 from heapfit.simulation.simulate import Result, SimulationResult
 
-_TEMPLATE = Path(__file__).with_name("simulation.html.j2")
 _MOST_CURVES = 24  # nobody reads a longer legend
 _MOST_OPEN = 40  # rows of numbers that are not folded
 _CURVE_GROUP = "metrics"  # the charts that hide their curves together
@@ -24,63 +35,107 @@ _ADMITTED = {  # what a scheme admits a share of
     "bandwidth_admission": "the bytes offered",
     "request_admission": "the requests",
 }
+_CLOSED_FORMS = (
+    "Bars are intervals, diamonds closed forms: Kaufman and Roberts for chained_pool, Erlang-B for "
+    "fixed_pool and for class_pools without fall-back. A name in the first legend hides its curve "
+    "everywhere."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricFigure:
-    """A metric with its chart."""
-
-    name: str
-    metric: Metric
-    chart: Chart
-
-
-@dataclass(frozen=True, slots=True)
-class ResultLine:
-    """A row of the table: a scheme at a point."""
-
-    scheme: str
-    point: str  # "" where the grid has no axis
-    region: int
-    cells: tuple[tuple[str, ...], ...]  # of each metric, its lines
-
-
-def write_simulation_page(path: Path, simulation: SimulationResult, command: str) -> None:
-    """Writes the page of a simulation to `path`; `command` is what was typed."""
-    html.write_page(path, render(simulation, command))
-
-
-def render(simulation: SimulationResult, command: str) -> str:
-    """The page as text, the same for the same results."""
+def simulation_page(simulation: SimulationResult, command: str) -> Document:
+    """The page of a simulation; `command` is what was typed."""
+    scenario = simulation.scenario
     charts = {name: _metric_chart(simulation, name) for name in METRICS}
-    figures = [
-        MetricFigure(name, METRICS[name], chart)
-        for name, chart in charts.items()
-        if chart is not None
-    ]
+    drawn = [(METRICS[name], chart) for name, chart in charts.items() if chart is not None]
+    if drawn:
+        drawn[0][1].layout["showlegend"] = True  # for all of them
     refusals = _refusal_chart(simulation)
-    if figures:
-        figures[0].chart.layout["showlegend"] = True  # for all of them
-    shown = [one for one in simulation.results if one.exact or one.estimates]
-    return html.render(
-        _TEMPLATE,
-        simulation.scenario.name,
-        [*(figure.chart for figure in figures), *([refusals] if refusals else [])],
-        refusals=refusals,
-        first_point=_point_text(simulation, simulation.results[0]),
-        scenario=simulation.scenario,
-        lines=[_result_line(simulation, one) for one in shown],
-        is_folded=len(shown) > _MOST_OPEN,
-        left=_list_unknown_schemes(simulation, shown),
-        schemes=sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results}),
-        figures_shown=figures,
-        metrics=[METRICS[name] for name in _find_known_metrics(shown)],
-        undrawn=[METRICS[name] for name in METRICS if charts[name] is None],
-        overhead_ratio=OVERHEAD_RATIO,
-        requests=sum(result.requests for result in simulation.results),
-        verdict=_verdict(simulation),
-        command=command,
+    undrawn = [METRICS[name] for name, chart in charts.items() if chart is None]
+    schemes = sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results})
+    groups = [Group(one.title, [Heading(one.title.capitalize()), chart]) for one, chart in drawn]
+    sections = [
+        Section(
+            "metrics",
+            "Over the first axis",
+            [Line(_CLOSED_FORMS), Grid(groups, "of-curves")],
+            "Curves",
+        ),
+        Section("refusals", "Out of memory by size", [refusals] if refusals else []),
+        Section("numbers", "Numbers", [*_numbers(simulation)]),
+        Section(
+            "schemes",
+            "Schemes and definitions",
+            [
+                Definitions(
+                    [
+                        *schemes,
+                        *((one.title, one.definition) for one in undrawn),
+                        ("overhead ratio", OVERHEAD_RATIO.partition(": ")[2]),
+                    ]
+                )
+            ],
+            "Schemes",
+        ),
+        reproduce_section(
+            command,
+            "The same file and seed give the same numbers on every machine, with any number of "
+            "workers.",
+        ),
+    ]
+    is_there = {"metrics": bool(drawn), "refusals": refusals is not None}
+    return Document(
+        command="simulate",
+        kind=scenario.name,
+        name=scenario.name,
+        title=scenario.title,
+        source=f"Points of the grid: {count(len(scenario.points))}; "
+        f"schemes: {count(len(scenario.points[0].schemes))}; seed {scenario.run.seed}",
+        sentences=(_verdict(simulation),),
+        trust=_key_figures(simulation),
+        sections=[one for one in sections if is_there.get(one.place, True)],
     )
+
+
+def _key_figures(simulation: SimulationResult) -> list[NamedFigure]:
+    run, requests = simulation.scenario.run, sum(one.requests for one in simulation.results)
+    simulated = "without warm-up" if requests else "closed forms alone"
+    figures = [
+        NamedFigure("requests simulated", count(requests), simulated),
+        NamedFigure("confidence", percent(run.confidence), "of every interval, Student's t"),
+        NamedFigure("method", run.method, f"of at least {count(run.requests)} requests"),
+    ]
+    return figures if requests else figures[:1]
+
+
+def _numbers(simulation: SimulationResult) -> Iterator[Part]:
+    """The table of all schemes at all points, folded where it is long."""
+    shown = [one for one in simulation.results if one.exact or one.estimates]
+    is_simulated = any(one.requests for one in simulation.results)
+    left = _list_unknown_schemes(simulation, shown)
+    yield Line(
+        "Means with their confidence intervals, and closed forms."
+        if is_simulated
+        else "All are closed forms."
+    )
+    if left:
+        yield Line(f"{left} has no closed form: simulate it, without --closed-form.")
+    columns: list[Column[Result]] = [
+        Column(
+            page="scheme",
+            shown=lambda one: Cell(one.scheme.name, (_point_text(simulation, one),)),
+        ),
+        Column(page="region", shown=lambda one: one.scheme.region, told=size),
+        *map(_metric_column, _find_known_metrics(simulation.results)),
+    ]
+    table = Table(columns, shown, look="numbers rows")
+    is_long = len(shown) > _MOST_OPEN
+    yield Fold(f"{len(shown)} schemes at points", [table]) if is_long else table
+
+
+def _metric_column(name: str) -> Column[Result]:
+    metric = METRICS[name]
+    heading = metric.title if metric.is_share else f"{metric.title}, bytes"
+    return Column(page=heading, shown=lambda one: _cell(one, name))
 
 
 def _verdict(simulation: SimulationResult) -> str:
@@ -116,12 +171,6 @@ def _find_known_metrics(shown: Sequence[Result]) -> list[str]:
     return [name for name in METRICS if any(one.value(name) is not None for one in shown)]
 
 
-def _result_line(simulation: SimulationResult, result: Result) -> ResultLine:
-    cells = tuple(_cell(result, name) for name in _find_known_metrics(simulation.results))
-    point = _point_text(simulation, result)
-    return ResultLine(result.scheme.name, point, result.scheme.region, cells)
-
-
 def _point_text(simulation: SimulationResult, result: Result) -> str:
     keys = simulation.scenario.short_keys()
     return ", ".join(f"{name} {result.point.values[key]}{_unit(key)}" for key, name in keys.items())
@@ -135,18 +184,17 @@ def _list_unknown_schemes(simulation: SimulationResult, shown: Sequence[Result])
     )
 
 
-def _cell(result: Result, name: str) -> tuple[str, ...]:
-    """The lines of a cell: a metric's mean, its half-width and its exact value, where known."""
+def _cell(result: Result, name: str) -> Cell | None:
+    """A metric's mean, below it its half-width and its exact value, where they are known."""
     decimals = 4 if METRICS[name].is_share else 0
     simulation, exact = result.estimates.get(name), result.exact.get(name)
     if simulation is None:
-        return (NOT_MEASURED if exact is None else f"{exact:,.{decimals}f}",)
-    lines = [f"{simulation.mean:,.{decimals}f}"]
-    if simulation.half_width is not None:
-        lines.append(f"±{NO_BREAK}{simulation.half_width:,.{decimals}f}")
-    if exact is not None:
-        lines.append(f"exact{NO_BREAK}{exact:,.{decimals}f}")
-    return tuple(lines)
+        return None if exact is None else Cell(f"{exact:,.{decimals}f}")
+    figures = (("±", simulation.half_width), ("exact", exact))
+    return Cell(
+        f"{simulation.mean:,.{decimals}f}",
+        tuple(f"{name}{NO_BREAK}{one:,.{decimals}f}" for name, one in figures if one is not None),
+    )
 
 
 def _plan_text(result: Result) -> str:
@@ -183,6 +231,7 @@ def _metric_chart(simulation: SimulationResult, metric: str) -> Chart | None:
         data=data,
         layout=_layout(short_key, axes[0].values[key], metric),
         height=240,
+        caption=METRICS[metric].definition,
     )
 
 
@@ -192,6 +241,7 @@ def _refusal_chart(simulation: SimulationResult) -> Chart | None:
     shown = [one for one in simulation.results if one.point is point and one.observations]
     if not shown:
         return None
+    at = _point_text(simulation, simulation.results[0])
     sizes = {bound for one in shown for bound, _, _ in one.refusals_by_size()}
     ticks = {"tickvals": sorted(sizes), "type": "log", "tickformat": ",d"}
     return Chart(
@@ -203,6 +253,8 @@ def _refusal_chart(simulation: SimulationResult) -> Chart | None:
             "yaxis": {"title": {"text": "share out of memory"}, "rangemode": "tozero"},
         },
         height=300,
+        caption="Share of the requests of each size that are out of memory"
+        f"{f', at {at}' if at else ''}. Two bins an octave.",
     )
 
 

@@ -136,32 +136,17 @@ def _read_rows(
     trace: Trace, rows: NDArray[np.uint64], sizes: NDArray[np.uint64], progress: Progress
 ) -> Iterator[Columns]:
     """The columns of these rows, with other sizes and with objects renumbered."""
-    numbers = _ObjectNumbers(len(rows))
+    born = np.zeros(0, np.uint32)  # the trace's numbers of the excerpt's objects, which ascend
     first = done = 0
     for batch in trace.batches(trace.columns):
         end = first + len(batch["op"])
         until = int(np.searchsorted(rows, end))
         picked = rows[done:until].astype(np.int64) - first
         columns = {name: values[picked] for name, values in batch.items()}
-        columns["object"] = numbers.renumber(columns["op"], columns["object"])
+        born = np.append(born, columns["object"][is_allocation(columns["op"])])
+        columns["object"] = np.searchsorted(born, columns["object"]).astype(np.uint32)
         columns["size"] = sizes[done:until]
         if until > done:
             yield columns
         first, done = end, until
         progress(_KEEP, (1 + first / trace.info.events) / 2)
-
-
-class _ObjectNumbers:
-    """The objects of an excerpt, renumbered in the order in which they are allocated."""
-
-    def __init__(self, most: int) -> None:
-        self._known = np.zeros(most, np.uint32)  # the trace's numbers, which ascend
-        self._count = 0
-
-    def renumber(self, ops: NDArray[np.uint8], objects: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """The excerpt's object numbers of the next events."""
-        born = objects[is_allocation(ops)]
-        self._known[self._count : self._count + len(born)] = born
-        self._count += len(born)
-        known = self._known[: self._count]
-        return np.searchsorted(known, objects).astype(np.uint32)

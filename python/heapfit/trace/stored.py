@@ -306,7 +306,9 @@ def write_trace(
                 largest_alignment=largest_alignment,
             )
             known = chains()
-            metadata = {_METADATA_KEY: _metadata_of(counted)}
+            metadata = {
+                _METADATA_KEY: json.dumps({"schema": SCHEMA_VERSION, **asdict(counted)}).encode()
+            }
             chained = {_CHAINS_KEY: chain_metadata(known)} if known else {}
             made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
             writer.add_key_value_metadata({**metadata, **chained, **made})
@@ -440,10 +442,6 @@ def _validate_info(values: dict[str, Any]) -> TraceInfo | None:
         and is_alignment(info.largest_alignment)
     )
     return info if is_sound else None
-
-
-def _metadata_of(info: TraceInfo) -> bytes:
-    return json.dumps({"schema": SCHEMA_VERSION, **asdict(info)}).encode()
 
 
 def _kinds(optional: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help, take_size
 from heapfit.cli.parser import Option
@@ -28,12 +28,12 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class SizeCommand:
-    """Size pools to serve a share of requests, and show how often they run out."""
+    """Size pools to serve a share of requests, and show how often they run out.
 
-    EXAMPLES: ClassVar = (
-        "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
-        "heapfit size scenario.toml --admission 0.9",
-    )
+    Examples:
+        heapfit size capture.pcap --queue fifo:1000 --admission 0.99
+        heapfit size scenario.toml --admission 0.9
+    """
 
     source: Annotated[
         Path,
@@ -79,12 +79,12 @@ class SizeCommand:
 
 @dataclass(frozen=True, slots=True)
 class SettingsCommand:
-    """Print a system's settings to copy, of pools with their chance to run out."""
+    """Print a system's settings to copy, of pools with their chance to run out.
 
-    EXAMPLES: ClassVar = (
-        "heapfit settings lwip run.heap run2.heap",
-        "heapfit settings freertos run.heap --assume alignment=4",
-    )
+    Examples:
+        heapfit settings lwip run.heap run2.heap
+        heapfit settings freertos run.heap --assume alignment=4
+    """
 
     system: Annotated[
         str,
@@ -111,12 +111,12 @@ class SettingsCommand:
 
 @dataclass(frozen=True, slots=True)
 class SimulateCommand:
-    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
+    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms.
 
-    EXAMPLES: ClassVar = (
-        "heapfit simulate scenario.toml",
-        "heapfit simulate scenario.toml --closed-form --report curves.html",
-    )
+    Examples:
+        heapfit simulate scenario.toml
+        heapfit simulate scenario.toml --closed-form --report curves.html
+    """
 
     scenario: Annotated[
         Path,
@@ -134,6 +134,3 @@ class SimulateCommand:
     workers: str | None = None
     seed: Annotated[int | None, show_in_help(SHARED["seed"])] = None
     as_json: bool = False
-
-
-COMMANDS = (SizeCommand, SettingsCommand, SimulateCommand)

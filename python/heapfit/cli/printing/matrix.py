@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit.cli.printing.ranking import (
+from heapfit.comparison.matrix import Matrix, TraceColumn
+from heapfit.comparison.row import Row
+from heapfit.plan.energy import Sram
+from heapfit.results.parts import Fields, Line, Part, content_of, paragraph
+from heapfit.results.ranking import (
     IN_PIECES,
     NEEDS_SIZE,
     describe_system_heaps,
@@ -16,10 +20,6 @@ from heapfit.cli.printing.ranking import (
     marks_of,
     ranking,
 )
-from heapfit.comparison.matrix import Matrix, TraceColumn
-from heapfit.comparison.row import Row
-from heapfit.plan.energy import Sram
-from heapfit.results.parts import Fields, Line, Part, content_of, paragraph
 from heapfit.results.text import WIDTH
 
 _GAP = "  "

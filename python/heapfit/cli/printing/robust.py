@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.cli.printing.ranking import inapplicable_parts
 from heapfit.comparison.failure_share import bound_failures, count_runs_for
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import MARGINS, RobustRow
 from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_share
 from heapfit.results.parts import Column, Fields, Line, Part, Table
+from heapfit.results.ranking import inapplicable_parts
 
 _ONE_IN = 0.001  # the share of failures that a device can live with
 

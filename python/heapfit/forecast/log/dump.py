@@ -33,14 +33,14 @@ def read_dump(name: str, lines: Sequence[tuple[int, str]]) -> TelemetryLog | Non
         raise HeapfitError(f"{place}: {full} are full, and {len(windows)} are here (print all)")
     if doublings > _MOST_DOUBLINGS or not 0 < unit <= region <= LARGEST_VALUE:
         raise HeapfitError(f"{place}: the numbers before the colon make no sense")
-    length = 1 << doublings
-    states = []
-    for i, (most, least) in enumerate(windows):
+    length = 1 << doublings  # calls
+    for i, (most, least) in enumerate(windows, 1):
         if not least <= most <= region // unit:
-            raise HeapfitError(f"{place}: window {i + 1} has more live bytes than the region")
+            raise HeapfitError(f"{place}: window {i} has more live bytes than the region")
+    states = [
+        HeapState(number, 0, (i + part) * length, region - live, None, None, None, None)
+        for i, (most, least) in enumerate(windows)
         # What the unit cuts off is added to the most.
-        for part, live in ((0.25, least * unit), (0.75, min(region, (most + 1) * unit - 1))):
-            states.append(
-                HeapState(number, 0, (i + part) * length, region - live, None, None, None, None)
-            )
+        for part, live in ((0.25, least * unit), (0.75, min(region, (most + 1) * unit - 1)))
+    ]
     return TelemetryLog(FORM, states, Clock.CALLS, 0, (), 0, region)

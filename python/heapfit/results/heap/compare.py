@@ -8,27 +8,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.checks.run import PlanRun
+from heapfit.comparison.case import ReportCase, make_case
 from heapfit.comparison.jobs import Source
-from heapfit.comparison.matrix import Matrix
+from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
-from heapfit.results import html
-from heapfit.results.case import ReportCase, make_case
 from heapfit.results.chart import COLOURS, Chart, line_with_marks
 from heapfit.results.chart import Trace as Curve
-from heapfit.results.heap.case_content import gather_case
+from heapfit.results.document import Document
+from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import write
 from heapfit.results.number_text import count, ratio, size
-from heapfit.results.sections import content
-from heapfit.results.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.results.parts import Cell, Column, Line, NamedFigure, Part, Section, Table
 from heapfit.results.sections.opening import describe_need, opening_of
+from heapfit.results.sections.page import in_order, name_source
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload
 
-_TEMPLATE = Path(__file__).with_name("compare.html.j2")
 _MOST_CURVES = 7
 
 
@@ -45,27 +45,34 @@ class ComparisonInput:
 
 def write_comparison_page(path: Path, compared: ComparisonInput) -> None:
     """Writes the page; reads the trace that it shows and replays its winner once more."""
-    html.write_page(path, render(compared))
-
-
-def render(compared: ComparisonInput) -> str:
-    """The page as text, the same for the same comparison."""
     with scratch_folder() as folder:
-        gathered = gather(compared, Path(folder))
-    return content.render(
-        _TEMPLATE, gathered, matrix=compared.matrix, held=compared.held, several=gathered.own
-    )
+        write(path, comparison_page(compared, Path(folder)))
 
 
-def gather(compared: ComparisonInput, folder: Path) -> PageContent:
-    """All content of the page; a synthetic workload that it shows is stored in `folder`."""
+def comparison_page(compared: ComparisonInput, folder: Path) -> Document:
+    """The page; a synthetic workload that it shows is stored in `folder`."""
     case = _case(compared, folder)
-    several = _matrix_charts(compared.matrix)
-    links = [("traces", "All traces")] if several else []
-    links += [("plans-regions", "In the plan's region")] if compared.held else []
-    commands = (PageCommand("This comparison:", compared.command),)
-    gathered = gather_case(case, _opening(case, compared.matrix), commands)
-    return replace(gathered, own=several, own_links=tuple(links))
+    sections = case_sections(case)
+    if len(compared.matrix.columns) > 1:
+        sections.append(_matrix_section(compared.matrix))
+    if compared.held:
+        words = "One replay of each trace in the region of the plan."
+        held: list[Part] = [Line(words), Table(_HELD, compared.held)]
+        sections.append(Section("plans-regions", "In the plan's region", held))
+    commands = [("This comparison:", compared.command)]
+    notes = case.shown.trace.info.notes
+    return replace(_opening(case, compared.matrix), sections=in_order(sections, notes, commands))
+
+
+_HELD: tuple[Column[tuple[PlanRun, PlanFile]], ...] = (
+    Column(page="trace and plan", shown=lambda one: Cell(one[0].name, (one[1].name,))),
+    Column(page="region", shown=lambda one: one[1].region, told=size),
+    Column(page="its peak", shown=lambda one: one[0].peak, told=size),
+    Column(
+        page="out of memory at event",
+        shown=lambda one: "none" if one[0].refusal is None else count(one[0].refusal.event),
+    ),
+)
 
 
 def _case(compared: ComparisonInput, folder: Path) -> ReportCase:
@@ -80,7 +87,7 @@ def _case(compared: ComparisonInput, folder: Path) -> ReportCase:
     return make_case(shown, comparison, select_row(comparison), sites)
 
 
-def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
+def _opening(case: ReportCase, matrix: Matrix) -> Document:
     opening = opening_of(case, "compare")
     columns = matrix.columns
     if len(columns) == 1:
@@ -96,23 +103,40 @@ def _opening(case: ReportCase, matrix: Matrix) -> PageOpening:
     return replace(
         opening,
         title=f"{len(columns)} traces",
-        source=", ".join(one.label for one in columns),
+        source=name_source(", ".join(one.label for one in columns)),
         sentences=(sentence,),
         lead=(
-            PageFigure("least on average", first),
-            PageFigure("over the peak, mean", ratio(mean)),
-            PageFigure("largest peak", size(case.comparison.u_max)),
+            NamedFigure("least on average", first),
+            NamedFigure("over the peak, mean", ratio(mean)),
+            NamedFigure("largest peak", size(case.comparison.u_max)),
         ),
         remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
         trust=(
-            PageFigure("traces", count(len(columns)), "each compared on its own"),
+            NamedFigure("traces", count(len(columns)), "each compared on its own"),
             *opening.trust[1:],
         ),
     )
 
 
-def _matrix_charts(matrix: Matrix) -> tuple[Chart, ...]:
-    return (_matrix_chart(matrix),) if len(matrix.columns) > 1 else ()
+def _matrix_section(matrix: Matrix) -> Section:
+    columns: list[Column[str]] = [
+        Column(page="candidate", shown=lambda name: name),
+        *(_over_peak_of(one) for one in matrix.columns),
+        Column(page="mean", shown=matrix.mean_over_u_max, told=ratio),
+    ]
+    caption = (
+        "Region needed over the peak, the least on average first; –: no region serves the trace."
+    )
+    table = Table(columns, matrix.names, caption=caption, lead=matrix.names[0])
+    return Section("traces", "All traces", [_matrix_chart(matrix), table])
+
+
+def _over_peak_of(column: TraceColumn) -> Column[str]:
+    def over_peak(name: str) -> float | None:
+        cell = column.cell(name)
+        return cell.over_u_max if isinstance(cell, Row) else None
+
+    return Column(page=column.label, shown=over_peak, told=ratio)
 
 
 def _matrix_chart(matrix: Matrix) -> Chart:
@@ -130,6 +154,8 @@ def _matrix_chart(matrix: Matrix) -> Chart:
             "yaxis": {"title": {"text": "region over the peak"}},
         },
         height=380,
+        caption="Region that the best candidates need for each trace, over that trace's peak, "
+        "without margin. No heap can go below 1.",
     )
 
 

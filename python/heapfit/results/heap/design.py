@@ -3,31 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.case import ReportCase, make_case
 from heapfit.comparison.comparison import measure_portfolio
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import Precision
+from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_files import Designs
 from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.robust.row import RobustRow
 from heapfit.importers.site_names import site_names
-from heapfit.results import html
-from heapfit.results.case import ReportCase, make_case
-from heapfit.results.heap.case_content import gather_case
-from heapfit.results.number_text import count, percent, ratio, size
-from heapfit.results.sections import content
-from heapfit.results.sections.content import PageCommand, PageContent, PageFigure, PageOpening
+from heapfit.results.document import Document
+from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import write
+from heapfit.results.number_text import count, known_size, percent, ratio, size, term
+from heapfit.results.parts import Cell, Column, Fold, Line, NamedFigure, Part, Section, Table
+from heapfit.results.plans import class_table
 from heapfit.results.sections.opening import opening_of
-from heapfit.results.sections.risk import Risk, RunGroup, risk_of
+from heapfit.results.sections.page import in_order, name_source
+from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
-_TEMPLATE = Path(__file__).with_name("design.html.j2")
 _MOST_OTHERS = 5  # plans measured once more on the recording that is shown, after the chosen one
 
 
@@ -47,9 +49,7 @@ def write_design_page(
     """Writes the page of one recording: reads it once more and replays its winner."""
     comparison = designs.comparison
     case = make_case(shown, comparison, select_row(comparison), site_names(shown, asked.programs))
-    gathered = _content(case, opening_of(case, "fit --plans"), asked)
-    text = content.render(_TEMPLATE, gathered, designs=designs, robust=None, names=())
-    html.write_page(path, text)
+    write(path, _page_of(case, opening_of(case, "fit --plans"), _tell_plans(designs), asked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,74 @@ def write_robust_page(path: Path, several: RobustDesignInput, asked: DesignPageO
     most = max(range(len(several.traces)), key=lambda i: chosen.regions[i] or 0)
     case = _measure_on(several, load_trace(several.traces[most], asked.alignment), asked)
     opening = _opening(several, case, several.names[most])
-    gathered = replace(_content(case, opening, asked), risk=_risk(several))
+    write(path, _page_of(case, opening, _tell_robust(several), asked, _risk(several)))
+
+
+def _page_of(
+    case: ReportCase,
+    opening: Document,
+    plans: Iterable[Part],
+    asked: DesignPageOptions,
+    risk: Section | None = None,
+) -> Document:
+    sections = [*case_sections(case), Section("plans", "All plans", [*plans]), risk]
+    commands = [("These plans:", asked.command)]
+    notes = case.shown.trace.info.notes
+    return replace(opening, sections=in_order(sections, notes, commands))
+
+
+def _tell_plans(designs: Designs) -> Iterator[Part]:
+    """The plan files, and the best size classes of pools alone."""
+    comparison = designs.comparison
+    files: list[Column[tuple[Row, Path]]] = [
+        Column(page="plan", shown=lambda one: one[0].name),
+        Column(page="needs", shown=lambda one: one[0].r_safe, told=size),
+        Column(page="over the peak", shown=lambda one: one[0].over_u_max, told=ratio),
+        Column(page="file", shown=lambda one: one[1].name),
+    ]
+    rows = [*zip(comparison.rows, designs.paths, strict=True)]
+    caption = "Each is a plan file for `heapfit check` and `heapfit generate`."
+    table = Table(files, rows, caption=caption, look="cards numbers texts")
+    yield Fold(f"{len(rows)} plan files", [table])
+    yield Fold(
+        "Size classes for pools without a shared heap, the best for each number of pools",
+        [class_table(designs.classes, comparison.u_max)],
+    )
+
+
+def _tell_robust(several: RobustDesignInput) -> Iterator[Part]:
+    """The region of each plan, and the chosen one on each run."""
     robust = several.designs
-    text = content.render(_TEMPLATE, gathered, designs=None, robust=robust, names=several.names)
-    html.write_page(path, text)
-
-
-def _content(case: ReportCase, opening: PageOpening, asked: DesignPageOptions) -> PageContent:
-    gathered = gather_case(case, opening, (PageCommand("These plans:", asked.command),))
-    return replace(gathered, own_links=(("plans", "All plans"),))
+    chosen = robust.chosen
+    yield Line(
+        f"Region that serves every trace of {robust.recordings} runs. Recorded: "
+        "of the plan made from all. Hold-out: of plans made without the runs that they are "
+        "measured on."
+    )
+    columns: list[Column[RobustRow]] = [
+        Column(
+            page="plan",
+            shown=lambda row: Cell(row.name, (row.reason,), "chosen" if row is chosen else ""),
+        ),
+        Column(page="recorded", shown=lambda row: row.region, told=known_size),
+        Column(page="hold-out", shown=lambda row: row.unseen_region, told=known_size),
+        Column(
+            page="margin without a failure",
+            shown=lambda row: None if row.safe_margin is None else f"{row.safe_margin} %",
+        ),
+    ]
+    caption = "The least for hold-out runs first; –: no region serves them."
+    yield Table(columns, robust.rows, caption=caption, lead=chosen)
+    places: list[Column[int]] = [
+        Column(page="run", shown=lambda i: several.names[i]),
+        Column(page=term("u-max"), shown=lambda i: robust.u_max[i], told=size),
+        Column(page="needs", shown=lambda i: chosen.regions[i], told=size),
+        Column(
+            page="unseen",
+            shown=lambda i: size(chosen.unseen_regions[i]) if chosen.unseen_regions else None,
+        ),
+    ]
+    yield Fold("The chosen plan on each run", [Table(places, range(len(several.names)))])
 
 
 def _measure_on(
@@ -96,24 +155,24 @@ def _measure_on(
     return make_case(shown, comparison, winner, site_names(shown, asked.programs))
 
 
-def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> PageOpening:
+def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> Document:
     designs = several.designs
     chosen, heap = designs.chosen, designs.heap_size(designs.chosen)
-    lead = [PageFigure("over the largest peak", ratio(_ratio_to_peak(chosen.region, designs)))]
+    lead = [NamedFigure("over the largest peak", ratio(_ratio_to_peak(chosen.region, designs)))]
     if heap is not None:
-        lead.insert(0, PageFigure("set the heap to", size(heap.region)))
-        lead.insert(1, PageFigure("margin in it", f"{heap.margin:g} %"))
+        lead.insert(0, NamedFigure("set the heap to", size(heap.region)))
+        lead.insert(1, NamedFigure("margin in it", f"{heap.margin:g} %"))
     opening = opening_of(case, "fit --plans")
     return replace(
         opening,
         title=f"{several.names[0]} and {len(several.names) - 1} more",
-        source=", ".join(several.names),
+        source=name_source(", ".join(several.names)),
         sentences=(_sentence(chosen, designs),),
         lead=tuple(lead),
         remarks=(f"Below, the page shows {shown}, which needs the largest region.",),
         trust=(
-            PageFigure("recordings", count(designs.recordings), "one plan for all of them"),
-            PageFigure("folds", count(designs.folds), "of the holdout check"),
+            NamedFigure("recordings", count(designs.recordings), "one plan for all of them"),
+            NamedFigure("folds", count(designs.folds), "of the holdout check"),
             *opening.trust[1:],
         ),
     )
@@ -134,7 +193,7 @@ def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
     return region / u_max if region is not None and u_max else None
 
 
-def _risk(several: RobustDesignInput) -> Risk | None:
+def _risk(several: RobustDesignInput) -> Section | None:
     """The risk of the recordings, and of each in a plan made without it."""
     designs, chosen = several.designs, several.designs.chosen
     heap = designs.heap_size(designs.chosen)
@@ -145,4 +204,4 @@ def _risk(several: RobustDesignInput) -> Risk | None:
         "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "
         "plan made without it."
     )
-    return risk_of(groups, None if heap is None else heap.region, caption)
+    return risk_section(groups, None if heap is None else heap.region, caption)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a fit: its content, gathered from a Fit in the template's terms, and rendered."""
+"""The page of a fit: its answer, what it rests on, and every heap that was measured."""
 
 from __future__ import annotations
 
@@ -7,40 +7,48 @@ import base64
 import io
 import shlex
 import zipfile
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.fitting.result import Fit
+from heapfit.comparison.case import ReportCase, keep_heap
+from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
+from heapfit.fitting.result import Fit, Run
 from heapfit.importers.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
-from heapfit.results import html
-from heapfit.results.case import ReportCase, keep_heap
-from heapfit.results.heap.case_content import gather_case
-from heapfit.results.number_text import count, ratio, size
-from heapfit.results.saving import describe_saving
-from heapfit.results.sections import content
-from heapfit.results.sections.content import (
-    FAILED,
-    HOLDS,
-    UNSURE,
-    PageCommand,
-    PageContent,
-    PageFigure,
-    PageOpening,
-    PagePart,
+from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
+from heapfit.results.heap.case_content import case_sections
+from heapfit.results.html import render, write_page
+from heapfit.results.incumbent import incumbent_section
+from heapfit.results.kind import kind_section
+from heapfit.results.longer import describe_risk_as_long, longer_section
+from heapfit.results.number_text import change, count, ratio, size, term
+from heapfit.results.parts import (
+    Card,
+    Cards,
+    Column,
+    Line,
+    NamedFigure,
+    Part,
+    Piece,
+    Section,
+    Table,
 )
-from heapfit.results.sections.kind import kind_part
-from heapfit.results.sections.longer import describe_risk_as_long, make_longer_part
-from heapfit.results.sections.plan_layers import plan_part
-from heapfit.results.sections.risk import Risk, RunGroup, risk_of
+from heapfit.results.sections.page import (
+    in_order,
+    name_source,
+    pointer_figure,
+    recording_kind,
+    request_source,
+)
+from heapfit.results.sections.plan_layers import plan_file_section
+from heapfit.results.sections.risk import RunGroup, risk_section
 from heapfit.trace.loaded import LoadedTrace
 
+_PLAN_TEXT = "plan-text"  # the place of the plan file's text
 _STEP = "write the page"
 _LARGEST_PAGE = 600_000  # bytes: a page that would be larger has no zip
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is the same zip
-_TEMPLATE = Path(__file__).with_name("fit.html.j2")
 
 
 def write_report(
@@ -59,10 +67,10 @@ def write_report(
         folder = code()
         return "" if folder is None else zip_folder(folder)
 
-    html.write_page(path, render(fit, shown, zip_code, progress))
+    write_page(path, render_fit(fit, shown, zip_code, progress))
 
 
-def render(
+def render_fit(
     fit: Fit,
     shown: LoadedTrace,
     code: Callable[[], str] = lambda: "",
@@ -72,13 +80,15 @@ def render(
 
     The page without the code is rendered while compilers still work on that.
     """
-    gathered = gather(fit, shown, progress)
+    page = fit_page(fit, shown, progress)
     progress(_STEP, 0.4)
-    bare = content.render(_TEMPLATE, gathered, fit=fit, code="")
+    bare = render(page)
     progress(_STEP, 0.9)
     packed = code()
-    page = content.render(_TEMPLATE, gathered, fit=fit, code=packed) if packed else bare
-    return bare if len(page.encode()) > _LARGEST_PAGE else page
+    if not packed or page.downloads is None:
+        return bare
+    whole = render(replace(page, downloads=(_PLAN_TEXT, packed)))
+    return bare if len(whole.encode()) > _LARGEST_PAGE else whole
 
 
 def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
@@ -89,50 +99,94 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     return keep_heap(case, fit.answer.heap) if fit.answer.is_kept else case
 
 
-def gather(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> PageContent:
-    """All content of the page; reads the plan file that the fit wrote."""
+def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> Document:
+    """The page, without the code; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
-    opening = _describe_opening(fit, case.winner.alignment)
-    return replace(
-        gather_case(case, opening, _list_commands(fit), progress),
-        risk=_draw_risk(fit),
-        kind=kind_part(fit.kinds.shown, _count_kinds(fit), fit.kinds.names),
-        longer=make_longer_part(fit.longer, fit.answer.size.region),
-        notes=fit.trace.info.notes,
-        plan=plan_part(fit.plan_file, case.winner.replay_region),
-        own_links=(("choices", "Choices"),),
-    )
-
-
-def _describe_opening(fit: Fit, alignment: int) -> PageOpening:
-    info, winner, answer = fit.trace.info, fit.winner, fit.answer
-    heap_size = fit.answer.size
+    info, answer, heap_size = fit.trace.info, fit.answer, fit.answer.size
     tone, badge = _judge(fit)
-    lead = [
-        PageFigure("set to", size(heap_size.region)),
-        PageFigure("heap", answer.heap.title)
-        if answer.is_kept
-        else PageFigure("plan", winner.name),
-    ]
-    lead.append(PageFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))))
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
-    remarks = (*describe_saving(fit), changes, suggestions)
-    return PageOpening(
+    sections = [
+        *case_sections(case, fit.verdict, progress),
+        _risk_section(fit),
+        kind_section(fit.kinds.shown, fit.kinds.each, fit.kinds.names),
+        longer_section(fit.longer, heap_size.region),
+        plan_file_section(fit.plan_file, case.winner.replay_region),
+        Section("choices", "What you could choose", [*_choices(fit)], "Choices"),
+        None if fit.today is None else incumbent_section(fit.today, is_kept=fit.answer.is_kept),
+        _runs_section(fit),
+    ]
+    return Document(
         command="fit",
         title=info.program or fit.name,
-        source=content.request_source(info, fit.source),
-        kind=content.recording_kind(info),
+        kind=recording_kind(info),
+        source=name_source(request_source(info, fit.source)),
         sentences=(*fit.kinds.growth, *fit.answer.sentences(is_growing=bool(fit.kinds.growth))),
-        lead=tuple(lead),
-        remarks=tuple(one for one in remarks if one),
+        lead=(
+            NamedFigure("set to", size(heap_size.region)),
+            NamedFigure("heap", answer.heap.title)
+            if answer.is_kept
+            else NamedFigure("plan", fit.winner.name),
+            NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
+        ),
+        remarks=[*filter(None, (*fit.saving, changes, suggestions))],
         define=_define(fit),
         badge=badge,
         tone=tone,
         bytes_go=_divide_bytes(fit),
-        trust=_list_trust(fit, alignment),
+        downloads=None if fit.paths.code is None else (_PLAN_TEXT, ""),
+        trust=_list_trust(fit, case.winner.alignment),
         warnings=_list_warnings(fit),
+        sections=in_order(sections, info.notes, _list_commands(fit)),
     )
+
+
+def _choices(fit: Fit) -> Iterator[Part]:
+    """The heaps that one could set instead, with what each costs."""
+    yield Line(
+        "Each heap for these recordings, with the margin of its own kind. Calls in instructions of "
+        "a Cortex-M4, estimated; flash in bytes of code."
+    )
+    yield Cards([_card_of(row, row.region, fit) for row in fit.references if row.region])
+
+
+def _card_of(row: ReferenceRow, region: int, fit: Fit) -> Card:
+    chosen = fit.answer.size.region
+    is_fitted = row.standing is ReferenceKind.FITTED
+    is_set = region == chosen and is_fitted == (not fit.answer.is_kept)
+    margin = "" if row.size is None else f"{row.size.margin:g} %"
+    figures = (
+        ("margin of its kind", margin),
+        ("a call", count(row.mean)),
+        ("longest call", count(row.longest)),
+        ("flash", count(row.flash)),
+    )
+    apart = "" if is_set else change(region - chosen)
+    return Card(row.title, size(region), apart, figures, "this answer" if is_set else "")
+
+
+def _runs_section(fit: Fit) -> Section | None:
+    """The recordings, where there are several."""
+    if len(fit.runs) == 1:
+        return None
+    is_largest = fit.largest.name == fit.shown.name
+    words = (
+        f"One heap for all. {fit.largest.name} needs the largest region; below, the page shows "
+        f"{'it' if is_largest else fit.shown.name}."
+    )
+    whose = fit.answer.heap.title if fit.answer.is_kept else "the chosen plan"
+    caption = f"Region of {whose} on each recording, over that recording's peak."
+    return Section(
+        "runs", "The recordings", [Line(words), Table(_RUNS, fit.runs, caption=caption)], ""
+    )
+
+
+_RUNS: tuple[Column[Run], ...] = (
+    Column(page="recording", shown=lambda run: run.name),
+    Column(page=term("u-max"), shown=lambda run: run.u_max, told=size),
+    Column(page=term("r-safe"), shown=lambda run: run.r_safe, told=size),
+    Column(page=term("over"), shown=lambda run: run.over_u_max, told=ratio),
+)
 
 
 def _judge(fit: Fit) -> tuple[str, str]:
@@ -151,24 +205,16 @@ def _judge(fit: Fit) -> tuple[str, str]:
     return UNSURE if is_certain else "", f"{served}; {risk}"
 
 
-def _divide_bytes(fit: Fit) -> tuple[PagePart, ...]:
+def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
     """The region as peak, allocator and margin."""
     heap_size = fit.answer.size
     needed = heap_size.region_with(0)
     parts = (
-        PagePart("peak", heap_size.peak, "--live"),
-        PagePart("allocator", needed - heap_size.peak, "--other-1"),
-        PagePart("margin", heap_size.region - needed, "--good"),
+        Piece("peak", heap_size.peak, "--live"),
+        Piece("allocator", needed - heap_size.peak, "--other-1"),
+        Piece("margin", heap_size.region - needed, "--good"),
     )
     return tuple(part for part in parts if part.bytes > 0)
-
-
-def _count_kinds(fit: Fit) -> str:
-    """The kinds of several recordings by their number."""
-    if len(fit.kinds.each) == 1:
-        return ""
-    counts = Counter(kind.kind for kind in fit.kinds.each)
-    return f" Of all: {', '.join(f'{times} {kind}' for kind, times in counts.most_common())}."
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
@@ -177,25 +223,25 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
     return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
 
 
-def _list_trust(fit: Fit, alignment: int) -> tuple[PageFigure, ...]:
+def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
     held, needed = fit.holdout, fit.answer.size  # of all recordings
     saved = size(needed.region - needed.peak)
     return (
-        PageFigure(
+        NamedFigure(
             "out of memory",
             count(held.seen_refused),
             f"of {count(held.seen)} replayed in this heap",
         ),
-        PageFigure("margin", f"{fit.answer.size.margin:g} %", "above the need of the recordings"),
-        PageFigure(
+        NamedFigure("margin", f"{fit.answer.size.margin:g} %", "above the need of the recordings"),
+        NamedFigure(
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),
-        content.pointer_figure([fit.trace.info]),
-        PageFigure("alignment", size(alignment), "of every block"),
+        pointer_figure([fit.trace.info]),
+        NamedFigure("alignment", size(alignment), "of every block"),
     )
 
 
-def _draw_risk(fit: Fit) -> Risk | None:
+def _risk_section(fit: Fit) -> Section | None:
     """The risk of the recordings, and of each in a plan made without it."""
     seen = tuple(run.r_safe for run in fit.runs)
     unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
@@ -208,7 +254,7 @@ def _draw_risk(fit: Fit) -> Risk | None:
     )
     if unseen and unseen != seen:
         caption += " Hold-out: each recording in a plan made without it."
-    return risk_of(groups, fit.answer.size.region, caption)
+    return risk_section(groups, fit.answer.size.region, caption)
 
 
 def _define(fit: Fit) -> str:
@@ -220,15 +266,14 @@ def _define(fit: Fit) -> str:
     return f"#define {setting} {kept.set_to(region)}u"
 
 
-def _list_commands(fit: Fit) -> tuple[PageCommand, ...]:
-    again = PageCommand("Repeat this fit from the recording:", _write_fit_command(fit))
+def _list_commands(fit: Fit) -> list[tuple[str, str]]:
     plan = _quote(fit.paths.plan)
-    check = PageCommand(
-        "Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"
-    )
-    if fit.paths.code is None:
-        return (again, check)
-    return (again, check, PageCommand("Write the C code of the plan:", f"heapfit generate {plan}"))
+    commands = [
+        ("Repeat this fit from the recording:", _write_fit_command(fit)),
+        ("Check another recording on the plan:", f"heapfit check OTHER --plan {plan}"),
+        ("Write the C code of the plan:", f"heapfit generate {plan}"),
+    ]
+    return commands if fit.paths.code else commands[:2]
 
 
 def _write_fit_command(fit: Fit) -> str:

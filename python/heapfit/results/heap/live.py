@@ -17,18 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
+from heapfit.comparison.heap_map import map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.results import html
-from heapfit.results.heap_map.packed import MAP_SCRIPT, pack_map
-from heapfit.results.heap_map.replays import map_of, subject_from_heap
-from heapfit.results.number_text import count, size
+from heapfit.results.document import Document
+from heapfit.results.html import render
+from heapfit.results.number_text import count, marked, size
+from heapfit.results.packed_map import pack_map
+from heapfit.results.parts import HeapMap
 from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
-_TEMPLATE = Path(__file__).with_name("live.html.j2")
 _LOOPBACK = "127.0.0.1"
 _FIRST_REGION = 1 << 16  # bytes, of a heap whose region is not given
 _SOONEST = 2.0  # seconds until a page asks again
@@ -61,21 +62,20 @@ def _find_region(heap: LiveHeap, shown: LoadedTrace) -> int:
     return region
 
 
-def render_live(heap: LiveHeap, is_paused: bool = False) -> str:
-    """The page as text."""
+def live_page(heap: LiveHeap, is_paused: bool = False) -> Document:
+    """The page of what was recorded so far."""
     record = live_map(heap)
     sentence = "The recording has begun: nothing was requested yet."
     if record is not None:
         events, region = count(record["events"]), size(record["heaps"][0]["own"]["region"])
         sentence = f"{events} events so far, in {heap.plan.allocator} of {region}."
-    return html.render(
-        _TEMPLATE,
-        "A recording while it is made",
-        (),
-        own_scripts={MAP_SCRIPT: record} if record else {},
-        heap_map_record=record,
-        sentence=sentence,
-        is_paused=is_paused,
+    place, name = ("/", "Go on") if is_paused else ("/paused", "Pause")
+    return Document(
+        command="record",
+        title="A recording while it is made",
+        sentences=(sentence,),
+        remarks=(marked('<a href="{}">{}</a>', place, name),),
+        sections=[HeapMap(record, link="")] if record else (),
     )
 
 
@@ -113,7 +113,7 @@ def _handler_of(heap: LiveHeap) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self) -> None:
             is_paused, begun = self.path == "/paused", time.monotonic()
-            page = render_live(heap, is_paused).encode()
+            page = render(live_page(heap, is_paused)).encode()
             wait = max(_SOONEST, _PATIENCE * (time.monotonic() - begun))
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")

@@ -4,19 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from heapfit import _engine
-from heapfit.memories.demand import Demand
-from heapfit.memories.placing import CurvePoint, Placing
-from heapfit.memories.search import Point
-from heapfit.plan.quantities import format_share
-from heapfit.results import html
-from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
-from heapfit.results.heap_map.packed import MAP_SCRIPT, pack_map
-from heapfit.results.heap_map.replays import (
+from heapfit.comparison.heap_map import (
     ELSEWHERE,
     HeapMap,
     MappedHeap,
@@ -24,35 +16,92 @@ from heapfit.results.heap_map.replays import (
     find_gaps,
     sites_of,
 )
-from heapfit.results.number_text import size
+from heapfit.memories.demand import Demand
+from heapfit.memories.placing import CurvePoint, PlacedRule, Placing
+from heapfit.memories.search import Point
+from heapfit.plan.quantities import format_share
+from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
+from heapfit.results.document import Document, reproduce_section
+from heapfit.results.number_text import known_size, size
+from heapfit.results.packed_map import pack_map
+from heapfit.results.parts import Column, Copyable, Line, Section, Table
+from heapfit.results.parts import HeapMap as MapPart
 
-_TEMPLATE = Path(__file__).with_name("memories.html.j2")
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else format_share(round(share, 4))
 
 
-def write_memories_page(
-    path: Path, placing: Placing, names: Mapping[int, str], outlook: Sequence[str], command: str
-) -> None:
-    """Writes the page, whose maps are of the first recording.
+RULES: tuple[Column[PlacedRule], ...] = (
+    Column("rule", "first memory serves first", lambda row: row.name),
+    Column("size", "bytes", lambda row: row.point.size, told=size),
+    Column("reserve", "reserve", lambda row: row.point.rule.reserve, told=size),
+    Column(
+        "share",
+        "requests",
+        lambda row: row.point.requests_share,
+        lambda row: _percent(row.point.requests_share),
+    ),
+    Column(
+        "byte_share",
+        "bytes x life",
+        lambda row: row.point.byte_share,
+        lambda row: _percent(row.point.byte_share),
+        page="bytes × life",
+    ),
+)
+CURVE: tuple[Column[CurvePoint], ...] = (
+    Column("share", "inside", shown=lambda one: _percent(one.share)),
+    Column("by_size", "by size", lambda one: one.by_size and one.by_size.size, told=known_size),
+    Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to, told=known_size),
+    Column(
+        "by_site", "by call site", lambda one: one.by_site and one.by_site.size, told=known_size
+    ),
+    Column("sites", "sites", lambda one: one.by_site and len(one.by_site.rule.sites)),
+)
+
+
+def memories_page(
+    placing: Placing, names: Mapping[int, str], outlook: Sequence[str], command: str
+) -> Document:
+    """The page, whose maps are of the first recording.
 
     `names` are call sites'; `outlook` are sentences about the next build and longer runs.
     """
-    chart, demand = _curve_chart(placing), placing.demands[0]
-    record = pack_map(map_memories(placing, demand), names)
-    text = html.render(
-        _TEMPLATE,
-        f"{placing.memories[0].name} in {size(placing.size.region)}",
-        [chart],
-        own_scripts={MAP_SCRIPT: record},
-        chart_shown=chart,
-        placing=placing,
-        outlook=outlook,
-        settings=placing.system_lines,
-        subject=", ".join(one.name for one in placing.demands),
-        percent=lambda share: format_share(round(share, 4)),
-        heap_map_record=record,
-        command=command,
+    first, chosen = placing.memories[0], placing.chosen
+    record = pack_map(map_memories(placing, placing.demands[0]), names)
+    rules = (
+        "A rule says what the first memory serves first. Without margin, by exact replay of all "
+        "heaps together."
     )
-    html.write_page(path, text)
+    settings = [
+        Copyable(f"settings-{system}", lines) for system, lines in placing.system_lines.items()
+    ]
+    sections: list[Section | MapPart] = [
+        Section(
+            "rules", "What each rule takes", [Line(rules), Table(RULES, placing.rules)], "Rules"
+        ),
+        Section(
+            "curve",
+            "How much inside for how many bytes",
+            [_curve_chart(placing), Table(CURVE, placing.curve)],
+            "The curve",
+        ),
+        Section("settings", "Settings to copy", settings, "Settings"),
+        MapPart(record, link="Heap maps"),
+        reproduce_section(command),
+    ]
+    return Document(
+        command="place",
+        kind=", ".join(one.name for one in placing.demands),
+        title=f"{first.name} in {size(placing.size.region)}",
+        sentences=(
+            f"In {size(chosen.size)} all that needs it is served, and {_percent(chosen.share)} of "
+            f"what may be there; {placing.size.margin} % is the margin of another run.",
+        ),
+        remarks=[" ".join(outlook)],
+        sections=[one for one in sections if one.place != "settings" or settings],
+    )
 
 
 def map_memories(placing: Placing, demand: Demand) -> HeapMap:
@@ -93,4 +142,7 @@ def _curve_chart(placing: Placing) -> Chart:
         data=[one for one in curves if one["x"]],
         layout={"xaxis": {"title": {"text": "% served inside"}}, "yaxis": byte_axis()},
         height=420,
+        caption="The least first memory found in which nothing that needs it is refused, by exact "
+        "replay of all heaps. Shares are of requests, or of accesses where these are given. How "
+        "often a block is used is unknown, so no time is estimated.",
     )

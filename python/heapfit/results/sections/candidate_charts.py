@@ -10,13 +10,13 @@ from heapfit.results.chart import (
     ACCENT,
     OTHERS,
     Chart,
-    Extremes,
     Trace,
     band,
     byte_axis,
     event_axis,
     level,
     line,
+    live_bytes,
 )
 from heapfit.results.number_text import figure_text, size
 from heapfit.trace.profile import Profile
@@ -35,6 +35,9 @@ def footprint_chart(profile: Profile, winner: Row) -> Chart:
         ],
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=460,
+        caption="Grey: the bytes the program has live, from the lowest to the highest within each "
+        "step. Lines: the bytes of region the heap has needed so far. Click a name in the legend "
+        "to hide its curve.",
     )
 
 
@@ -50,15 +53,9 @@ def live_chart(profile: Profile, region: int) -> Chart:
         ],
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=340,
-    )
-
-
-def live_bytes(profile: Profile) -> Extremes:
-    """The live bytes U(t), lowest and highest within each step."""
-    return Extremes(
-        [i * profile.bucket_width for i in range(len(profile.live_lowest))],
-        profile.live_lowest.tolist(),
-        profile.live_highest.tolist(),
+        caption="Grey: the bytes the program has live, from the lowest to the highest within each "
+        "step. Dashed: the region that the heap is set to; it holds headers, padding and holes, "
+        "too.",
     )
 
 
@@ -81,6 +78,8 @@ def fragmentation_chart(profile: Profile, winner: Row) -> Chart:
         data=_curves(winner, {"internal": (OTHERS[1], 1.6), "external": (ACCENT, 1.6)}),
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=380,
+        caption="Internal: bytes inside live blocks that nobody requested. External: free bytes "
+        "outside the largest free block, idle blocks of pools among them.",
     )
 
 

@@ -3,58 +3,142 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from heapfit.comparison.candidate import NotApplicable
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
-from heapfit.results.case import ReportCase
-from heapfit.results.chart import Chart
-from heapfit.results.number_text import size
+from heapfit.results.number_text import known_size, marked, rate, ratio, size, term
+from heapfit.results.parts import (
+    Bullets,
+    Cell,
+    Column,
+    Fold,
+    Heading,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+)
 from heapfit.results.sections.candidate_charts import footprint_chart, fragmentation_chart
 from heapfit.results.sections.choice_charts import extra_memory_chart, trade_chart
 
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The rows of a comparison."""
-
-    winner: Row
-    rows: tuple[Row, ...]  # the winner, others, then those cut to this one recording
-    base_alignment: int
-    not_applicable: tuple[NotApplicable, ...]
-    step: str  # how the winner's regions were tried
-    regions: Chart
-    trade: Chart | None
-    memory: Chart
-    fragmentation: Chart
-
-    @property
-    def charts(self) -> list[Chart]:
-        """The charts of this part that are not empty."""
-        charts = (self.regions, self.trade, self.memory, self.fragmentation)
-        return [one for one in charts if one is not None]
+_OPEN = 5  # rows; the others are folded
 
 
-def candidates_of(case: ReportCase) -> Candidates:
-    """All rows of the case's comparison."""
-    comparison, winner, profile = case.comparison, case.winner, case.shown.profile
-    led = tuple(
-        sorted(
-            comparison.rows,
-            key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
-        )
+def candidates_section(case: ReportCase, verdict: str = "") -> Section:
+    """All rows of the case's comparison: the winner, others, then those cut to this recording."""
+    return Section("candidates", "The choice", [*_tell_candidates(case, verdict)], "Candidates")
+
+
+def _tell_candidates(case: ReportCase, verdict: str) -> Iterator[Part]:
+    comparison, winner = case.comparison, case.winner
+    rows = sorted(
+        comparison.rows,
+        key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
     )
-    return Candidates(
-        winner=winner,
-        rows=led,
-        base_alignment=comparison.base_alignment,
-        not_applicable=comparison.not_applicable,
-        step=_describe_step(winner),
-        regions=extra_memory_chart(led),
-        trade=trade_chart(case),
-        memory=footprint_chart(profile, winner),
-        fragmentation=fragmentation_chart(profile, winner),
+    if verdict:
+        yield Line(verdict)
+    words = marked(
+        "Each candidate replayed the whole trace, event by event, with the code that ships. "
+        "Regions begin at a multiple of {}. Rows marked <i>trace-specific</i> have pools counted "
+        "on this recording: another run may run out of them.",
+        size(comparison.base_alignment),
     )
+    yield Line(words)
+    yield extra_memory_chart(rows)
+    trade = trade_chart(case)
+    if trade is not None:
+        yield trade
+    yield _rank(rows[:_OPEN], winner)
+    if any(row.r_safe_at_least for row in rows):
+        yield Line("≥: it cannot win, so its region was not searched further (--all does).")
+    folded = [_rank(rows[_OPEN:], winner)] if len(rows) > _OPEN else []
+    skipped = [(one.name, one.why) for one in comparison.not_applicable]
+    if folded or skipped:
+        left: list[Part] = [Heading("Skipped"), Bullets(skipped)] if skipped else []
+        more = max(len(rows) - _OPEN, 0)
+        yield Fold(f"{more} more, and what was skipped", [*folded, *left])
+
+
+def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
+    columns: list[Column[Row]] = [
+        Column(page="candidate", shown=lambda row: _name_row(row, winner)),
+        Column(page=term("r-min"), shown=_least_region),
+        Column(page=term("r-safe"), shown=_safe_region),
+        Column(page=term("over"), shown=_over_peak),
+        Column(page=term("accesses-each"), shown=lambda row: row.accesses_per_operation, told=rate),
+        Column(
+            page=term("moved"),
+            shown=lambda row: row.replay and row.replay.payload_bytes,
+            told=known_size,
+        ),
+        Column(
+            page=term("internal"),
+            shown=lambda row: _fragmentation(row, "internal_peak"),
+            told=known_size,
+        ),
+        Column(
+            page=term("external"),
+            shown=lambda row: _fragmentation(row, "external_peak"),
+            told=known_size,
+        ),
+        Column(
+            page=term("trained"), shown=lambda row: "yes" if row.trained_on_this_trace else "no"
+        ),
+    ]
+    caption = marked("Ranked by {} with its margin, then by accesses.", term("r-safe"))
+    lead = next((row for row in rows if row.name == winner.name), None)
+    return Table(columns, rows, caption=caption, lead=lead)
+
+
+def _name_row(row: Row, winner: Row) -> Cell:
+    if row.name == winner.name:
+        return Cell(row.name, (row.reason,), "chosen")
+    return Cell(row.name, (row.reason,), "trace-specific" if row.is_cut_to_trace else "")
+
+
+def _least_region(row: Row) -> str | None:
+    return size(row.r_min) if row.r_safe_at_least is None else None
+
+
+def _safe_region(row: Row) -> str:
+    """The region, or its lower bound where it cannot win: no heap is below the peak."""
+    least = row.r_safe_at_least
+    return size(row.r_safe) if least is None else f"≥ {size(max(least, row.u_max))}"
+
+
+def _over_peak(row: Row) -> str:
+    least = row.r_safe_at_least
+    return ratio(row.over_u_max) if least is None else f"≥ {ratio(max(least / row.u_max, 1.0))}"
+
+
+def _fragmentation(row: Row, field: str) -> int | None:
+    """The highest of a fragmentation; None if the blocks were not looked at over time."""
+    is_known = row.replay is not None and len(row.replay.series["event"]) > 0
+    return getattr(row.replay, field) if is_known else None
+
+
+def heap_figures(winner: Row) -> list[NamedFigure]:
+    """What the chosen heap adds to the key figures of the program."""
+    conditions = f"{_describe_step(winner)}, alignment {size(winner.alignment)}"
+    accesses = rate(winner.accesses_per_operation)
+    return [
+        NamedFigure(term("r-min"), size(winner.r_min), "smallest region that works"),
+        NamedFigure(term("r-safe"), size(winner.r_safe), conditions),
+        NamedFigure(term("accesses"), accesses, "per operation, loads and stores"),
+    ]
+
+
+def heap_parts(case: ReportCase) -> list[Part]:
+    """The chosen heap over time."""
+    profile, winner = case.shown.profile, case.winner
+    return [
+        Heading("Live bytes and footprint"),
+        footprint_chart(profile, winner),
+        Heading("Fragmentation"),
+        fragmentation_chart(profile, winner),
+    ]
 
 
 def _describe_step(winner: Row) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
 from heapfit.design.front.design_front import with_measures
-from heapfit.results.case import ReportCase
 from heapfit.results.chart import (
     ACCENT,
     Chart,
@@ -61,6 +61,9 @@ def extra_memory_chart(rows: Sequence[Row]) -> Chart:
             ],
         },
         height=60 + 44 * len(known),
+        caption=f"Bytes of each candidate's region above the peak of {size(rows[0].u_max)}; no "
+        "heap can go below it. A bar with … before its figure is cut off. Blue: the chosen plan; "
+        "grey: trace-specific.",
     )
 
 
@@ -102,6 +105,10 @@ def trade_chart(case: ReportCase) -> Chart | None:
             "yaxis": byte_axis("region, bytes") | {"rangemode": "normal"},
         },
         height=340,
+        caption="Memory against time: lower and further left is better. Green: no other is as good "
+        "in every measure (memory, accesses, energy, instructions, longest call and code) and "
+        "better in one. Not shown: candidates that add more than half of the peak, or whose code "
+        "was not measured.",
     )
 
 

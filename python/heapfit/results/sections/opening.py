@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning, verdict
-from heapfit.results.case import ReportCase
+from heapfit.results.document import Document
 from heapfit.results.number_text import count, percent, ratio, size
-from heapfit.results.sections.content import (
-    PageFigure,
-    PageOpening,
+from heapfit.results.parts import NamedFigure
+from heapfit.results.sections.page import (
+    name_source,
     pointer_figure,
     recording_kind,
     request_source,
@@ -17,24 +18,25 @@ from heapfit.results.sections.content import (
 from heapfit.trace.stored import TraceInfo
 
 
-def opening_of(case: ReportCase, command: str) -> PageOpening:
-    """The opening of one recording: which plan to take, what it needs, what was measured."""
+def opening_of(case: ReportCase, command: str) -> Document:
+    """The page of one recording, without its sections: the plan to take and what it needs."""
     comparison, winner, info = case.comparison, case.winner, case.shown.trace.info
     warning = pools_warning(winner, comparison)
-    return PageOpening(
+    return Document(
         command=command,
         title=info.program or case.shown.trace.path.stem,
-        source=request_source(info, case.shown.trace.path.name),
+        source=name_source(request_source(info, case.shown.trace.path.name)),
+        sections=(),
         kind=recording_kind(info),
         sentences=(describe_need(winner),),
         lead=lead_figures(winner),
         remarks=(verdict(comparison),),
         trust=(
-            PageFigure("recordings", "1", "one run says nothing of other loads"),
-            PageFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
+            NamedFigure("recordings", "1", "one run says nothing of other loads"),
+            NamedFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
             *floor_figures(winner),
             pointer_figure([info]),
-            PageFigure("alignment", size(winner.alignment), "of every block"),
+            NamedFigure("alignment", size(winner.alignment), "of every block"),
         ),
         warnings=_warnings(info, warning),
     )
@@ -51,22 +53,22 @@ def describe_need(winner: Row) -> str:
     )
 
 
-def lead_figures(winner: Row) -> tuple[PageFigure, ...]:
+def lead_figures(winner: Row) -> tuple[NamedFigure, ...]:
     """The main figures: the size to set a heap to, and its margin."""
     if winner.heap_size is None:
         return ()
     return (
-        PageFigure("set the heap to", size(winner.heap_size.region)),
-        PageFigure("margin in it", f"{winner.heap_size.margin:g} %"),
-        PageFigure("needed over the peak", ratio(winner.over_u_max)),
+        NamedFigure("set the heap to", size(winner.heap_size.region)),
+        NamedFigure("margin in it", f"{winner.heap_size.margin:g} %"),
+        NamedFigure("needed over the peak", ratio(winner.over_u_max)),
     )
 
 
-def floor_figures(winner: Row) -> tuple[PageFigure, ...]:
+def floor_figures(winner: Row) -> tuple[NamedFigure, ...]:
     """The figure that no heap can go below: the peak."""
     saved = size((winner.r_safe or winner.u_max) - winner.u_max)
     remark = f"a better heap saves at most {saved}"
-    return (PageFigure("peak of live bytes", size(winner.u_max), remark),)
+    return (NamedFigure("peak of live bytes", size(winner.u_max), remark),)
 
 
 def _warnings(info: TraceInfo, warning: str | None) -> tuple[str, ...]:

@@ -4,25 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.results.case import ReportCase
+from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
-from heapfit.results.heap_map.packed import site_label
-from heapfit.results.heap_map.replays import (
-    PeakUse,
-    ReplaySubject,
-    measure_peak_use,
-    subject_from_row,
-)
-from heapfit.results.number_text import size
+from heapfit.results.number_text import count, percent, size
+from heapfit.results.packed_map import site_label
+from heapfit.results.parts import Column, Fold, Heading, Icicle, Line, Part, Piece, Section, Table
 from heapfit.trace.loaded import LoadedTrace
 
-_MOST_HEAPS = 6
 _MOST_HOLDERS = 12
 _MOST_SIZES = 6
 _PARTS = (  # field, name, colour
@@ -34,68 +28,58 @@ _PARTS = (  # field, name, colour
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The live bytes of one call site, or of one size."""
-
-    name: str
-    bytes: int
-    blocks: int
-    parts: tuple[Holder, ...] = ()  # of a call site: its sizes
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """A moment of a recording, mostly its peak. Sizes in bytes."""
-
-    title: str
-    moment: str  # a sentence: which it is, and in which regions the heaps are
-    event: int  # after it
-    live: int
-    heaps: tuple[PeakUse, ...]
-    chart: Chart | None  # None where there are no heaps
-    holders: tuple[Holder, ...]
-    whose: str  # a sentence: what holders are
-
-    @property
-    def charts(self) -> list[Chart]:
-        """The chart of the heaps, if there are any."""
-        return [] if self.chart is None else [self.chart]
-
+_HEAPS: tuple[Column[PeakUse], ...] = (
+    Column(page="heap", shown=lambda one: one.name),
+    Column(page="asked for", shown=lambda one: one.payload, told=size),
+    Column(page="rounding", shown=lambda one: one.rounding, told=size),
+    Column(page="headers and tables", shown=lambda one: one.control, told=size),
+    Column(page="holes and idle blocks", shown=lambda one: one.holes, told=size),
+    Column(page="largest free piece", shown=lambda one: one.largest_free, told=size),
+    Column(page="region", shown=lambda one: one.region, told=size),
+)
+Holder: TypeAlias = tuple[Piece, int]  # of the live bytes, and how many blocks they are in
 
 _AT_PEAK = "Each heap in the region that it needs, at the peak of live bytes."
 
 
-def peak_of(case: ReportCase, subjects: Sequence[ReplaySubject]) -> Peak:
-    """The peak in the incumbent, the winner, and the best plans that are not trace-specific."""
-    base = case.comparison.base_alignment
-    others = [
-        subject
-        for row in case.comparison.rows
-        if row is not case.winner
-        and row is not case.fitted
-        and not row.is_cut_to_trace
-        and not row.is_in_pieces
-        if (subject := subject_from_row(row, case.shown, base)) is not None
-    ]
-    compared = [*subjects, *others][:_MOST_HEAPS]
-    event = case.shown.profile.u_max_event
-    return moment_of(case.shown, compared, case.sites, ("The peak", _AT_PEAK, event))
-
-
-def moment_of(
+def peak_section(
     shown: LoadedTrace,
-    compared: Sequence[ReplaySubject],
+    heaps: Sequence[PeakUse],
     sites: Mapping[int, str],
-    caption: tuple[str, str, int],
-) -> Peak:
-    """A moment of a recording; `caption` has its title, a sentence and the event it follows."""
-    title, sentence, event = caption
-    heaps = tuple(measure_peak_use(one, event) for one in compared)
+    moment: tuple[str, str, int] | None = None,
+) -> Section:
+    """A moment of a recording, its title, a sentence and the event it follows; None: its peak."""
+    title, sentence, event = moment or ("The peak", _AT_PEAK, shown.profile.u_max_event)
     found = find_holders(shown, event, sites)
-    live = sum(one.bytes for one in found)
-    chart = peak_chart(heaps) if heaps else None
-    return Peak(title, sentence, event, live, heaps, chart, found, _describe_holders(shown, sites))
+    live = sum(one.bytes for one, _ in found)
+    heading = f"{title}: {size(live)} live at event {count(event)}"
+    parts: list[Part] = []
+    if heaps:
+        parts += [
+            Heading("Where the bytes of each heap are"),
+            peak_chart(
+                heaps,
+                f"{sentence} Holes and idle blocks of pools are free, but not in one piece; "
+                "headers and tables are the heap's own.",
+            ),
+            Fold("As a table", [Table(_HEAPS, heaps)]),
+        ]
+    parts += [
+        Heading("Live bytes by call site or size"),
+        Line(_describe_holders(shown, sites)),
+        Icicle([piece for piece, _ in found]),
+        Fold("As a table", [Table(_holder_columns(live), found)]),
+    ]
+    return Section("peak", heading, parts, title)
+
+
+def _holder_columns(live: int) -> list[Column[Holder]]:
+    return [
+        Column(page="holder", shown=lambda one: one[0].name),
+        Column(page="live bytes", shown=lambda one: one[0].bytes, told=size),
+        Column(page="blocks", shown=lambda one: one[1]),
+        Column(page="of the peak", shown=lambda one: one[0].bytes / live, told=percent),
+    ]
 
 
 def _describe_holders(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
@@ -109,7 +93,7 @@ def _describe_holders(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
     )
 
 
-def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
+def peak_chart(heaps: Sequence[PeakUse], caption: str = "") -> Chart:
     """One bar for each heap, as long as its region."""
     longest = max(one.region for one in heaps)
     return Chart(
@@ -127,6 +111,7 @@ def peak_chart(heaps: Sequence[PeakUse]) -> Chart:
             ],
         },
         height=70 + 48 * len(heaps),
+        caption=caption,
     )
 
 
@@ -153,28 +138,29 @@ def find_holders(
     sites = shown.sites[lifetimes.starts[is_live].astype(np.int64)]
     known = names or {}
     labels = {site: site_label(site, known) for site in np.unique(sites).tolist()}
-    found = []
+    found: list[Holder] = []
     for name in sorted(set(labels.values())):  # two sites may be one line of one function
         its = [site for site, label in labels.items() if label == name]
         own = sizes[np.isin(sites, its)]
-        found.append(Holder(name, int(own.sum()), len(own), _group_by_size(own, _MOST_SIZES)))
+        parts = tuple(piece for piece, _ in _group_by_size(own, _MOST_SIZES))
+        found.append((Piece(name, int(own.sum()), parts=parts), len(own)))
     return _select_largest(found, _MOST_HOLDERS)
 
 
 def _group_by_size(sizes: NDArray[np.uint64], most: int) -> tuple[Holder, ...]:
     values, counts = np.unique(sizes, return_counts=True)
     found = [
-        Holder(size(value), value * count, count)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+        (Piece(size(value), value * blocks), blocks)
+        for value, blocks in zip(values.tolist(), counts.tolist(), strict=True)
     ]
     return _select_largest(found, most)
 
 
 def _select_largest(found: Sequence[Holder], most: int) -> tuple[Holder, ...]:
     """The holders with the most bytes, and all others as one."""
-    ranked = sorted(found, key=lambda one: (-one.bytes, one.name))
+    ranked = sorted(found, key=lambda one: (-one[0].bytes, one[0].name))
     kept, rest = ranked[:most], ranked[most:]
     if rest:
-        total, blocks = sum(one.bytes for one in rest), sum(one.blocks for one in rest)
-        kept.append(Holder(f"{len(rest):,} others", total, blocks))
+        total, blocks = sum(one.bytes for one, _ in rest), sum(its for _, its in rest)
+        kept.append((Piece(f"{len(rest):,} others", total), blocks))
     return tuple(kept)

@@ -3,114 +3,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, plan_text
-from heapfit.results.number_text import count
+from heapfit.results.number_text import count, marked, percent, size, term
+from heapfit.results.parts import (
+    Column,
+    Copyable,
+    Heading,
+    Line,
+    Part,
+    Piece,
+    Section,
+    Strip,
+    Table,
+)
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarRow:
-    """A scalar of the plan, with its standard value if the plan sets none."""
+def plan_section(
+    plan: Plan, region: int | None, lines: Sequence[str] = (), heap: str = ""
+) -> Section:
+    """The plan with its pools drawn in a region of so many bytes; `lines` are its file's.
 
-    name: str
-    value: int
-    meaning: str
-
-
-@dataclass(frozen=True, slots=True)
-class PoolShare:
-    """A pool with its bytes in the region."""
-
-    size: int
-    count: int
-    serves: str
-    bytes: int
-    share: float | None  # of the region; None where there is no region
-
-
-@dataclass(frozen=True, slots=True)
-class StripPiece:
-    """A part of the region in the strip."""
-
-    name: str
-    label: str
-    bytes: int
-    style: str
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One allocator of the plan: the chosen one, or the shared one below it."""
-
-    role: str
-    allocator: str
-    title: str
-    origin: str
-    tunables: tuple[ScalarRow, ...]
-    pools: tuple[PoolShare, ...]
-    strip: tuple[StripPiece, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlanPart:
-    """A plan, and its file's text."""
-
-    layers: tuple[Layer, ...]
-    lines: tuple[str, ...]
-    heap: str = ""  # the system's heap that places its blocks so; "": it is a plan to generate
-
-
-def plan_part(plan_file: PlanFile, region: int | None) -> PlanPart:
-    """The plan with its pools drawn in a region of so many bytes."""
-    lines = tuple(plan_text(plan_file).splitlines())
-    return PlanPart(plan_layers(plan_file.plan, region), lines, plan_file.heap)
-
-
-def plan_layers(plan: Plan, region: int | None) -> tuple[Layer, ...]:
-    """The plan's allocators from the outermost in."""
+    `heap` is the system's heap that places its blocks so; "": it is a plan to generate.
+    """
     known = {info.name: info for info in _engine.allocators()}
-    return tuple(_layer(one, known[one.allocator], region, depth) for depth, one in _levels(plan))
+    parts: list[Part] = []
+    if heap:
+        parts.append(
+            Line(
+                f"{heap} is the system's own heap: no code is written for it. It places its blocks "
+                "as this plan does, by which it is replayed."
+            )
+        )
+    for depth, level in enumerate(_levels(plan)):
+        parts += _describe_level(level, known[level.allocator], region, depth)
+    parts += [Heading("The plan file"), Copyable("plan-text", lines)]
+    return Section("plan", "The plan", parts, "Plan", is_folded=True)
 
 
-def _levels(plan: Plan) -> Iterator[tuple[int, Plan]]:
-    depth = 0
-    level: Plan | None = plan
-    while level is not None:
-        yield depth, level
-        depth, level = depth + 1, level.shared
+def plan_file_section(plan_file: PlanFile, region: int | None) -> Section:
+    """The plan of a file."""
+    return plan_section(plan_file.plan, region, plan_text(plan_file).splitlines(), plan_file.heap)
 
 
-def _layer(plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int) -> Layer:
-    pools = _pool_rows(plan, region)
-    return Layer(
-        role="Allocator" if depth == 0 else "Shared allocator, for requests that no pool serves",
-        allocator=plan.allocator,
-        title=info.title[:1].upper() + info.title[1:],
-        origin=info.origin,
-        tunables=tuple(
-            ScalarRow(t.name, plan.scalars.get(t.name, t.standard), t.meaning)
-            for t in info.tunables
-            if t.kind == "scalar"
+def _levels(plan: Plan | None) -> Iterator[Plan]:
+    """The plan's allocators from the outermost in."""
+    while plan is not None:
+        yield plan
+        plan = plan.shared
+
+
+def _describe_level(
+    plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int
+) -> Iterator[Part]:
+    role = "Shared allocator, for requests that no pool serves" if depth else "Allocator"
+    yield Heading(f"{role}: {plan.allocator}")
+    yield Line(f"{info.title[:1].upper()}{info.title[1:]}. {info.origin}")
+    columns: list[Column[_engine.Tunable]] = [
+        Column(page="tunable", shown=lambda one: one.name),
+        Column(page="value", shown=lambda one: plan.scalars.get(one.name, one.standard)),
+        Column(page="meaning", shown=lambda one: one.meaning),
+    ]
+    scalars = [one for one in info.tunables if one.kind == "scalar"]
+    yield Table(columns, scalars, look="cards numbers texts")
+    pools = plan.filled_pools
+    if not pools:
+        return
+    if depth == 0 and region is not None:
+        caption = "The region to scale, from its start: control, the pools, the shared heap."
+        yield Strip([*_divide_region(plan, region)], caption)
+    yield Table(_pool_columns(plan, region), [*pools, None], caption="Pools.")
+
+
+def _pool_columns(plan: Plan, region: int | None) -> list[Column[Pool | None]]:
+    """The figures of a pool, and under them those of all, which None stands for."""
+
+    def sum_up(figure: Callable[[Pool], int]) -> Callable[[Pool | None], int]:
+        return lambda one: figure(one) if one else sum(map(figure, plan.filled_pools))
+
+    taken = sum_up(lambda pool: _bytes_of(plan, pool))
+    return [
+        Column(page="size", shown=lambda one: size(one.size) if one else "together"),
+        Column(page=marked("blocks {}", term("n")), shown=sum_up(lambda pool: pool.count)),
+        Column(page="bytes", shown=taken, told=size),
+        Column(
+            page="of the region",
+            shown=lambda one: (percent(taken(one) / region) if region else None) if one else "",
         ),
-        pools=pools,
-        strip=_strip(plan, pools, region) if depth == 0 else (),
-    )
+        Column(page="serves", shown=lambda one: _describe_requests(plan, one) if one else ""),
+    ]
 
 
-def _pool_rows(plan: Plan, region: int | None) -> tuple[PoolShare, ...]:
-    rows = []
-    for pool in plan.filled_pools:
-        taken = -(-pool.size // plan.alignment) * plan.alignment * pool.count
-        share = None if region is None else taken / region
-        rows.append(PoolShare(pool.size, pool.count, _describe_requests(plan, pool), taken, share))
-    return tuple(rows)
+def _bytes_of(plan: Plan, pool: Pool) -> int:
+    """The bytes of a pool in the region."""
+    return -(-pool.size // plan.alignment) * plan.alignment * pool.count
 
 
 def _describe_requests(plan: Plan, pool: Pool) -> str:
@@ -122,19 +114,13 @@ def _describe_requests(plan: Plan, pool: Pool) -> str:
     )
 
 
-def _strip(plan: Plan, pools: tuple[PoolShare, ...], region: int | None) -> tuple[StripPiece, ...]:
+def _divide_region(plan: Plan, region: int) -> Iterator[Piece]:
     """The region from its start: control structures, the pools in order, the rest."""
-    if not pools or region is None:
-        return ()
     control = plan.engine().pools[0][-1]  # the first pool's base
-    rest = region - control - sum(pool.bytes for pool in pools)
-    pieces = [
-        _piece("control", control, region, "rest"),
-        *(_piece(f"{count(pool.size)} B", pool.bytes, region, "pool") for pool in pools),
-        _piece("shared", rest, region, "rest"),
-    ]
-    return tuple(piece for piece in pieces if piece.bytes > 0)
-
-
-def _piece(name: str, size: int, region: int, style: str) -> StripPiece:
-    return StripPiece(name, name if size >= NARROWEST_LABEL * region else "", size, style)
+    pools = [(f"{count(pool.size)} B", _bytes_of(plan, pool)) for pool in plan.filled_pools]
+    rest = region - control - sum(taken for _, taken in pools)
+    for name, taken in (("control", control), *pools, ("shared", rest)):
+        if taken > 0:
+            look = "rest" if name in ("control", "shared") else "pool"
+            label = name if taken >= NARROWEST_LABEL * region else ""
+            yield Piece(name, taken, look, label)

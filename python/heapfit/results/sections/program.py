@@ -4,13 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.plan.plan import Plan
-from heapfit.results.chart import Chart
-from heapfit.results.live_blocks import LiveBlocks, live_blocks
-from heapfit.results.number_text import count, size
+from heapfit.results.live_blocks import live_blocks
+from heapfit.results.number_text import count, marked, percent, size, term
+from heapfit.results.parts import (
+    Column,
+    Grid,
+    Group,
+    Heading,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+    Tiles,
+)
 from heapfit.results.sections.candidate_charts import live_chart
 from heapfit.results.sections.size_charts import (
     SMALL_CHART_POINTS,
@@ -24,64 +35,69 @@ from heapfit.trace.profile import Profile
 MOST_POOL_CHARTS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialSize:
-    """A size with at least the special share of the allocations."""
-
-    size: int
-    allocations: int
-    share: float
-    peak: int  # P_i,max
-
-
-@dataclass(frozen=True, slots=True)
-class PoolChart:
-    """Live blocks of one pool, one of many small charts."""
-
-    title: str
-    remark: str
-    chart: Chart
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramPart:
-    """A recording's requests, and the pools of a plan."""
-
-    profile: Profile
-    operations: str
-    special_percent: int
-    special: tuple[SpecialSize, ...]
-    distinct: int
-    live: Chart | None  # live bytes alone, where no candidate's footprint is drawn over them
-    sizes: Chart
-    lifetimes: Chart
-    pool_charts: tuple[PoolChart, ...]
-    pool_count: int
-
-    @property
-    def charts(self) -> list[Chart]:
-        """The charts of the pools, of live bytes, of sizes and of lifetimes."""
-        pools = [pool.chart for pool in self.pool_charts]
-        return [*pools, *([self.live] if self.live else []), self.sizes, self.lifetimes]
-
-
-def program_of(shown: LoadedTrace, plan: Plan, region: int | None = None) -> ProgramPart:
-    """The program of a recording; with `region`, live bytes are drawn below that size."""
+def program_section(
+    shown: LoadedTrace, parts_of_heap: Sequence[Part], tiles: Sequence[NamedFigure]
+) -> Section:
+    """The program of a recording; what its heap adds follows the tiles of the program."""
     profile = shown.profile
     special = special_sizes(profile)
+    at = f"most live bytes, at event {count(profile.u_max_event)}"
+    parts: list[Part] = [
+        Tiles(
+            [
+                NamedFigure("events", count(profile.events), _operations(profile)),
+                NamedFigure(term("u-max"), size(profile.u_max), at),
+                NamedFigure("live blocks", count(profile.live_blocks_max), "most at once"),
+                *tiles,
+            ]
+        ),
+        *parts_of_heap,
+        Heading("Request sizes"),
+        size_chart(profile, special, SPECIAL_PERCENT / 100),
+        Table(_special_columns(profile), rows, caption="Special sizes.")
+        if (rows := _special_rows(profile, special))
+        else Line(
+            f"No size has that share: {count(len(profile.sizes))} sizes, none of them special."
+        ),
+        Heading("Lifetimes"),
+        lifetime_chart(profile),
+    ]
+    title = "The program: memory over time, sizes, lifetimes"
+    return Section("program", title, parts, "The program", is_folded=True)
+
+
+def live_parts(shown: LoadedTrace, region: int) -> list[Part]:
+    """Live bytes below the size of a region, where no candidate's footprint is drawn over them."""
+    return [Heading("Live bytes"), live_chart(shown.profile, region)]
+
+
+def pools_section(shown: LoadedTrace, plan: Plan) -> Section | None:
+    """The live blocks of each pool of a plan against those that it sets aside; None without any."""
     pools = live_blocks(shown.events, plan, SMALL_CHART_POINTS)
-    return ProgramPart(
-        profile=profile,
-        operations=_operations(profile),
-        special_percent=SPECIAL_PERCENT,
-        special=_special_rows(profile, special),
-        distinct=len(profile.sizes),
-        live=None if region is None else live_chart(profile, region),
-        sizes=size_chart(profile, special, SPECIAL_PERCENT / 100),
-        lifetimes=lifetime_chart(profile),
-        pool_charts=_pool_charts(pools, profile.events),
-        pool_count=len(pools),
+    if not pools:
+        return None
+    largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
+    words = marked(
+        "Blue: {}, the requests live at once, from the lowest to the highest within each step. "
+        "Dashed: {}, the blocks the plan reserves. Requests above the dashed line are served by "
+        "the shared allocator.",
+        term("p"),
+        term("n"),
     )
+    parts: list[Part] = [Line(words)]
+    if len(pools) > len(largest):
+        parts.append(
+            Line(
+                f"Shown are the {len(largest)} pools with the most bytes, of {len(pools)}; the "
+                "plan below lists all."
+            )
+        )
+    charts = [
+        live_blocks_chart(live, number, shown.profile.events)
+        for number, live in enumerate(sorted(largest, key=lambda live: live.pool.size))
+    ]
+    parts.append(Grid([Group("", [chart]) for chart in charts]))
+    return Section("pools", "Live blocks of each pool", parts, "Live blocks")
 
 
 def _operations(profile: Profile) -> str:
@@ -90,27 +106,20 @@ def _operations(profile: Profile) -> str:
     return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
 
 
-def _special_rows(profile: Profile, special: Sequence[int]) -> tuple[SpecialSize, ...]:
+_Special: TypeAlias = tuple[int, int, int]  # size, allocations, most live at once
+
+
+def _special_rows(profile: Profile, special: Sequence[int]) -> list[_Special]:
+    figures = (profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist())
+    return [row for row in zip(*figures, strict=True) if max(row[0], 1) in special]
+
+
+def _special_columns(profile: Profile) -> list[Column[_Special]]:
     total = max(int(profile.allocations.sum()), 1)
-    figures = zip(
-        profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist(), strict=True
-    )
-    return tuple(
-        SpecialSize(request, allocations, allocations / total, peak)
-        for request, allocations, peak in figures
-        if max(request, 1) in special
-    )
-
-
-def _pool_charts(pools: Sequence[LiveBlocks], events: int) -> tuple[PoolChart, ...]:
-    """The pools with the most bytes, in order of size."""
-    largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
-    shown = sorted(largest, key=lambda live: live.pool.size)
-    return tuple(
-        PoolChart(
-            title=size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
-            remark=f"{count(live.pool.count)} reserved, at most {count(live.peak)} live",
-            chart=live_blocks_chart(live, number, events),
-        )
-        for number, live in enumerate(shown)
-    )
+    return [
+        Column(page="size", shown=lambda row: row[0], told=size),
+        Column(page="allocations", shown=lambda row: row[1]),
+        Column(page="share", shown=lambda row: row[1] / total, told=percent),
+        Column(page="bytes asked for", shown=lambda row: row[0] * row[1], told=size),
+        Column(page=term("p-max"), shown=lambda row: row[2]),
+    ]

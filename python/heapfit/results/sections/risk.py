@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from heapfit.results.chart import ACCENT, OTHERS, Chart, Layout, Trace, points, row_axis
 from heapfit.results.number_text import count
+from heapfit.results.parts import Section
 
 _COLOURS = (ACCENT, OTHERS[2])
 _ROW = 64  # pixels of a group
@@ -26,20 +27,7 @@ class RunGroup:
     needs: tuple[int | None, ...]  # least region for each, in bytes; None: above all tried
 
 
-@dataclass(frozen=True, slots=True)
-class Risk:
-    """The chart of the runs, and its caption."""
-
-    chart: Chart
-    caption: str
-
-    @property
-    def charts(self) -> list[Chart]:
-        """The chart of the runs alone."""
-        return [self.chart]
-
-
-def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Risk | None:
+def risk_section(groups: Sequence[RunGroup], region: int | None, caption: str) -> Section | None:
     """The chart with a row of dots for each group; None if no run's need is known.
 
     `region` is the one that is set, if there is one.
@@ -53,6 +41,8 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
     low, high = min(marks), max(one for one in marks if one <= limit)
     air = max((high - low) // 6, 8)
     ends = (low - air, high + air)
+    beyond = sum(need > limit for need in known)
+    more = f" At the right edge: {count(beyond)} beyond the scale." if beyond else ""
     chart = Chart(
         identity="chart-risk",
         meaning="Each run at the bytes of heap that it needs, and the region that is set.",
@@ -75,10 +65,9 @@ def risk_of(groups: Sequence[RunGroup], region: int | None, caption: str) -> Ris
             "annotations": [_describe_group(group, row, region) for row, group in enumerate(shown)],
         },
         height=80 + _ROW * len(shown),
+        caption=f"{caption}{more}",
     )
-    beyond = sum(need > limit for need in known)
-    more = f" At the right edge: {count(beyond)} beyond the scale." if beyond else ""
-    return Risk(chart, f"{caption}{more}")
+    return Section("risk", "Will it hold?", [chart])
 
 
 def find_limit(values: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from heapfit.results.chart import ACCENT, Chart, Layout, Trace, band, event_axis, level
 from heapfit.results.live_blocks import LiveBlocks
-from heapfit.results.number_text import count, percent, size
+from heapfit.results.number_text import count, marked, percent, size
 from heapfit.trace.profile import Profile
 
 BAR_WIDTH = 0.006  # of the axis
@@ -49,6 +49,9 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
             "annotations": names,
         },
         height=520,
+        caption="Every request size that occurs. Above: its share of the allocations. Below: its "
+        f"share of the bytes requested. Sizes with at least {100 * special_share:g} % of the "
+        "allocations are special and named.",
     )
 
 
@@ -228,6 +231,11 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
+        caption=marked(
+            "<b>{}</b> {}",
+            size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
+            f"{count(live.pool.count)} reserved, at most {count(live.peak)} live",
+        ),
     )
 
 
@@ -251,6 +259,8 @@ def lifetime_chart(profile: Profile) -> Chart:
             "yaxis": {"title": {"text": "of objects"}, "tickformat": ".0%", "rangemode": "tozero"},
         },
         height=340,
+        caption="How many events objects live, in powers of two. Short lives make holes that the "
+        "next request fills; what is never freed pins what lies around it.",
     )
 
 

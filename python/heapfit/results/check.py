@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding
 from heapfit.checks.growth import Change, Changes, Name
@@ -14,6 +14,7 @@ from heapfit.checks.run import PlanRun, Refusal
 from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
+from heapfit.results.number_text import size
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
 
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
@@ -261,19 +262,39 @@ def _refusal_parts(refusals: Refusals) -> Iterator[Part]:
 
 def _change_parts(what: str, heading: str, changed: Sequence[Change]) -> Iterator[Part]:
     """The sizes or call sites that grew most; without a base those that hold most."""
-    if not changed:
-        return
+    if changed:
+        order = "largest growth first" if changed[0].before else "largest first"
+        yield Line(f"Bytes held by {what}, {order}:")
+        yield change_table(what, changed, heading)
+
+
+def change_table(what: str, changed: Sequence[Change], heading: str = "") -> Table[Change]:
+    """The bytes that each holds, and held in the base if there is one; `heading` is the text's."""
     is_compared = changed[0].before is not None
+    base = "of base" if is_compared else ""
     columns: list[Column[Change]] = [
-        Column(heading=heading, shown=lambda one: one.name),
-        Column(heading="at the peak", shown=lambda one: one.now.at_peak),
-        Column(heading="of base" if is_compared else "", shown=lambda one: _base_bytes(one)[0]),
-        Column(heading="on average", shown=lambda one: round(one.now.mean)),
-        Column(heading="of base" if is_compared else "", shown=lambda one: _base_bytes(one)[1]),
+        Column(heading=heading, page=what, shown=lambda one: one.name, told=_name_change(what)),
+        Column(heading="at the peak", shown=lambda one: one.now.at_peak, told=size),
+        Column(
+            heading=base,
+            page="at the base's peak" if is_compared else "",
+            shown=lambda one: _base_bytes(one)[0],
+            told=size,
+        ),
+        Column(heading="on average", shown=lambda one: round(one.now.mean), told=size),
+        Column(
+            heading=base,
+            page="on its average" if is_compared else "",
+            shown=lambda one: _base_bytes(one)[1],
+            told=size,
+        ),
     ]
     order = "largest growth first" if is_compared else "largest first"
-    yield Line(f"Bytes held by {what}, {order}:")
-    yield Table(columns, changed)
+    return Table(columns, changed, caption=f"Live bytes by {what}, {order}.")
+
+
+def _name_change(what: str) -> Callable[[Name], str]:
+    return lambda name: f"up to {size(int(name))}" if what == "size" else str(name)
 
 
 def _base_bytes(change: Change) -> tuple[int, int]:

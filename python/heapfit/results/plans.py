@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.ranking import ranking
-from heapfit.cli.printing.verdict import verdict_parts
 from heapfit.comparison.row import Row
 from heapfit.design.effort import Effort
 from heapfit.design.plan_files import Designs
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses
 from heapfit.plan.quantities import format_share
 from heapfit.results.parts import Column, Fields, Group, Line, Part, Table
+from heapfit.results.ranking import ranking
+from heapfit.results.verdict import verdict_parts
 
 
 def plans_parts(designs: Designs, effort: Effort, page: Path) -> Iterator[Part]:
@@ -51,15 +51,7 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
     yield Fields({"ten_percent_rule": rule})
     yield Line("")
     yield Line(f"Size classes of pools alone, the best of {best.bounds:,} sizes:")
-    columns: list[Column[_BestClassesRow]] = [
-        Column(heading="pools", shown=lambda one: one.pools),
-        Column(heading="least waste", shown=lambda one: format_share(one.waste.waste)),
-        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.waste, u_max)),
-        Column(heading="least peaks", shown=lambda one: format_share(one.peaks.waste)),
-        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one.peaks, u_max)),
-    ]
-    pairs = zip(best.least_waste, best.least_peaks, strict=True)
-    yield Table(columns, [_BestClassesRow(count, *both) for count, both in enumerate(pairs, 1)])
+    yield class_table(best, u_max)
     if rule is not None:
         over = _peaks_ratio(rule, u_max)
         peaks = "" if over is None else f", their peaks {over:.3f} x U_max"
@@ -69,6 +61,33 @@ def _class_table(best: BestClasses, rule: PoolClasses | None, u_max: int) -> Ite
         yield Line(
             f"Of {best.sizes:,} sizes, those with the most live bytes were tried as classes."
         )
+
+
+def class_table(best: BestClasses, u_max: int) -> Table[_BestClassesRow]:
+    """A row for each number of pools: the waste of all requests, and the sum of their peaks."""
+    columns: list[Column[_BestClassesRow]] = [
+        Column(heading="pools", shown=lambda one: one.pools),
+        Column(heading="least waste", shown=lambda one: format_share(one.waste.waste)),
+        Column(
+            heading="over U_max",
+            page="its peaks",
+            shown=lambda one: _peaks_ratio(one.waste, u_max),
+        ),
+        Column(heading="least peaks", page="", shown=lambda one: format_share(one.peaks.waste)),
+        Column(
+            heading="over U_max",
+            page="least peaks",
+            shown=lambda one: _peaks_ratio(one.peaks, u_max),
+        ),
+        Column(page="their waste", shown=lambda one: format_share(one.peaks.waste)),
+    ]
+    pairs = zip(best.least_waste, best.least_peaks, strict=True)
+    caption = (
+        "Internal fragmentation of all requests, and the sum of the pools' peaks over the peak of "
+        "live bytes."
+    )
+    rows = [_BestClassesRow(count, *both) for count, both in enumerate(pairs, 1)]
+    return Table(columns, rows, caption=caption)
 
 
 def _peaks_ratio(classes: PoolClasses, u_max: int) -> float | None:

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The least memory of each scheme that admits a share of offered traffic."""
+"""The least memory of each scheme that admits a share of offered traffic; and their page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapfit.plan.plan import plan_table
+from heapfit.plan.quantities import format_share
+from heapfit.results.chart import COLOURS, Trace, line_with_marks
+from heapfit.results.document import Document
+from heapfit.results.number_text import known_size, size
 from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
+from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
+
+_DASHES = ("solid", "dot", "dash")  # to distinguish curves of the same colour
 
 
 def _end(sized: SizedScheme, end: int) -> int | None:
@@ -35,33 +42,48 @@ def _describe_scheme(sized: SizedScheme) -> str:
     return "one heap"
 
 
+def _describe_interval(sized: SizedScheme) -> str:
+    if sized.memory is None:
+        return sized.why_not
+    return "exact" if sized.is_exact else f"{size(sized.lowest)} to {size(sized.highest)}"
+
+
 _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("scheme", "scheme", lambda sized: sized.name),
     Column("admission"),
-    Column("memory", "memory"),
+    Column("memory", "memory", told=known_size),
+    Column(page="memory, 95 %", shown=_describe_interval),
+    Column(
+        page="out of memory",
+        shown=lambda sized: None if sized.memory is None else format_share(1 - sized.reached),
+    ),
     Column(
         "lowest",
         "from",
         lambda sized: None if sized.memory is None else sized.lowest,
         lambda sized: _end(sized, sized.lowest),
+        page="",
     ),
     Column(
         "highest",
         "to",
         lambda sized: None if sized.memory is None else sized.highest,
         lambda sized: _end(sized, sized.highest),
+        page="",
     ),
-    Column(heading="made of", shown=_describe_scheme),
+    Column(heading="made of", page="", shown=_describe_scheme),
     Column(
         "reached",
         "refused",
         shown=lambda sized: None if sized.memory is None else f"{1 - sized.reached:.2e}",
+        page="",
     ),
     Column("half_width"),
     Column(
         "unseen",
         "hold-out",
         shown=lambda sized: None if sized.unseen is None else f"{1 - sized.unseen:.2e}",
+        page="",
     ),
     Column("unseen_half_width"),
     Column("exact", value=lambda sized: sized.is_exact),
@@ -91,3 +113,46 @@ def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
         "Without one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool)."
     )
     yield Line("hold-out: share refused in as many other runs, which took no part in the sizing.")
+
+
+def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
+    """The page: memory against the chance to run out, and the schemes."""
+    names = list(dict.fromkeys(one.name for one in sizing.curve))
+    chart = memory_chart(
+        "Memory of each scheme over the share of requests out of memory.",
+        [_draw_scheme(sizing.curve, name, number) for number, name in enumerate(names)],
+        "share out of memory",
+        "Bars are intervals of 95 %; points without bars are exact: Erlang-B for fixed_pool, "
+        "Kaufman and Roberts for chained_pool.",
+    )
+    return sizing_page(
+        subject,
+        f"sizing for {subject}",
+        (sizing.aim.admission, sizing.aim.by),
+        _name_least(sizing.schemes),
+        (chart, Table(_COLUMNS, sizing.schemes)),
+        command,
+    )
+
+
+def _name_least(schemes: Sequence[SizedScheme]) -> str:
+    """The sentence that names the two schemes of least memory."""
+    known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
+    named = [f"{name} with {size(memory)}" for memory, name in known[:2]]
+    return f"Least memory: {'; then '.join(named)}." if named else "No scheme serves such a share."
+
+
+def _draw_scheme(curve: Sequence[SizedScheme], name: str, number: int) -> Trace:
+    """The memory of one kind of scheme, with the interval where it was simulated."""
+    known = [one for one in curve if one.name == name and one.memory is not None]
+    memory = [one.memory or 0 for one in known]
+    drawn = line_with_marks(
+        name, [1 - one.admission for one in known], memory, COLOURS[number % len(COLOURS)]
+    )
+    drawn["line"]["dash"] = _DASHES[number // len(COLOURS) % len(_DASHES)]
+    bars = {
+        "array": [max(0, one.highest - y) for one, y in zip(known, memory, strict=True)],
+        "arrayminus": [max(0, y - one.lowest) for one, y in zip(known, memory, strict=True)],
+        "color": drawn["line"]["color"],
+    }
+    return drawn | {"error_y": bars} | BYTES_HOVER

@@ -7,7 +7,7 @@ both, up to the first request that is refused there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.comparison.case import ReportCase
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import find_placing_events, requests_of
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, count_steps, ignore_progress
-from heapfit.results.case import ReportCase
-from heapfit.sweep.threads import map_in_threads
+from heapfit.sweep.threads import map_in_threads, run_beside_body
 from heapfit.trace.loaded import LoadedTrace
 
 REGIONS = 24  # that both heaps are replayed in
@@ -30,6 +30,7 @@ _UNIT = _engine.REGION_UNIT
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
 ELSEWHERE = np.uint64(2**31)  # the offset of a block in another heap: above every region drawn
+_MOST_HEAPS = 6  # whose bytes at the peak are compared
 _MOST_ACCESSES = 500  # an event: a heap that makes more is too slow to be searched for a page
 
 Offsets = NDArray[np.uint64]
@@ -151,6 +152,32 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     return (*others, *(one for one in found if one is not None))
 
 
+def measure_case(
+    case: ReportCase, progress: Progress = ignore_progress
+) -> tuple[HeapMap | None, tuple[PeakUse, ...]]:
+    """The map of a case's heaps, if their blocks have one place, and their bytes at the peak."""
+    subjects = subjects_of(case)
+    with run_beside_body(case.shown.threads, lambda: _measure_peaks(case, subjects)) as peaks:
+        found = map_of(case.shown, subjects, progress=progress) if subjects else None
+    return found, peaks()
+
+
+def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple[PeakUse, ...]:
+    """The peak in the incumbent, the winner, and the best plans that are not trace-specific."""
+    base = case.comparison.base_alignment
+    others = [
+        subject
+        for row in case.comparison.rows
+        if row is not case.winner
+        and row is not case.fitted
+        and not row.is_cut_to_trace
+        and not row.is_in_pieces
+        if (subject := subject_from_row(row, case.shown, base)) is not None
+    ]
+    event = case.shown.profile.u_max_event
+    return tuple(measure_peak_use(one, event) for one in [*subjects, *others][:_MOST_HEAPS])
+
+
 def map_of(
     shown: LoadedTrace,
     subjects: Sequence[ReplaySubject],
@@ -207,6 +234,21 @@ def map_recordings(pairs: Sequence[tuple[LoadedTrace, ReplaySubject]]) -> HeapMa
 def sites_of(shown: LoadedTrace, lifetimes: _engine.Lifetimes) -> NDArray[np.uint32]:
     """The call site of each lifetime; empty if none is recorded."""
     return shown.sites[lifetimes.starts.astype(np.int64)] if len(shown.sites) else shown.sites
+
+
+def share_sites(
+    sites: NDArray[np.uint32], old: Mapping[int, str], new: Mapping[int, str]
+) -> NDArray[np.uint32]:
+    """Call sites of two builds, where those of one function have one number.
+
+    >>> share_sites(np.array([7, 9], np.uint32), {7: "f, a.c:1"}, {9: "f, a.c:3"}).tolist()
+    [9, 9]
+    """
+    now = {name.partition(",")[0]: site for site, name in new.items()}
+    moved = {site: now.get(name.partition(",")[0], site) for site, name in old.items()}
+    distinct, place = np.unique(sites, return_inverse=True)
+    shared = [moved.get(one, one) if one not in new else one for one in distinct.tolist()]
+    return np.array(shared, np.uint32)[place]
 
 
 def find_gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:

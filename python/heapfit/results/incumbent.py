@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.plan.quantities import format_share
-from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, paragraph
+from heapfit.results.number_text import count, rate, size, term
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Group,
+    Line,
+    Part,
+    Section,
+    Table,
+    paragraph,
+)
 
 _UNKNOWN = "not measured"
 
@@ -52,6 +62,27 @@ def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
         yield from paragraph(_describe_permanent(today.permanent, today))
 
 
+def incumbent_section(today: IncumbentVerdict, *, is_kept: bool) -> Section | None:
+    """The section of a page, where the heap is known or kept; `is_kept`: nothing is generated."""
+    if not (today.is_known or today.is_kept):
+        return None
+    unwritten = (
+        " No code was written (`--code` writes it). The page below shows the heap that is kept, "
+        "beside the candidates."
+    )
+    costs = (
+        "RAM for all recordings, without margin; code and instructions where they were measured."
+    )
+    pairs = "Each recording in both heaps; learned plans were made without it."
+    parts: list[Part] = [
+        Line(f"{today.sentence()}{unwritten if is_kept else ''}"),
+        Table(_cost_columns(today), today.costs, caption=costs),
+        Table(_pair_columns(today), today.pairs, caption=pairs),
+    ]
+    title = "Your incumbent heap" if today.is_known else "The heap that does"
+    return Section("today", title, parts, "")
+
+
 def _is_of_one_recording(today: IncumbentVerdict) -> bool:
     return len(today.pairs) == 1
 
@@ -62,15 +93,21 @@ def _cost_columns(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
         return f"{cost.name} (incumbent)" if is_incumbent else cost.name
 
     return (
-        Column("name", "heap", shown=mark_incumbent),
-        Column("memory", "RAM"),
-        Column("region", "with margin"),
-        Column("code", "ROM", shown=lambda one: _UNKNOWN if one.code is None else one.code),
+        Column("name", "heap", shown=mark_incumbent, page=""),
+        Column(page="heap", shown=lambda one: one.name),
+        Column("memory", "RAM", told=size),
+        Column("region", "with margin", page=""),
+        Column(
+            "code", "ROM", shown=lambda one: _UNKNOWN if one.code is None else one.code, page=""
+        ),
+        Column(page="code", shown=lambda one: one.code, told=count),
         Column(
             "instructions",
             "instructions/call",
             shown=lambda one: _UNKNOWN if one.instructions is None else round(one.instructions),
+            page="",
         ),
+        Column(page="instructions a call", shown=lambda one: one.instructions, told=rate),
     )
 
 
@@ -78,10 +115,10 @@ def _pair_columns(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
     now, fitted = today.costs
     return (
         Column("name", "recording"),
-        Column("u_max", "U_max"),
-        Column("now", now.name),
-        Column("fitted", fitted.name),
-        Column("saved", "saved", shown=_format_saving),
+        Column("u_max", "U_max", page=term("u-max"), told=size),
+        Column("now", now.name, told=size),
+        Column("fitted", fitted.name, told=size),
+        Column("saved", "saved", shown=_format_saving, page=""),
     )
 
 

@@ -3,65 +3,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from math import ceil, floor
 
+from heapfit.comparison.margin import HeapSize
 from heapfit.forecast.horizon import Forecast, LongerRun, LongerRunTable
 from heapfit.results.chart import ACCENT, OTHERS, Chart, level, line, line_with_marks
-from heapfit.results.number_text import NOT_MEASURED, size
+from heapfit.results.number_text import known_size, size
+from heapfit.results.parts import Column, Line, Part, Section, Table
 
 _LEAST_CHANCE, _MOST_CHANCE = 0.01, 0.99  # that are told as figures
 _WIDEST_INTERVAL = 0.5  # of a chance that is told as a figure
 _UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class LongerRow:
-    """A run of one length."""
-
-    name: str
-    chance: str  # to run out of memory in the heap that is set
-    chances: str  # its interval
-    needed: str  # for a chance of 1 %
-    interval: str
+def longer_section(longer: LongerRunTable, region: int) -> Section:
+    """The section of a page on longer runs in a heap of `region` bytes."""
+    return Section("longer", "Longer runs", [*_tell_longer(longer, region)])
 
 
-@dataclass(frozen=True, slots=True)
-class LongerPart:
-    """Runs by their length, or why nothing is said about them."""
-
-    sentence: str
-    region: str  # that is set
-    rows: tuple[LongerRow, ...]
-    chart: Chart | None
-
-    @property
-    def charts(self) -> list[Chart]:
-        """The chart of the regions over the length."""
-        return [] if self.chart is None else [self.chart]
-
-
-def make_longer_part(longer: LongerRunTable, region: int) -> LongerPart:
-    """The part of a page on longer runs in a heap of `region` bytes."""
+def _tell_longer(longer: LongerRunTable, region: int) -> Iterator[Part]:
     if longer.refusal is not None:
         advice = longer.refusal.advice
         further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
-        return LongerPart(f"Not known, as {longer.refusal.reason}.{further}", "", (), None)
-    sentence = (
+        yield Line(f"Not known, as {longer.refusal.reason}.{further}")
+        return
+    yield Line(
         f"By {longer.basis}. The region is set for runs as long as the recording: its margin is "
         "what other runs of measured programs needed. Longer runs may need more."
     )
-    rows = tuple(_row_of(row) for row in longer.rows if row.chance is not None)
-    known = [(row, row.needed) for row in longer.rows if row.needed is not None]
-    return LongerPart(sentence, size(region), rows, _draw_regions(known, region))
-
-
-def _row_of(row: LongerRun) -> LongerRow:
-    cells = describe_chance(row) or NOT_MEASURED, describe_chances(row) or NOT_MEASURED
-    if row.needed is None:
-        return LongerRow(row.name, *cells, NOT_MEASURED, NOT_MEASURED)
-    interval = f"{size(row.needed.low)} to {size(row.needed.high)}"
-    return LongerRow(row.name, *cells, size(row.needed.region), interval)
+    yield _draw_regions(
+        [(row, row.needed) for row in longer.rows if row.needed is not None], region
+    )
+    caption = f"A run of each length in the heap that is set: {size(region)}."
+    yield Table(
+        LONGER_RUNS, [row for row in longer.rows if row.chance is not None], caption=caption
+    )
 
 
 def describe_chance(row: LongerRun) -> str | None:
@@ -134,4 +111,44 @@ def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart
             },
         },
         height=300,
+        caption="The region in which 1 of 100 runs is out of memory, by the length of the run. "
+        "Dotted: its 90 % interval. Dashed: the region to set.",
     )
+
+
+def describe_rows(
+    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] | None = None
+) -> Iterator[str]:
+    """Why a length is not forecast, and what to set a memory of this name to for a horizon.
+
+    `set_to` is how a kept heap counts its region.
+    """
+    for row in longer.rows:
+        if row.reason:
+            yield f"{row.name}: {row.reason}."
+        elif row.is_asked and row.needed is not None:
+            region = row.needed.region
+            yield (
+                f"The margin of {size.margin:g} % is enough for {row.name}."
+                if region <= size.region
+                else f"For {row.name} set {name} to {set_to(region) if set_to else region:,} B: "
+                f"--margin {size.margin_to(region):g} makes it so."
+            )
+
+
+LONGER_RUNS: tuple[Column[LongerRun], ...] = (
+    Column(heading="a run (--horizon)", page="a run", shown=lambda row: row.name),
+    Column(heading="runs out", page="runs out of memory", shown=describe_chance),
+    Column(heading="90 % interval", shown=describe_chances),
+    Column(
+        heading="bytes for 1 %",
+        shown=lambda row: row.needed and row.needed.region,
+        told=known_size,
+    ),
+    Column(heading="from", page="", shown=lambda row: row.needed and row.needed.low),
+    Column(heading="to", page="", shown=lambda row: row.needed and row.needed.high),
+    Column(
+        page="90 % interval",
+        shown=lambda row: row.needed and f"{size(row.needed.low)} to {size(row.needed.high)}",
+    ),
+)

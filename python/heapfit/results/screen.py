@@ -13,19 +13,16 @@ At most 24 lines of 80 columns. `--all` shows the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from heapfit.cli.printing.kind import describe_kinds, kind_fields
-from heapfit.cli.printing.verdict import effort_parts
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize
-from heapfit.fitting.answer import Answer
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
-from heapfit.forecast.horizon import LongerRun, LongerRunTable
 from heapfit.plan.quantities import format_count
+from heapfit.results.kind import describe_kinds, kind_fields
+from heapfit.results.longer import LONGER_RUNS, describe_rows
 from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
-from heapfit.results.saving import describe_saving
-from heapfit.results.sections.longer import describe_chance, describe_chances
+from heapfit.results.text import wrap_text
+from heapfit.results.verdict import effort_parts
 
 _RECORDED = "recorded on"
 _MOST_WARNINGS = 2
@@ -76,7 +73,7 @@ def _title(fit: Fit) -> str:
     sizes = format_count(len(profile.sizes), "size")
     events = f"{allocations} of {sizes} in {format_count(profile.events, 'event')}"
     if len(fit.runs) > 1:
-        return f"{_count_runs(len(fit.runs))}; {_describe_largest(fit)}"
+        return f"{format_count(len(fit.runs), 'recording')}; {_describe_largest(fit)}"
     bits = fit.trace.info.pointer_bits
     where = f", {_RECORDED} {bits} bit" if bits else ""
     return f"{fit.name}: {events}{where}"
@@ -111,55 +108,11 @@ def _queue_parts(fit: Fit) -> Iterator[Part]:
 
 def _answer(fit: Fit) -> Iterator[str]:
     """The size to set, what it saves, and the peak: at most five lines."""
-    answer = fit.answer
-    yield from fit.kinds.growth
-    if not answer.is_enough and not fit.kinds.growth:
-        are_few = (
-            f"{_count_runs(answer.known.runs)} {'is' if answer.known.runs == 1 else 'are'} too few"
-        )
-        yield (
-            f"{are_few} for a peak below {SMALL_PEAK // 1024} KiB: "
-            f"record {ENOUGH_OF_SMALL} and fit them together."
-        )
-    yield _describe_setting(answer, is_growing=bool(fit.kinds.growth))
-    yield from describe_saving(fit)
-    size = answer.size
-    if size.peak > size.u_max:
-        yield f"It is for a peak of {size.peak:,} live bytes; the recorded peak is {size.u_max:,}."
-    else:
-        yield f"The recorded peak is {size.u_max:,} live bytes."
-    if answer.asked_peak is not None and answer.asked_peak < size.u_max:
-        yield f"Your --peak of {answer.asked_peak:,} B is below it and changes nothing."
-
-
-def _describe_setting(answer: Answer, *, is_growing: bool) -> str:
-    sentence = _choose_setting(answer)
-    if is_growing:
-        return f"For a run no longer than this: {sentence}"
-    if answer.is_enough or not answer.is_known:
-        return f"{sentence[0].upper()}{sentence[1:]}"
-    return f"Until then, {sentence}"
-
-
-def _choose_setting(answer: Answer) -> str:
-    sentence = f"set the heap to {_format_size(answer.size.region)}."
-    if answer.is_kept and not answer.is_known:
-        size = _format_size(answer.size.region)
-        return f"no new heap is worth it: {answer.heap.title} at {size} does."
-    if answer.is_kept:
-        setting, region = answer.heap.setting, answer.heap.set_to(answer.size.region)
-        unset = answer.size.region - region
-        beside = f"; the heap takes {unset:,} B beside it" if unset > 0 else ""
-        sentence = f"keep {answer.heap.name} and set {setting} to {_format_size(region)}{beside}."
-    return sentence
-
-
-def _format_size(size: int) -> str:
-    return f"{size:,} B ({size / 1024:,.1f} KiB)"
-
-
-def _count_runs(count: int) -> str:
-    return "1 recording" if count == 1 else f"{count} recordings"
+    growth = fit.kinds.growth
+    yield from growth
+    yield from fit.answer.sentences(is_growing=bool(growth), is_brief=True)
+    yield from fit.saving
+    yield from fit.answer.describe_peak()
 
 
 def _mark(row: ReferenceRow) -> str:
@@ -203,26 +156,6 @@ def _hold_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(text, _INDENT)
 
 
-def describe_rows(
-    longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] = int
-) -> Iterator[str]:
-    """Why a length is not forecast, and what to set a memory of this name to for a horizon.
-
-    `set_to` is how the heap counts its region.
-    """
-    for row in longer.rows:
-        if row.reason:
-            yield f"{row.name}: {row.reason}."
-        elif row.is_asked and row.needed is not None:
-            region = row.needed.region
-            yield (
-                f"The margin of {size.margin:g} % is enough for {row.name}."
-                if region <= size.region
-                else f"For {row.name} set {name} to {set_to(region):,} B: "
-                f"--margin {size.margin_to(region):g} makes it so."
-            )
-
-
 def _change_parts(fit: Fit) -> Iterator[Part]:
     """The heap on changed programs: a sentence, and in the JSON each of them."""
     if fit.changes is None:
@@ -238,21 +171,11 @@ def _excerpt_parts(fit: Fit) -> Iterator[Part]:
         yield from paragraph(fit.excerpt.sentence(), _INDENT)
 
 
-LONGER_RUNS: tuple[Column[LongerRun], ...] = (
-    Column(heading="a run (--horizon)", shown=lambda row: row.name),
-    Column(heading="runs out", shown=describe_chance),
-    Column(heading="90 % interval", shown=describe_chances),
-    Column(heading="bytes for 1 %", shown=lambda row: row.needed and row.needed.region),
-    Column(heading="from", shown=lambda row: row.needed and row.needed.low),
-    Column(heading="to", shown=lambda row: row.needed and row.needed.high),
-)
-
-
 def _warnings(fit: Fit, is_whole: bool) -> Iterator[Part]:
     shown = fit.warnings if is_whole else fit.warnings[:_MOST_WARNINGS]
     for warning in shown:
-        lines = [*paragraph(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)]
-        yield from lines if is_whole else lines[:2]
+        lines = wrap_text(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)
+        yield from map(Line, lines if is_whole else lines[:2])
     rest = len(fit.warnings) - len(shown)
     if rest:
         yield Line(f"{_INDENT}! {rest} more: --all")

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pools for a trace or a capture, each with its chance to run out."""
+"""Pools for a trace or a capture, each with its chance to run out; and their page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from heapfit.cli.printing.run_out import RUN_OUT, format_interval
 from heapfit.plan.quantities import format_share
-from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of, paragraph
+from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
+from heapfit.results.document import Document
+from heapfit.results.number_text import count, size
+from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, object_of, paragraph
+from heapfit.results.run_out import RUN_OUT, format_interval
+from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.sizing.unseen import Chance, HoldoutRefusals
@@ -42,21 +46,42 @@ def _name(pool: SeparatePool) -> str:
     return f"{'=' if pool.is_exact else ''}{pool.size}"
 
 
+def _name_size(row: _Row) -> Cell | None:
+    if row.pool is None:
+        return None
+    return Cell(size(row.pool.size), ("exactly this size",) if row.pool.is_exact else ())
+
+
+def _count_alone(row: _Row) -> Cell | None:
+    if row.pool is None:
+        return None
+    alone = row.pool.alone.run_out
+    return Cell(count(alone.count), ("extrapolated",) if alone.is_beyond else ())
+
+
 _ROWS: tuple[Column[_Row], ...] = (
-    Column(heading="pool", shown=lambda row: row.name),
+    Column(heading="pool", page="", shown=lambda row: row.name),
+    Column(page="pool", shown=_name_size),
+    Column(
+        page="requests",
+        shown=lambda row: row.pool_figure(lambda pool: pool.alone.demand.requests),
+    ),
     Column(heading="count", shown=lambda row: row.pool_figure(lambda pool: pool.count)),
-    Column(heading="bytes", shown=lambda row: row.memory),
-    Column(heading="refused", shown=lambda row: format_share(row.refused)),
+    Column(heading="bytes", page="memory", shown=lambda row: row.memory, told=size),
+    Column(heading="refused", page="out of memory", shown=lambda row: format_share(row.refused)),
     Column(heading="hold-out", shown=lambda row: format_share(row.unseen.share)),
-    Column(heading="95 %", shown=lambda row: format_interval(row.unseen)),
+    Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: format_interval(row.unseen)),
     Column(
         heading="alone",
+        page="",
         shown=lambda row: row.pool_figure(lambda pool: format_share(pool.needs_more)),
     ),
     Column(
         heading="Erlang-B",
+        page="",
         shown=lambda row: row.pool_figure(lambda pool: format_share(pool.erlang_b)),
     ),
+    Column(page="count alone", shown=_count_alone),
 )
 _CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
 _UNSEEN: tuple[Column[HoldoutRefusals], ...] = (
@@ -138,3 +163,51 @@ def _describe_alone(sizing: PoolSizing) -> str:
         f"{text} * extrapolated: the trace is too short for so rare an event. With fall-back, "
         "such a pool keeps this count."
     )
+
+
+def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
+    """The page: memory against the chance to run out, and the pools."""
+    chart = _draw_pools(
+        sizing,
+        "Bytes of the blocks of all pools, without bookkeeping. The point: pools with fall-back to "
+        "larger ones, their counts chosen by replay. Dashed: a count is extrapolated, since the "
+        "trace is too short for so rare an event. Hold-out: " + sizing.unseen.description,
+    )
+    return sizing_page(
+        subject,
+        f"sizing from {subject}",
+        (sizing.admission, "requests"),
+        f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
+        f"for {format_share(sizing.refused)} of the trace's requests.",
+        (chart, Table(_ROWS, _rows(sizing)[:-1])),
+        command,
+    )
+
+
+def _draw_pools(sizing: PoolSizing, caption: str) -> Chart:
+    """The memory of all pools by the share refused: with fall-back, and without it as a curve.
+
+    Beyond what the trace shows the line is dashed.
+    """
+    curve = sizing.alone.curve()
+    shown = [one for one in curve if not one.is_beyond]
+    beyond = [*shown[-1:], *(one for one in curve if one.is_beyond)]
+    name, marker = "with fall-back to larger pools", {"color": COLOURS[0], "size": 10}
+    curves = [
+        _draw_curve("each alone", shown, "solid"),
+        _draw_curve("extrapolated", beyond, "dash"),
+        points(name, [1 - sizing.admission], [sizing.memory], marker) | BYTES_HOVER,
+    ]
+    return memory_chart(
+        "Memory of all pools over the share of requests out of memory.",
+        [one for one in curves if one["x"]],
+        "share of requests out of memory",
+        caption,
+    )
+
+
+def _draw_curve(name: str, sizings: Sequence[SeparatePools], dash: str) -> Trace:
+    shares = [1 - one.admission for one in sizings]
+    curve = line_with_marks(name, shares, [one.memory for one in sizings], COLOURS[1])
+    curve["line"]["dash"] = dash
+    return curve | BYTES_HOVER

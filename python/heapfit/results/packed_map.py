@@ -23,17 +23,15 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.results.heap_map.replays import HeapMap, MappedHeap, RegionReplay
+from heapfit.comparison.heap_map import HeapMap, MappedHeap, RegionReplay
 from heapfit.results.number_text import printable, size
 
-MAP_SCRIPT = Path(__file__).with_name("map.js")
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours
 PICTURE = (960, 240)  # columns and rows
@@ -116,19 +114,6 @@ def site_label(site: int, names: Mapping[int, str]) -> str:
     ('0000001a', 'parse, json.c:12', 'unknown')
     """
     return names.get(site, f"{site:08x}") if site else "unknown"
-
-
-def share_sites(sites: Numbers, old: Mapping[int, str], new: Mapping[int, str]) -> Numbers:
-    """Call sites of two builds, where those of one function have one number.
-
-    >>> share_sites(np.array([7, 9], np.uint32), {7: "f, a.c:1"}, {9: "f, a.c:3"}).tolist()
-    [9, 9]
-    """
-    now = {name.partition(",")[0]: site for site, name in new.items()}
-    moved = {site: now.get(name.partition(",")[0], site) for site, name in old.items()}
-    distinct, place = np.unique(sites, return_inverse=True)
-    shared = [moved.get(one, one) if one not in new else one for one in distinct.tolist()]
-    return np.array(shared, np.uint32)[place]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A result as a page: its answer, then its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heapfit.results.parts import Copyable, HeapMap, Line, NamedFigure, Part, Piece, Section
+
+HOLDS, UNSURE, FAILED = "holds", "unsure", "failed"  # tones of an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page: the answer, and the sections that it rests on."""
+
+    command: str  # that made the page: "fit"
+    title: str
+    sentences: Sequence[str]  # the answer
+    sections: Sequence[Section | HeapMap]
+    kind: str = ""  # of its subject
+    source: str = ""  # where the requests come from
+    lead: Sequence[NamedFigure] = ()
+    remarks: Sequence[str] = ()
+    define: str = ""  # a line to copy into the program
+    badge: str = ""  # the answer in a few words, in its colour
+    tone: str = ""  # of the answer: HOLDS, UNSURE or FAILED; "": it has none
+    trust: Sequence[NamedFigure] = ()  # what the answer rests on
+    warnings: Sequence[str] = ()
+    bytes_go: Sequence[Piece] = ()  # the parts of the bytes that are set
+    downloads: tuple[str, str] | None = (
+        None  # the place of the plan's text; the code as a zip, or ""
+    )
+    name: str = ""  # of the page, in its browser's list; "": the title
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The anchor and name of each section that is linked, in order."""
+        return [(one.place, one.link) for one in self.sections if one.link]
+
+
+def reproduce_section(command: str, *remarks: str) -> Section:
+    """The command that made a page, to be copied."""
+    parts: list[Part] = [*map(Line, remarks), Copyable("command-1", [command])]
+    return Section("reproduce", "How to reproduce", parts, "Reproduce")

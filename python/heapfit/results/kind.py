@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kind of a recording: a line, a table of what grows, its JSON, and the section of a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from heapfit.forecast.filling import describe_growth
+from heapfit.forecast.growth import BlockGroup
+from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.results.chart import (
+    ACCENT,
+    OTHERS,
+    Chart,
+    Trace,
+    band,
+    byte_axis,
+    event_axis,
+    line,
+    live_bytes,
+)
+from heapfit.results.number_text import rate, size
+from heapfit.results.parts import Column, Line, Part, Section, Table, paragraph
+
+_SHOWN = 8  # growing parts
+_TITLES = {
+    Kind.SERVICE: "A service",
+    Kind.JOB: "A job",
+    Kind.GROWING: "Growing",
+    Kind.CYCLE: "A cycle",
+    Kind.TOO_SHORT: "Too short to say if a service or a job",
+}
+
+
+def describe_kind(kind: RecordingKind) -> str:
+    """The kind, and what shows it."""
+    return f"{_TITLES[kind.kind]}: {kind.reason}."
+
+
+def describe_kinds(kinds: Sequence[RecordingKind]) -> str:
+    """The kinds of several recordings by their number, or the one that there is."""
+    if len(kinds) == 1:
+        return describe_kind(kinds[0])
+    counts = Counter(kind.kind for kind in kinds)
+    return f"Kinds: {', '.join(_count(*pair) for pair in counts.most_common())}."
+
+
+def _count(kind: Kind, count: int) -> str:
+    is_noun = kind in (Kind.SERVICE, Kind.JOB, Kind.CYCLE)
+    return f"{count} {kind}{'s' if is_noun and count > 1 else ''}"
+
+
+def growth_parts(kind: RecordingKind) -> Iterator[Part]:
+    """What grows, by call site, size and thread, the largest of each first; nothing: no part."""
+    if not kind.growth:
+        return
+    if kind.is_growing:
+        yield from paragraph(describe_growth(kind, {}))
+    yield Line("")
+    yield _growth_table(kind, {})
+
+
+def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[BlockGroup]:
+    """The parts that grew; a page names call sites, as far as `names` has them."""
+    scale = 1000 / kind.windows.events
+    columns: list[Column[BlockGroup]] = [
+        Column(heading="grew", page="", shown=_describe_part),
+        Column(page="part", shown=lambda part: _name_part(part, names)),
+        Column(
+            heading="B per 1,000 events", shown=lambda part: scale * part.trend.slope, told=rate
+        ),
+        Column(heading="held at the end", page="held", shown=lambda part: part.held, told=size),
+        Column(heading="blocks", shown=lambda part: part.blocks),
+    ]
+    caption = "What grew while it was recorded. Held: born after the start-up and live at the end."
+    return Table(columns, kind.growth[:_SHOWN], caption=caption)
+
+
+def _describe_part(part: BlockGroup) -> str:
+    if part.family == "site":
+        return f"call site {part.frame:08x}"
+    return f"{part.name:,} B blocks" if part.family == "size" else f"thread {part.name}"
+
+
+def _name_part(part: BlockGroup, names: Mapping[int, str]) -> str:
+    if part.family == "size":
+        return f"blocks of {size(part.name)}"
+    return (
+        names.get(part.name, _describe_part(part))
+        if part.family == "site"
+        else _describe_part(part)
+    )
+
+
+def kind_section(
+    kind: RecordingKind, others: Sequence[RecordingKind], names: Mapping[int, str]
+) -> Section:
+    """The section of a page; `others` are the kinds of all, `names` those of call sites."""
+    reason = f"{kind.reason[:1].upper()}{kind.reason[1:]}."
+    if len(others) > 1:
+        counts = Counter(one.kind for one in others)
+        reason += f" Of all: {', '.join(f'{n} {name}' for name, n in counts.most_common())}."
+    parts: list[Part] = [Line(reason), _draw_kind(kind)]
+    parts += [_growth_table(kind, names)] if kind.growth else []
+    return Section("kind", f"Kind of recording: {kind.kind}", parts, "Kind")
+
+
+def kind_fields(kind: RecordingKind) -> dict[str, object]:
+    """The kind by the names that its figures have in the JSON; rates in bytes an event."""
+    windows, rate = kind.windows, kind.rate
+    return {
+        "kind": kind.kind,
+        "reason": kind.reason,
+        "period": kind.period,
+        "rate": {"bytes_per_event": rate.slope, "low": rate.low, "high": rate.high, "p": rate.p},
+        "microseconds_per_event": kind.microseconds,
+        "windows": {
+            "events": windows.events,
+            "starts": windows.starts,
+            "peaks": windows.peaks,
+            "troughs": windows.troughs,
+        },
+        "growth": [
+            {
+                "family": part.family,
+                "name": part.name,
+                "frame": part.frame or None,
+                "held": part.held,
+                "blocks": part.blocks,
+                "bytes_per_event": part.trend.slope / windows.events,
+            }
+            for part in kind.growth
+        ],
+    }
+
+
+def _draw_kind(kind: RecordingKind) -> Chart:
+    profile, windows = kind.profile, kind.windows
+    middles = (windows.starts + windows.events / 2).tolist()
+    data = [
+        *band("live bytes", live_bytes(profile), "var(--quiet)", "var(--live)"),
+        _straight("least of each window", middles, windows.troughs.tolist(), color=OTHERS[0]),
+    ]
+    if len(windows) > 1:
+        x = [middles[0], middles[-1]]
+        level = float(np.median(windows.troughs - kind.trend.slope * np.arange(len(windows))))
+        middle = level + kind.trend.slope * (len(windows) - 1) / 2
+        half = (len(windows) - 1) / 2
+        for name, slope, dash in (
+            ("trend", kind.trend.slope, "solid"),
+            ("slowest of 95 %", kind.trend.low, "dot"),
+            ("fastest of 95 %", kind.trend.high, "dot"),
+        ):
+            y = [middle - slope * half, middle + slope * half]
+            data.append(_straight(name, x, y, color=ACCENT, dash=dash))
+    return Chart(
+        identity="chart-kind",
+        meaning="Live bytes over the events, the least of each window, and their trend.",
+        data=data,
+        layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
+        height=340,
+        caption="Grey: live bytes. Line: the least of each of 48 windows after the start-up, and "
+        "its trend, dotted the slowest and the fastest that fit it (95 %).",
+    )
+
+
+def _straight(name: str, x: list[float], y: list[float], **style: str | float) -> Trace:
+    """A curve whose points are joined by straight lines."""
+    return line(name, x, y, shape="linear", **style)
