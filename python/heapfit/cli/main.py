@@ -227,6 +227,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     command: object = read_command(
         declared, list_options(declared), [one for one in typed if one[0].field], rest
     )
+    has_output = any(one.is_output for one in list_options(declared))
     with ours.allow_replacing(_FORCE in switches), ours.mark_outputs_of(name) as replaced:
         for path in _outputs_of(command):
             if path.is_symlink() or path.is_file():
@@ -236,7 +237,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:
-            for path in replaced:
+            for path in replaced if has_output else ():  # else they are scratch files
                 console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
     return 0
 

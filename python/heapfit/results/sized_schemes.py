@@ -100,9 +100,8 @@ _CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (
 def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
     """Each kind of scheme, least memory first, and the curve if there is one."""
     aim = sizing.aim
-    yield Fields({"traffic": path, "admission": aim.admission, "by": aim.by})
-    yield Fields({"overhead": aim.overhead, "seed": aim.seed})
-    yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the {aim.by}")
+    yield Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed})
+    yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the bytes")
     yield Table(_COLUMNS, sizing.schemes, "schemes")
     yield Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]})
     if sizing.curve:
@@ -128,7 +127,7 @@ def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
     return sizing_page(
         subject,
         f"sizing for {subject}",
-        (sizing.aim.admission, sizing.aim.by),
+        (sizing.aim.admission, "bytes"),
         _name_least(sizing.schemes),
         (chart, Table(_COLUMNS, sizing.schemes)),
         command,

@@ -278,9 +278,6 @@ class GenerateCommand:
         bool,
         Option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
     ] = False
-    amalgamate: Annotated[
-        bool, Option("--amalgamate", "Write all C as one file beside the header.", _CODE_GROUP)
-    ] = False
     prove: Annotated[
         bool,
         Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),

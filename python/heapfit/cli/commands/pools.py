@@ -2,22 +2,13 @@
 """The options of `size`, `settings` and `simulate`, with light imports only."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help, take_size
+from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
-
-
-class Unit(StrEnum):
-    """What is counted as admitted."""
-
-    BYTES = "bytes"
-    REQUESTS = "requests"
-
 
 # Whose settings are printed; heapfit.sizing.systems, which help does without, has their facts.
 _SYSTEMS = (
@@ -53,22 +44,6 @@ class SizeCommand:
             metavar="SIZE,...",
         ),
     ] = None
-    overall: Annotated[
-        bool,
-        Option("--overall", "Serve the share of all requests together, not in each pool."),
-    ] = False
-    admission_by: Annotated[
-        Unit | None, Option("--admission-by", "Of traffic: count bytes or requests [bytes].")
-    ] = None
-    overhead: Annotated[
-        int,
-        Option(
-            "--overhead",
-            "Of traffic: bytes of bookkeeping that each buffer takes.",
-            **take_size(0, 4096),
-        ),
-    ] = 0
-    closed_form: bool = False
     times: Annotated[int | None, Option("--times", TIMES_HELP, min=2, max=10_000)] = None
     seed: int = 1
     queue: str | None = None
