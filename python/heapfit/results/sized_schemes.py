@@ -127,11 +127,11 @@ def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
     )
     return sizing_page(
         subject,
-        f"sizing for {subject}",
-        (sizing.aim.admission, sizing.aim.by),
-        _name_least(sizing.schemes),
         (chart, Table(_COLUMNS, sizing.schemes)),
-        command,
+        name=f"sizing for {subject}",
+        aim=(sizing.aim.admission, sizing.aim.by),
+        verdict=_name_least(sizing.schemes),
+        command=command,
     )
 
 
