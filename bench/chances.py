@@ -47,7 +47,7 @@ from heapfit.simulation.sizes import UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.families import families_for, load_of
-from heapfit.sizing.from_traffic import Aim, _FamilySearch
+from heapfit.sizing.from_traffic import Aim, FamilySearch
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import least_count, run_out
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -366,11 +366,11 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
 def judge_memory(random: Random) -> bool:
     """The least buffers for an admission of 99 %, found by simulation and by Erlang's formula."""
     (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
-    aim = Aim(0.99, "requests", seed=int(random.integers(2**31)))
+    aim = Aim(0.99, seed=int(random.integers(2**31)))
     with ThreadPoolExecutor(1) as executor:
-        search = _FamilySearch(TRAFFIC, family, aim, executor)
+        search = FamilySearch(TRAFFIC, family, aim, executor)
         exact = search.least(aim.admission).memory
-        search._is_exact = False
+        search.is_exact = False
         found = search.least(aim.admission)
     assert exact is not None
     return found.lowest <= exact <= found.highest

@@ -179,10 +179,10 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
         ]
         choice = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
         designs = design_robust(traces, RobustOptions(choice=choice))
-    first, chosen = designs.rows[0], designs.chosen
+    first, chosen = designs.rows[0], select_row(designs)
     return Unseen(
         name=name,
-        u_max=max(designs.u_max),
+        u_max=designs.u_max,
         tlsf=next(row.needed or 0 for row in designs.rows if row.name == "tlsf"),
         first=first.needed or 0,
         first_name=first.name,

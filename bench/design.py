@@ -18,8 +18,9 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Budgets, SolverLimits, find_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.integer import Budgets
 
 ALIGNMENT = 8
 SEEDS = range(3)
@@ -80,9 +81,11 @@ def table_1() -> None:
             random = np.random.default_rng(seed)
             sizes = draw_sizes(n, random)
             trace = draw_walk(sizes, most_live, EVENTS, random)
-            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT))
+            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, alignment=ALIGNMENT))
             tried, slow = timed(
-                lambda t=trace, s=sizes: find_budgets(t, s, ALIGNMENT, Method.EXHAUSTIVE)
+                lambda t=trace, s=sizes: find_budgets(
+                    t, s, alignment=ALIGNMENT, method=Method.EXHAUSTIVE
+                )
             )
             assert exact.dedicated == tried.dedicated
             print(
@@ -111,10 +114,8 @@ def report(
     sizes: list[int], most_live: int, events: int, random: np.random.Generator, seconds: float
 ) -> None:
     trace = draw_walk(sizes, most_live, events, random)
-    exact, taken = timed(
-        lambda: find_budgets(trace, sizes, ALIGNMENT, Method.EXACT, SolverLimits(seconds))
-    )
-    greedy = find_budgets(trace, sizes, ALIGNMENT, Method.GREEDY)
+    exact, taken = timed(lambda: find_budgets(trace, sizes, alignment=ALIGNMENT, seconds=seconds))
+    greedy = find_budgets(trace, sizes, alignment=ALIGNMENT, method=Method.GREEDY)
     lost = 1 - greedy.dedicated / exact.dedicated
     print(
         f"{show(len(sizes), most_live, events, taken, exact)}; greedy loses {lost:6.2%}", flush=True

@@ -98,7 +98,7 @@ def ranges(classes: PoolClasses) -> list[tuple[int, bool]]:
 
 def budgets(loaded: LoadedTrace, method: Method) -> Plan:
     """For the two frequent sizes."""
-    certified = find_budgets(loaded.events, BUDGETED, ALIGNMENT, method)
+    certified = find_budgets(loaded.events, BUDGETED, alignment=ALIGNMENT, method=method)
     plan = plan_from_budgets(BUDGETED, certified.counts, ALIGNMENT)
     best = Plan("best_fit", {"alignment": ALIGNMENT})
     return best if plan is None else Plan(plan.allocator, plan.scalars, plan.pools, best)

@@ -94,7 +94,9 @@ def paper_plan(trace: Trace, alignment: int) -> Plan:
     """Greedy budgets of all sizes, of one trace."""
     loaded = load_trace(trace, alignment)
     sizes = frequent_classes(loaded.profile, alignment)
-    counts = find_budgets(loaded.events, sizes, alignment, PUBLISHED_BUDGETS.methods[0])
+    counts = find_budgets(
+        loaded.events, sizes, alignment=alignment, method=PUBLISHED_BUDGETS.methods[0]
+    )
     plan = plan_from_budgets(sizes, counts.counts, alignment)
     return plan or Plan("tlsf", {"alignment": alignment})
 

@@ -24,7 +24,7 @@ most bytes live at once. The smallest region is one that serves a single block o
 SYSTEMS = f"""\
 Heaps of systems, such as FreeRTOS's heap_4, are in [Comparing with the heap that you have](now.md).
 `heapfit allocators NAME` prints the algorithm, layout and costs of each. In a plan's `[plan]` they
-are {", ".join(f"`{name}` ({', '.join(heaps)})" for name, heaps in list_algorithms().items())}."""
+are {", ".join(f"`{name}` ({heap})" for name, heap in list_algorithms().items())}."""
 
 
 def summary(infos: list[_engine.AllocatorInfo]) -> str:

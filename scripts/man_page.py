@@ -3,12 +3,16 @@
 
 import sys
 from collections.abc import Iterator
-from inspect import getdoc
 
 from heapfit import _engine
 from heapfit.cli.completion import Shell, completion_lines
 from heapfit.cli.main import all_commands, commands_by_group, options_of
-from heapfit.cli.printing.help_screen import describe_option, describe_usage
+from heapfit.cli.printing.help_screen import (
+    describe,
+    describe_option,
+    describe_usage,
+    list_examples,
+)
 
 EXIT_CODES = (
     ("0", "done"),
@@ -33,11 +37,11 @@ def command_lines(name: str, declared: type) -> Iterator[str]:
     """The section of a command."""
     options = options_of(declared)
     yield f".SS heapfit {escaped(describe_usage(name, options))}"
-    yield from map(escaped, (getdoc(declared) or "").splitlines())
+    yield from map(escaped, "\n\n".join(describe(declared)).splitlines())
     for term, text in map(describe_option, options):
         yield from (".TP", f".B {escaped(term)}", escaped(text))
     yield from (".PP", "Examples:", ".nf")
-    yield from map(escaped, getattr(declared, "EXAMPLES", ()))
+    yield from map(escaped, list_examples(declared))
     yield ".fi"
 
 

@@ -20,7 +20,7 @@ from heapfit.bounds.trace_bounds import Bounds
 from heapfit.checks.check import Check, CheckOptions, check_recordings
 from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.jobs import ComparisonRequest
+from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of

@@ -99,6 +99,18 @@ def compile_objects(
     return made
 
 
+def run_with_heap(folder: Path, main: Path | str, made: Path, *options: str) -> None:
+    """Compiles a program, or its text, and a folder's heap with the same options, and runs it."""
+    objects = compile_objects(folder, made, *options)
+    if isinstance(main, str):
+        (made / "main.c").write_text(main)
+        main = made / "main.c"
+    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", NO_MEMSET, *options]
+    command += [f"-I{folder}", str(main), *map(str, objects), "-o", str(made / "main")]
+    subprocess.run(command, check=True)
+    subprocess.run([made / "main"], check=True, timeout=300)
+
+
 def symbols(objects: Iterable[Path]) -> list[tuple[str, str, int]]:
     """Name, nm's letter and size of every symbol; undefined ones have size 0."""
     listing = subprocess.run(

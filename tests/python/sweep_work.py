@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from heapfit.comparison.jobs import prepare_trace
+from heapfit.comparison.comparison import measure_portfolio
 from heapfit.comparison.measuring import EXACT
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress
-from heapfit.sweep.job import Done, perform
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
 
 def busy_threads(name: str, path: Path) -> int:
-    """Of this process at most while the jobs of `front` search a plan on a trace; watchers apart.
+    """Of this process at most while a job of `compare` searches a plan on a trace; watchers apart.
 
     A search has one thread that waits for those that replay.
     """
@@ -35,17 +34,16 @@ def busy_threads(name: str, path: Path) -> int:
 
     loaded = load_trace(Trace.open(path))
     portfolio = build_portfolio(loaded, [name], [])
-    job = prepare_trace("a", loaded.trace, loaded, portfolio).job(portfolio.candidates[0], EXACT)
     watcher = threading.Thread(target=watch)
     watcher.start()
     begun.wait()
     for _ in range(50):  # the watcher may sleep through one on a busy machine
-        row = perform(job, job.files)
+        compared = measure_portfolio(loaded, portfolio, precision=EXACT)
         if seen[0]:
             break
     watching.set()
     watcher.join()
-    assert isinstance(row, Done)
+    assert compared.rows
     return seen[0]
 
 

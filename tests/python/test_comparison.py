@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import Comparison, rows_to_refine
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning, select_row, verdict
 from heapfit.comparison.work import EVENTS_TO_TRY_ALL, TIMES_TO_TRY_ALL
@@ -36,7 +37,7 @@ def row(
     return Row(
         name=name,
         reason="",
-        plan=Plan("budgeted" if has_pools else "tlsf", {}, POOLS if has_pools else ()),
+        heap=Heap(name, Plan("budgeted" if has_pools else "tlsf", {}, POOLS if has_pools else ())),
         alignment=8,
         r_min=r_min,
         r_safe=r_safe,

@@ -41,14 +41,11 @@ from heapfit.forecast.horizon import (
     join_runs,
     refuse_growth,
 )
-from heapfit.generate.platforms import FORMS
 from heapfit.plan.plan import Plan
 from heapfit.progress import RunProgress, ignore_progress
 from heapfit.sizing.demand import Demand, _merge
-from heapfit.sizing.unseen import _Draws
 from heapfit.trace.excerpt import windows_of
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
-from heapfit.workloads.synthetic import generate_events, parse_workload
 
 KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
 RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
@@ -196,14 +193,6 @@ def test_a_forecast_ends_at_a_hundred_times() -> None:
     assert isinstance(runs.forecast(100.1, 0.01), Refusal)
 
 
-def test_each_draw_has_a_seed_of_its_own_behind_the_workloads() -> None:
-    workload = parse_workload("poisson_500:events=400", 5)
-    draws = [*_Draws(workload, range(1, 3), (), np.zeros(0, np.int64)).events()]
-    expected = [generate_events(parse_workload("poisson_500:events=400", seed)) for seed in (7, 8)]
-    assert [one.sizes().tolist() for one in draws] == [one.sizes().tolist() for one in expected]
-    assert draws[0].sizes().tolist() != draws[1].sizes().tolist()
-
-
 # ---- verify
 
 
@@ -343,28 +332,7 @@ def test_the_own_heap_is_that_of_all_recordings(
     assert incumbent.find_own_heap(workload, FitOptions()) == heap
 
 
-@pytest.mark.parametrize(("asked", "needed"), [(False, True), (True, False), (False, False)])
-def test_code_has_what_is_asked_for_or_a_platform_needs(
-    monkeypatch: pytest.MonkeyPatch, asked: bool, needed: bool
-) -> None:
-    monkeypatch.setattr(heap_code, "needs_counts", lambda _: needed)
-    monkeypatch.setattr(heap_code, "needs_one_file", lambda _: needed)
-    options = heap_code.GenerateOptions(counts=asked, is_one_file=asked)
-    settled = heap_code._settle_options(options, ())
-    assert (settled.counts, settled.is_one_file) == (asked or needed, asked or needed)
-
-
 # ---- what else no other test looks at
-
-
-def test_a_platform_of_one_folder_or_the_caller_asks_for_one_file() -> None:
-    arduino = next(one for one in FORMS if FORMS[one].is_one_file)
-    plain = next(one for one in FORMS if not FORMS[one].is_one_file)
-    asked = heap_code.GenerateOptions(is_one_file=True)
-    settle = heap_code._settle_options
-    assert settle(heap_code.GenerateOptions(), [arduino]).is_one_file
-    assert settle(asked, [plain]).is_one_file
-    assert not settle(heap_code.GenerateOptions(), [plain]).is_one_file
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import small_scenarios
 from captures import ethernet, ipv4, pcap
 
 from heapfit.cli.main import all_commands, options_of
+from heapfit.cli.printing.help_screen import list_examples
 from heapfit.cli.removed import REMOVED
 from program import call_heapfit, run_heapfit
 
@@ -46,7 +47,7 @@ RUNS = {
     "slotbuf": "10 10",
 }
 NAMES = list(all_commands())
-EXAMPLES = [one for declared in all_commands().values() for one in declared.EXAMPLES]
+EXAMPLES = [one for declared in all_commands().values() for one in list_examples(declared)]
 NOT_RUN = ("heapfit verify ", "heapfit run ")  # which need a program of the user: they are parsed
 # One of a command's two examples runs, the other one the next day; all of them in `make test-long`.
 TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % 2
@@ -110,7 +111,7 @@ def help_of(*words):
 
 def test_every_command_has_a_run_two_examples_and_a_line_in_help():
     assert RUNS.keys() == set(NAMES)
-    assert all(len(one.EXAMPLES) >= 2 for one in all_commands().values())
+    assert all(len(list_examples(one)) >= 2 for one in all_commands().values())
     shown = help_of("help")
     assert [line.split()[0] for line in shown.splitlines() if re.match(r"  [a-z]", line)] == NAMES
     assert call_heapfit().returncode == 2

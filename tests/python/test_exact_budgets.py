@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from small_traces import heapfit, table2
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import SolverLimits, find_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import Method
-from heapfit.design.budgets.integer import BudgetSolution, improve_budgets
+from heapfit.design.budgets.integer import Budgets, improve_budgets
 from heapfit.design.budgets.program import BudgetLimits
 from heapfit.errors import HeapfitError
 from heapfit.progress import ignore_progress
@@ -45,12 +45,10 @@ def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.Ev
     return array
 
 
-def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> BudgetSolution:
+def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Budgets:
     """HiGHS from nothing: no budget at all, and a bound that says nothing."""
-    nothing = np.zeros(len(points.sizes), np.int64)
-    return improve_budgets(
-        points, nothing, points.u_max * len(points.sizes), seconds, ignore_progress
-    )
+    nothing = Budgets((0,) * len(points.sizes), 0, points.u_max * len(points.sizes))
+    return improve_budgets(points, nothing, seconds, ignore_progress)
 
 
 # Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.
@@ -67,8 +65,8 @@ def test_exact_is_exhaustive_on_the_shapes_of_table_1(
     sizes: list[int], most_live: int, seed: int
 ) -> None:
     events = walk(sizes, most_live, 1000, seed)
-    exact = find_budgets(events, sizes, 8)
-    tried = find_budgets(events, sizes, 8, Method.EXHAUSTIVE)
+    exact = find_budgets(events, sizes, alignment=8)
+    tried = find_budgets(events, sizes, alignment=8, method=Method.EXHAUSTIVE)
     assert exact.is_proven
     assert exact.dedicated == tried.dedicated
     program = by_program_alone(_engine.budget_points(events, sizes, 8))
@@ -86,12 +84,12 @@ def test_every_method_agrees_on_small_traces(
     sizes: list[int], most_live: int, events: int, seed: int
 ) -> None:
     trace = walk(sizes, most_live, events, seed)
-    tried = find_budgets(trace, sizes, 8, Method.EXHAUSTIVE)
-    exact = find_budgets(trace, sizes, 8)
+    tried = find_budgets(trace, sizes, alignment=8, method=Method.EXHAUSTIVE)
+    exact = find_budgets(trace, sizes, alignment=8)
     program = by_program_alone(_engine.budget_points(trace, sizes, 8))
     assert exact.dedicated == exact.bound == tried.dedicated
     assert program.dedicated == program.bound == tried.dedicated
-    greedy = find_budgets(trace, sizes, 8, Method.GREEDY)
+    greedy = find_budgets(trace, sizes, alignment=8, method=Method.GREEDY)
     assert greedy.dedicated <= tried.dedicated <= greedy.bound
 
 
@@ -107,8 +105,8 @@ def test_highs_agrees_with_branch_and_bound_on_twelve_sizes(seed: int) -> None:
 def test_past_the_time_limit_the_best_found_and_a_bound_are_told() -> None:
     sizes = [8 * k for k in range(3, 43)]
     events = walk(sizes, 10, 20_000, 1)
-    greedy = find_budgets(events, sizes, 8, Method.GREEDY)
-    hurried = find_budgets(events, sizes, 8, Method.EXACT, SolverLimits(0.05))
+    greedy = find_budgets(events, sizes, alignment=8, method=Method.GREEDY)
+    hurried = find_budgets(events, sizes, alignment=8, seconds=0.05)
     assert greedy.dedicated <= hurried.dedicated < hurried.bound
     assert not hurried.is_proven
     assert "at most" in hurried.account
@@ -142,4 +140,4 @@ def test_fit_tells_the_certificate_of_each_method(tmp_path) -> None:
 def test_too_many_combinations_are_refused() -> None:
     sizes = [8 * k for k in range(2, 12)]
     with pytest.raises(HeapfitError, match="more than 10000000 combinations of budgets"):
-        find_budgets(walk(sizes, 10, 2000, 1), sizes, 8, Method.EXHAUSTIVE)
+        find_budgets(walk(sizes, 10, 2000, 1), sizes, alignment=8, method=Method.EXHAUSTIVE)

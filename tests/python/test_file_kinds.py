@@ -9,6 +9,7 @@ import small_scenarios
 from captures import ethernet, ipv4, pcap
 from small_traces import heapfit
 
+from heapfit.cli.main import all_commands, options_of
 from heapfit.errors import HeapfitError
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.trace.kinds import Kind
@@ -38,31 +39,21 @@ ADVICE = {
     Kind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",
 }
 RECORDINGS, PROGRAMS = {Kind.RECORDING, Kind.CAPTURE}, {Kind.PROGRAM, Kind.IMAGE}
-# A command with {} for a file, and the kinds that it takes there.
-TAKES = {
-    "fit {}": RECORDINGS,
-    "check {} --plan plan.toml": RECORDINGS,
-    "check run.heap --plan {}": {Kind.PLAN},
-    "check run.heap --plan plan.toml --base {}": RECORDINGS,
-    "check run.heap --plan plan.toml --program {}": PROGRAMS,
-    "verify {} --qemu board.elf --build true": {Kind.PLAN},
-    "verify plan.toml --qemu {} --build true": {Kind.IMAGE},
-    "generate {}": {Kind.PLAN},
-    "record -- {}": PROGRAMS,
-    "record --qemu {}": {Kind.IMAGE},
-    "import {}": RECORDINGS,
-    "profile {}": RECORDINGS,
-    "sites {}": RECORDINGS,
-    "sites run.heap --plan {}": {Kind.PLAN},
-    "compare {} tlsf": RECORDINGS,
-    "bounds {}": RECORDINGS,
-    "bounds run.heap --search 0 --plan {}": {Kind.PLAN},
-    "allocators {}": set(),
-    "size {}": {*RECORDINGS, Kind.SCENARIO},
-    "settings lwip {}": RECORDINGS,
-    "simulate {}": {Kind.SCENARIO},
-    "slotbuf 10 10 --plan {}": {Kind.PLAN},
-}
+# A command with {} for a file that is no option's or argument's alone, and the kinds that it takes.
+TAKES = {"record -- {}": PROGRAMS, "compare {} tlsf": RECORDINGS, "allocators {}": set()}
+ALSO = {Kind.RECORDING: Kind.CAPTURE, Kind.PROGRAM: Kind.IMAGE}  # what is taken with them
+
+
+def declared_kinds():
+    """Each option and argument that takes files: what to type, with {} for one, and their kinds."""
+    for name, declared in all_commands().items():
+        before = [name]
+        for option in options_of(declared):
+            if option.kinds:
+                kinds = {*option.kinds, *(ALSO[one] for one in option.kinds if one in ALSO)}
+                yield " ".join([*before, option.name, "{}"]), kinds
+            if not option.name:
+                before.append({"plan": "plan.toml", "system": "lwip"}.get(option.field, "10"))
 
 
 def elf(machine: int) -> bytes:
@@ -97,8 +88,8 @@ def test_a_kind_is_told_by_content(name, folder):
     ("words", "name"),
     [
         (words, name)
-        for words, name in itertools.product(TAKES, KINDS)
-        if KINDS[name] is not Kind.UNKNOWN and KINDS[name] not in TAKES[words]
+        for (words, kinds), name in itertools.product([*TAKES.items(), *declared_kinds()], KINDS)
+        if KINDS[name] is not Kind.UNKNOWN and KINDS[name] not in kinds
     ],
 )
 def test_a_file_of_another_kind_is_told_what_to_use(words, name, folder, monkeypatch):

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from generated_code import NO_MEMSET, PLANS, ROOT, compile_objects, plan_file, symbols
+from generated_code import (
+    NO_MEMSET,
+    PLANS,
+    ROOT,
+    compile_objects,
+    plan_file,
+    run_with_heap,
+    symbols,
+)
 
 from grid import thin
 from heapfit.errors import HeapfitError
@@ -64,11 +72,7 @@ def test_the_command_of_the_readme_compiles_it(folder: Path, tmp_path: Path) -> 
 
 def test_the_program_of_the_readme_runs(folder: Path, tmp_path: Path) -> None:
     [program] = re.findall(r"```c\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
-    (tmp_path / "main.c").write_text(program)
-    objects = compile_objects(folder, tmp_path)
-    command = ["gcc", f"-I{folder}", str(tmp_path / "main.c"), *map(str, objects)]
-    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
-    subprocess.run([tmp_path / "main"], check=True)
+    run_with_heap(folder, program, tmp_path)
 
 
 def test_its_header_serves_cxx(folder: Path) -> None:
@@ -275,13 +279,8 @@ def test_a_plan_that_is_no_heap_is_refused(
 @pytest.mark.usefixtures("unmeasured")
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
     generate(plan_file(plan, region=2_000_000), tmp_path / "code")
-    objects = compile_objects(tmp_path / "code", tmp_path)
-    (tmp_path / "main.c").write_text(
-        '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'
-    )
-    program = [str(tmp_path / "main.c"), *map(str, objects), "-o", str(tmp_path / "main")]
-    subprocess.run(["gcc", f"-I{tmp_path / 'code'}", *program], check=True)
-    subprocess.run([tmp_path / "main"], check=True)
+    main = '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'
+    run_with_heap(tmp_path / "code", main, tmp_path)
 
 
 def test_a_compiler_tells_of_each_function_and_its_failure_is_one(tmp_path):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every function of the generated header keeps its promise, whatever the arguments."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from generated_code import HERE, PLANS, compile_objects, plan_file
+from generated_code import HERE, PLANS, plan_file, run_with_heap
 
 from grid import thin
 from heapfit.generate import generate
@@ -27,8 +26,5 @@ def test_a_generated_heap_survives_every_call(
 ) -> None:
     generate(plan_file(PLANS[name]), tmp_path / "code")
     config = ['-DAPP_HEAP_LOCK_FILE="generated_calls.h"', "-DHFIT_ON_MISUSE=misuse_told"]
-    objects = compile_objects(tmp_path / "code", tmp_path, *options, *config, f"-I{HERE}")
-    program = [str(HERE / "generated_calls.c"), *map(str, objects), "-o", str(tmp_path / "calls")]
-    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", *options]
-    subprocess.run([*command, f"-I{tmp_path / 'code'}", f"-I{HERE}", *program], check=True)
-    subprocess.run([tmp_path / "calls"], check=True, timeout=120)
+    config += [f"-I{HERE}", *options]
+    run_with_heap(tmp_path / "code", HERE / "generated_calls.c", tmp_path / "made", *config)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A generated heap counts what its calls do, and its region may be another's."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from generated_code import HERE, PLANS, compile_objects, plan_file
+from generated_code import HERE, PLANS, plan_file, run_with_heap
 from small_traces import heapfit
 
 from heapfit.errors import HeapfitError
@@ -23,18 +22,15 @@ GIVEN = GenerateOptions(counts=True, is_given=True)
 @pytest.mark.parametrize("name", COUNTED)
 def test_counts_and_free_blocks_agree_with_what_was_asked(tmp_path: Path, name: str) -> None:
     generate(plan_file(COUNTED[name], 16_384), tmp_path / "code", options=GIVEN)
-    objects = compile_objects(tmp_path / "code", tmp_path / "made", "-fsanitize=undefined")
-    program = [str(HERE / "generated_counts.c"), *map(str, objects), "-o", str(tmp_path / "counts")]
-    command = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"]
-    subprocess.run([*command, f"-I{tmp_path / 'code'}", *program], check=True)
-    subprocess.run([tmp_path / "counts"], check=True, timeout=300)
+    main, options = HERE / "generated_counts.c", "-fsanitize=undefined"
+    run_with_heap(tmp_path / "code", main, tmp_path / "made", options)
 
 
 def test_a_heap_that_hands_sizes_over_counts_what_was_asked_for(tmp_path: Path) -> None:
     generate(
         plan_file(Plan("sized"), 4096), tmp_path / "code", options=GenerateOptions(counts=True)
     )
-    (tmp_path / "main.c").write_text("""
+    main = """
         #include "app_heap.h"
         int main(void) {
             app_heap_counts counts;
@@ -48,11 +44,8 @@ def test_a_heap_that_hands_sizes_over_counts_what_was_asked_for(tmp_path: Path) 
             app_free_sized(NULL, 5);
             app_heap_count(&counts);
             return is_right && counts.live == 1 && counts.frees == 1 ? 0 : 1;
-        }""")
-    objects = compile_objects(tmp_path / "code", tmp_path / "made")
-    command = ["gcc", f"-I{tmp_path / 'code'}", str(tmp_path / "main.c"), *map(str, objects)]
-    subprocess.run([*command, "-o", str(tmp_path / "main")], check=True)
-    subprocess.run([tmp_path / "main"], check=True)
+        }"""
+    run_with_heap(tmp_path / "code", main, tmp_path / "made")
 
 
 def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from core_names import write_platform
-from generated_code import HERE, NO_MEMSET, PLANS, STRICT, compile_objects, plan_file
+from generated_code import HERE, NO_MEMSET, PLANS, STRICT, plan_file, run_with_heap
 
 from grid import thin
 from heapfit import _engine
@@ -15,7 +15,7 @@ from heapfit.plan.plan import Plan, Pool
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-ONE = GenerateOptions(counts=True, is_one_file=True)
+ONE = GenerateOptions(("one-file",), counts=True)
 POOLS = (Pool(40, 16, True), Pool(100, 8, True))
 
 
@@ -50,12 +50,10 @@ def test_one_file_of_any_allocator_compiles_without_a_warning(
 
 @pytest.mark.parametrize("name", ["tlsf", "budgeted"])
 def test_one_file_serves_every_call_as_many_do(tmp_path: Path, name: str) -> None:
-    generate(plan_file(PLANS[name]), tmp_path / "code", options=GenerateOptions(is_one_file=True))
+    generate(plan_file(PLANS[name]), tmp_path / "code", options=GenerateOptions(("one-file",)))
     config = ['-DAPP_HEAP_LOCK_FILE="generated_calls.h"', "-DHFIT_ON_MISUSE=misuse_told"]
-    objects = compile_objects(tmp_path / "code", tmp_path / "made", *config, f"-I{HERE}", "-O1")
-    program = [str(HERE / "generated_calls.c"), *map(str, objects), "-o", str(tmp_path / "calls")]
-    subprocess.run(["gcc", "-std=c11", f"-I{tmp_path / 'code'}", f"-I{HERE}", *program], check=True)
-    subprocess.run([tmp_path / "calls"], check=True, timeout=300)
+    config += [f"-I{HERE}", "-O1"]
+    run_with_heap(tmp_path / "code", HERE / "generated_calls.c", tmp_path / "made", *config)
 
 
 def test_two_heaps_in_one_file_each_cannot_be_one(tmp_path: Path) -> None:

@@ -41,8 +41,7 @@ def generated(
     folder: Path, platform: str, plan: Plan, is_one_file: bool, records: bool = False
 ) -> Path:
     options = GenerateOptions(
-        platforms=() if platform == "none" else (platform,),
-        is_one_file=is_one_file,
+        (platform,) * (platform != "none") + ("one-file",) * is_one_file,
         records=records,
     )
     generate(plan_file(plan), folder / "code", options=options)

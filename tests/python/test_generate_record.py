@@ -61,7 +61,7 @@ REFUSED = ("2 requests that the heap refused left out, the largest of 70000 byte
 
 @pytest.mark.parametrize("name", ["tlsf", "budgeted", "sized", "one file"])
 def test_a_heap_records_what_its_program_asks(name: str, tmp_path: Path) -> None:
-    options = GenerateOptions(records=True, is_one_file=name == "one file")
+    options = GenerateOptions(("one-file",) if name == "one file" else (), records=True)
     plan = PLANS.get(name, Plan("sized" if name == "sized" else "tlsf"))
     generate(plan_file(plan, 16_384), tmp_path / "code", options=options)
     (tmp_path / "main.c").write_text(PROGRAM)

@@ -16,9 +16,9 @@ from heapfit.checks.shown import read_shown
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.heap_map import map_of, map_recordings, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.jobs import ComparisonRequest
-from heapfit.comparison.matrix import Matrix, compare_traces
+from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.comparison.trial import least_size
+from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of
 from heapfit.design.portfolio import comparison_portfolio
@@ -119,17 +119,17 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     several = RobustDesignInput(designs, traces, names)
     write_robust_page(folder / "c.html", several, DesignPageOptions(8, options.precision))
     page = read(folder / "c.html")
-    chosen = designs.chosen
+    chosen = select_row(designs)
     figure = page.figures["chart-risk"]
     dots = {one["name"]: one["whole"] for one in figure["data"]}
-    assert dots["recorded runs"] == sorted(chosen.regions)
-    if chosen.is_trained:
+    assert dots["recorded runs"] == sorted(chosen.needs)
+    if chosen.trained_on_this_trace:
         found = [need for name, needs in dots.items() if "hold-out" in name for need in needs]
-        assert sorted(found) == sorted(chosen.unseen_regions)
-    assert figure["layout"]["shapes"][0]["x0"] == designs.heap_size(chosen).region
+        assert sorted(found) == sorted(chosen.unseen)
+    assert figure["layout"]["shapes"][0]["x0"] == chosen.heap_size.region
     low, high = figure["layout"]["xaxis"]["range"]
-    assert low < min(chosen.regions) < designs.heap_size(chosen).region < high
-    assert f"{chosen.name} needs {chosen.region:,} B for all 3 runs" in told(page)
+    assert low < min(chosen.needs) < chosen.heap_size.region < high
+    assert f"{chosen.name} needs {chosen.r_safe:,} B for all 3 runs" in told(page)
 
 
 @pytest.mark.parametrize(

@@ -2,53 +2,19 @@
 """Ctrl-C: status 130, one line of what is kept, and a folder that is absent or complete."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 from small_scenarios import SMALL
-from small_traces import diverse, table2
+from small_traces import table2
 
-from heapfit.cli.main import _describe_written, run
 from heapfit.cli.printing import progress
 from heapfit.fitting.fit import fit
 from heapfit.generate.images import Images
 from heapfit.outputs import ours
-
-LONG = {  # each far from its end after a second
-    "fit": "fit diverse.heap --all -o out",
-    "search": "fit diverse.heap --search 900 -o out --plans out/plans",
-    "bounds": "bounds diverse.heap --search 900000 -o out",
-}
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_an_interrupt_ends_a_command_with_130_and_says_what_is_kept(name, tmp_path):
-    trace = diverse(tmp_path / "trace", events=20_000).read_text()
-    (tmp_path / "trace").unlink()
-    os.mkfifo(tmp_path / "diverse.heap")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "heapfit", *LONG[name].split()],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with (tmp_path / "diverse.heap").open("w") as pipe:  # waits until the command reads it
-        pipe.write(trace)
-    time.sleep(0.5)
-    running.send_signal(signal.SIGINT)
-    _, told = running.communicate(timeout=300)
-    assert running.returncode == 130
-    assert told.splitlines()[-1].startswith("heapfit: interrupted; ")
-    kept = sorted(path.name for path in tmp_path.iterdir())
-    assert kept in (["diverse.heap"], ["diverse.heap", "out"])
-    assert ("out" in kept) == ("out is kept" in told)
+from program import call_heapfit
 
 
 def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypatch):
@@ -64,10 +30,6 @@ def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypat
         with pytest.raises(KeyboardInterrupt):
             fit([source], tmp_path / "a" / "out", None, tell)
         assert list(tmp_path.iterdir()) == [source]
-
-
-def test_what_is_kept_is_told_in_one_line():
-    assert _describe_written([]) == "nothing was written"
 
 
 TEN = {  # what each leaves when it ends
@@ -121,13 +83,6 @@ class Events:
         return [*(("told", one) for one in tells), *(("written", one) for one in writes)]
 
 
-def status_of(words: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(sys, "argv", ["heapfit", *words.split()])
-    with pytest.raises(SystemExit) as ended:
-        run()
-    return ended.value.code or 0
-
-
 def files_in(folder: Path) -> set[str]:
     return {str(one.relative_to(folder)) for one in folder.rglob("*")}
 
@@ -142,22 +97,21 @@ def folder_with_sources(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", TEN)
-def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(
-    name, tmp_path, monkeypatch, capsys
-):
+def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(name, tmp_path, monkeypatch):
     monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     events = Events(monkeypatch)
     sources = files_in(folder_with_sources(tmp_path / "whole"))
     monkeypatch.chdir(tmp_path / "whole")
-    assert status_of(TEN[name], monkeypatch) == 0, capsys.readouterr().err
+    done = call_heapfit(*TEN[name].split())
+    assert done.returncode == 0, done.stderr
     whole = files_in(tmp_path / "whole") - sources
     for number, place in enumerate(events.places()):
         folder = folder_with_sources(tmp_path / str(number))
         monkeypatch.chdir(folder)
         events.counts, events.last = {}, place
-        capsys.readouterr()
-        assert status_of(TEN[name], monkeypatch) == 130, place
-        told = capsys.readouterr().err.splitlines()[-1]
+        done = call_heapfit(*TEN[name].split())
+        assert done.returncode == 130, place
+        told = done.stderr.splitlines()[-1]
         made = files_in(folder) - sources
         raw = {one for one in made if name == "record" and one.startswith(".out-")}
         assert made - raw <= whole, f"left over before {place}"

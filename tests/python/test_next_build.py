@@ -17,11 +17,11 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.verdict import select_row
 from heapfit.comparison.work import Work
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import Choice, choose_for_one, choose_rung
@@ -176,10 +176,10 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
     tested = rows[choice.winner.name].changes
     assert tested is not None and tested == choice.winner.changes
     require_it_serves_what_counts(choice, recordings, tested)
-    passed_over = [row for row in designs.rows if row.is_trace_specific]
-    least = min(row.region for row in designs.rows if row.region is not None)
-    assert least in [row.region for row in passed_over]
-    assert designs.choose(pools_asked=True).name not in [row.name for row in passed_over]
+    passed_over = [row for row in designs.rows if row.known.is_trace_specific]
+    least = min(row.r_safe for row in designs.rows if row.r_safe is not None)
+    assert least in [row.r_safe for row in passed_over]
+    assert select_row(designs, pools_asked=True).name not in [row.name for row in passed_over]
     assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
 
 
@@ -190,27 +190,27 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
     options = FitOptions(margin=10)
     designs = choose_for_several(recordings, ["a", "b", "c"], options).designs
     assert designs is not None
-    least = max(row.region or 0 for row in designs.rows)
+    least = max(row.r_safe or 0 for row in designs.rows)
     named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
     equal = [
-        replace(row, regions=(least,) * 3, region=least, unseen_region=least, changes=None)
+        replace(row, needs=(least,) * 3, r_safe=least, unseen_r_safe=least, changes=None)
         for row in named
     ]
     costly, cheap = sorted(equal, key=lambda row: row.name)
     candidates = [
-        Candidate(row.name, Heap(row.name, row.plan), row.reason, row.is_trained) for row in equal
+        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in equal
     ]
     comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
     of_equal = replace(designs, rows=(costly, cheap))
     found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)
     assert row.name == "tlsf"
     assert row.changes is not None and row in found.rows
-    smaller = replace(of_equal, rows=(replace(costly, region=least - 64), cheap))
+    smaller = replace(of_equal, rows=(replace(costly, r_safe=least - 64), cheap))
     assert _take_rung_of_several(smaller.rows[0], smaller, comparison, recordings, options) == (
         smaller,
         smaller.rows[0],
     )
-    unmeasured = replace(of_equal, rows=(costly, replace(cheap, regions=())))
+    unmeasured = replace(of_equal, rows=(costly, replace(cheap, needs=())))
     _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
     assert row is costly, "a row without its regions was taken"
 

@@ -293,7 +293,7 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
     ]
     rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
     assert "tailored" not in rows  # far off
-    unseen = rows[BY_LIFETIME].unseen_region
+    unseen = rows[BY_LIFETIME].unseen_r_safe
     assert unseen is not None
     assert unseen < 1.1 * max(trace_u_max(trace) for trace in traces)
 

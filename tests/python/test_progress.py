@@ -29,7 +29,7 @@ COMMANDS = {
     "reproduce": "reproduce 000-2 --small --workers 1",
     "simulate": "simulate small.toml --workers 1",
     "size": "size small.heap",
-    "size of traffic": "size small.toml --admission 0.9 --closed-form --workers 1",
+    "size of traffic": "size small.toml --admission 0.9 --times 2 --workers 1",
     "settings": "settings lwip small.heap",
 }
 

@@ -28,7 +28,7 @@ def loaded(tmp_path_factory) -> LoadedTrace:
 
 @pytest.fixture(scope="module")
 def exact(loaded: LoadedTrace) -> Plan:
-    certified = find_budgets(loaded.events, SIZES, 8)
+    certified = find_budgets(loaded.events, SIZES, alignment=8)
     plan = plan_from_budgets(SIZES, certified.counts, 8)
     assert plan is not None
     return plan

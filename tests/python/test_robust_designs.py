@@ -9,21 +9,18 @@ from small_traces import diverse, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.cli.printing.robust import verdicts
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.row import MARGINS, Row, with_margin
 from heapfit.comparison.trial import runs_in
+from heapfit.comparison.verdict import best_row, select_row
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
+from heapfit.design.plan_files import save_candidates, training_record
 from heapfit.design.portfolio import candidate_from_file
-from heapfit.design.robust.design import (
-    RobustDesigns,
-    RobustOptions,
-    design_robust,
-    joint_training_record,
-    save_robust_plans,
-)
+from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
-from heapfit.design.robust.row import MARGINS, RobustRow, with_margin
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
@@ -60,7 +57,7 @@ def runs(tmp_path_factory) -> list[Trace]:
 
 
 @pytest.fixture(scope="module")
-def designs(runs: list[Trace]) -> RobustDesigns:
+def designs(runs: list[Trace]) -> Comparison:
     return design_robust(runs, RobustOptions())
 
 
@@ -82,29 +79,29 @@ def test_a_block_resized_and_left_live_is_freed_between_traces(tmp_path: Path) -
     assert joined.live_blocks_max == 2
 
 
-def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: RobustDesigns) -> None:
+def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Comparison) -> None:
     for row in designs.rows:
-        for trace, region in zip(runs, row.regions, strict=True):
+        for trace, region in zip(runs, row.needs, strict=True):
             assert region is not None
             assert runs_in(row.plan, trace.events(), region)
-        assert row.region == max(region or 0 for region in row.regions)
+        assert row.r_safe == max(region or 0 for region in row.needs)
 
 
-def test_workers_change_nothing(runs: list[Trace], designs: RobustDesigns) -> None:
+def test_workers_change_nothing(runs: list[Trace], designs: Comparison) -> None:
     with Sweep(workers=2) as sweep:
         assert design_robust(runs, RobustOptions(), sweep=sweep) == designs
 
 
-def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: RobustDesigns) -> None:
+def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: Comparison) -> None:
     (tlsf,) = [row for row in designs.rows if row.name == "tlsf"]
-    assert tlsf.regions == tlsf.unseen_regions
+    assert tlsf.needs == tlsf.unseen
 
 
 def test_the_curve_counts_the_traces_that_need_more_than_the_others(
-    designs: RobustDesigns,
+    designs: Comparison,
 ) -> None:
     (best_fit,) = [row for row in designs.rows if row.name == "best_fit"]  # as large as it must be
-    needs = [region or 0 for region in best_fit.regions]
+    needs = [region or 0 for region in best_fit.needs]
     for margin, count in zip(MARGINS, best_fit.run_out, strict=True):
         others = [max(needs[:i] + needs[i + 1 :]) for i in range(len(needs))]
         short = [need > with_margin(seen, margin) for need, seen in zip(needs, others, strict=True)]
@@ -112,8 +109,8 @@ def test_the_curve_counts_the_traces_that_need_more_than_the_others(
     assert best_fit.run_out[0] > 0  # the one that needs most
 
 
-def test_rows_are_ranked_by_what_unseen_traces_need(designs: RobustDesigns) -> None:
-    needs = [row.unseen_region for row in designs.rows if row.unseen_region is not None]
+def test_rows_are_ranked_by_what_unseen_traces_need(designs: Comparison) -> None:
+    needs = [row.unseen_r_safe for row in designs.rows if row.unseen_r_safe is not None]
     assert needs == sorted(needs)
 
 
@@ -122,9 +119,9 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path:
     many = trace_of(tmp_path, "many", blocks(20, 64))
     rows = {row.name: row for row in design_robust([*few, many]).rows}
     alone, over = rows["class_pools_worst_case"], rows["budgeted_worst_case"]
-    assert (alone.unseen_region, alone.run_out) == (None, (1,) * len(MARGINS))
-    assert alone.regions == (alone.region,) * 4  # made from all it serves all
-    assert over.unseen_region is not None
+    assert (alone.unseen_r_safe, alone.run_out) == (None, (1,) * len(MARGINS))
+    assert alone.needs == (alone.r_safe,) * 4  # made from all it serves all
+    assert over.unseen_r_safe is not None
 
 
 def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
@@ -137,7 +134,7 @@ def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     assert learned.isdisjoint(row.name for row in quick.rows)
     assert not learned.isdisjoint(row.name for row in long.rows)
     further = [row for row in long.rows if ":" in row.name]
-    assert any(row.unseen_region is not None for row in further)
+    assert any(row.unseen_r_safe is not None for row in further)
     assert {row.name for row in quick.rows} & {row.name for row in long.rows}
     assert not any(one.same_as and ":" in one.name for one in long.not_applicable)
 
@@ -173,8 +170,8 @@ def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None
         for seed in (1, 2, 3, 4)
     ]
     designs = design_robust(traces)
-    assert not designs.chosen.plan.pools
-    assert verdicts(designs)[1].startswith(f"No pools here: {designs.chosen.name}")
+    assert not select_row(designs).plan.pools
+    assert verdicts(designs)[1].startswith(f"No pools here: {select_row(designs).name}")
 
 
 def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
@@ -192,19 +189,19 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
-    designs = design_robust(runs[:2], RobustOptions())
-    trained_on = joint_training_record(designs, ["first", "second"], 3000)
-    paths = save_robust_plans(designs, trained_on, tmp_path)
+    designs, loaded = design_robust(runs[:2]), [load_trace(run) for run in runs[:3]]
+    trained_on = training_record(["first", "second"], loaded[:2], designs)
+    paths = save_candidates(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
     plan = load_plan(path)
-    assert (plan.trained_on.trace, plan.trained_on.events) == ("first-and-1-more", 3000)
+    events = sum(run.info.events for run in runs[:2])
+    assert (plan.trained_on.trace, plan.trained_on.events) == ("first-and-1-more", events)
     assert [seen.trace for seen in plan.trained_on.traces] == ["first", "second"]
-    for trace, is_seen in zip(runs[:3], (True, True, False), strict=True):
-        made = candidate_from_file(plan, load_trace(trace))
-        assert made.trained_on_this_trace == is_seen
+    for trace, is_seen in zip(loaded, (True, True, False), strict=True):
+        assert candidate_from_file(plan, trace).trained_on_this_trace == is_seen
 
 
-def test_a_candidate_far_off_is_left_out_and_told(designs: RobustDesigns) -> None:
+def test_a_candidate_far_off_is_left_out_and_told(designs: Comparison) -> None:
     (fixed_pool,) = [one for one in designs.not_applicable if one.name == "fixed_pool"]
     assert "times what the best needs" in fixed_pool.why
     assert fixed_pool.name not in [row.name for row in designs.rows]
@@ -216,55 +213,54 @@ def test_no_margin_is_the_region_itself_and_a_margin_is_never_less() -> None:
         assert region * 1.02 <= with_margin(region, 2) < region * 1.02 + 8
 
 
-def test_only_budgets_are_told_over_another_heap(designs: RobustDesigns) -> None:
+def test_only_budgets_are_told_over_another_heap(designs: Comparison) -> None:
     told = [one.name for one in designs.not_applicable if one.name.endswith("_best_fit")]
     assert not [name for name in told if name.startswith("tailored")]
 
 
-def by_name(designs: RobustDesigns, name: str) -> RobustRow:
+def by_name(designs: Comparison, name: str) -> Row:
     return next(row for row in designs.rows if row.name == name)
 
 
-def with_row(designs: RobustDesigns, row: RobustRow) -> RobustDesigns:
+def with_row(designs: Comparison, row: Row) -> Comparison:
     """With this row first and then the best that counts no blocks."""
-    assert designs.without_pools is not None
-    return replace(designs, rows=(row, designs.without_pools))
+    plain = best_row(designs, is_cut=False)
+    assert plain is not None
+    return replace(designs, rows=(row, plain))
 
 
 @pytest.fixture(scope="module")
-def pools(designs: RobustDesigns) -> RobustRow:
+def pools(designs: Comparison) -> Row:
     """A row with pools that held on every trace and saved 2 % of each U_max there."""
-    plain = designs.without_pools
+    plain = best_row(designs, is_cut=False)
     assert plain is not None
     needs = tuple(
         (region or 0) - u_max // 50
-        for region, u_max in zip(plain.unseen_regions, designs.u_max, strict=True)
+        for region, u_max in zip(plain.unseen, designs.peaks, strict=True)
     )
     row = by_name(designs, "budgeted_4_largest")
-    return replace(row, unseen_regions=needs, unseen_region=max(needs), held=(True,) * 5)
+    return replace(row, unseen=needs, unseen_r_safe=max(needs), held=(True,) * 5)
 
 
 def test_pools_that_held_and_saved_on_every_trace_left_out_are_chosen(
-    designs: RobustDesigns, pools: RobustRow
+    designs: Comparison, pools: Row
 ) -> None:
-    assert with_row(designs, pools).choose() == pools
+    assert select_row(with_row(designs, pools)) == pools
 
 
 @pytest.mark.parametrize("trace", range(5))
 def test_pools_that_failed_or_saved_too_little_once_are_not(
-    designs: RobustDesigns, pools: RobustRow, trace: int
+    designs: Comparison, pools: Row, trace: int
 ) -> None:
-    plain = designs.without_pools
+    plain = best_row(designs, is_cut=False)
     failed = replace(pools, held=tuple(i != trace for i in range(5)))
-    assert with_row(designs, failed).choose() == plain
-    needs = list(pools.unseen_regions)
-    needs[trace] = (needs[trace] or 0) + designs.u_max[trace] // 90
-    too_little = replace(pools, unseen_regions=tuple(needs))
-    assert with_row(designs, too_little).choose() == plain
-    nowhere = replace(
-        pools, unseen_regions=tuple(None if i == trace else n for i, n in enumerate(needs))
-    )
-    assert with_row(designs, nowhere).choose() == plain
+    assert select_row(with_row(designs, failed)) == plain
+    needs = list(pools.unseen)
+    needs[trace] = (needs[trace] or 0) + designs.peaks[trace] // 90
+    too_little = replace(pools, unseen=tuple(needs))
+    assert select_row(with_row(designs, too_little)) == plain
+    nowhere = replace(pools, unseen=tuple(None if i == trace else n for i, n in enumerate(needs)))
+    assert select_row(with_row(designs, nowhere)) == plain
 
 
 def test_what_held_is_what_needs_no_more_than_the_heap_set_without_it(tmp_path: Path) -> None:
@@ -305,12 +301,12 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
     every = design_robust(traces)
     some = design_robust(traces, RobustOptions(is_for_choice=True))
 
-    def largest(designs: RobustDesigns) -> list[tuple[object, ...]]:
-        return [(row.name, row.plan, row.region, row.unseen_region) for row in designs.rows]
+    def largest(designs: Comparison) -> list[tuple[object, ...]]:
+        return [(row.name, row.plan, row.r_safe, row.unseen_r_safe) for row in designs.rows]
 
     assert largest(some) == largest(every)
     assert some.work.regions < every.work.regions
     for pools_asked in (False, True):
-        assert some.choose(pools_asked).plan == every.choose(pools_asked).plan
-    assert some.choose().regions == every.choose().regions
-    assert some.choose().unseen_regions == every.choose().unseen_regions
+        assert select_row(some, pools_asked).plan == select_row(every, pools_asked).plan
+    assert select_row(some).needs == select_row(every).needs
+    assert select_row(some).unseen == select_row(every).unseen

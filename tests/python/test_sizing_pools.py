@@ -11,7 +11,7 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.sizing.demand import BLOCKS
-from heapfit.sizing.pool_counts import CountBounds, Goal, least_counts
+from heapfit.sizing.pool_counts import least_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.unseen import Evidence
@@ -62,13 +62,6 @@ def test_every_pool_admits_the_share_and_a_fifth_less_memory_does(sizing):
     assert max(pool.refused for pool in sizing.pools) > 0.049
     assert sizing.memory < 0.85 * sizing.alone.memory
     assert sizing.memory == sum(pool.size * pool.count for pool in sizing.pools)
-
-
-def test_of_all_requests_together_less_memory_does_and_large_ones_are_refused_more(campus, sizing):
-    overall = size_pools(campus, 0.95, PoolOptions(is_overall=True))
-    assert 0.049 < overall.refused <= 0.05
-    assert overall.memory < 0.85 * sizing.memory
-    assert overall.pools[-1].refused > 0.05 > overall.pools[0].refused
 
 
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
@@ -139,18 +132,14 @@ def test_pools_that_cannot_be_sized_are_refused(campus):
         size_pools(campus, 0.99, PoolOptions(sizes=[64, 512]))
 
 
-@pytest.mark.parametrize("is_overall", [False, True])
 @pytest.mark.parametrize("admission", [0.6, 0.8])
-def test_counts_are_within_a_percent_of_the_best_of_all_combinations(
-    tmp_path, admission, is_overall
-):
+def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, admission):
     trace = generate_workload(parse_workload("campus:packets=3000"), tmp_path / "t")
-    sizing = size_pools(trace, admission, PoolOptions([128, 700, 1500], is_overall, 2))
+    sizing = size_pools(trace, admission, PoolOptions([128, 700, 1500], 2))
     replay = PoolReplay(trace.events(), sizing.alone.shapes)
-    goal = Goal(1 - admission, is_overall)
     peaks = [range(pool.demand.peak + 1) for pool in sizing.alone.pools]
     every = sorted(itertools.product(*peaks), key=lambda counts: _memory(sizing, counts))
-    best = next(one for one in every if goal.is_met(replay.run(np.array(one))))
+    best = next(one for one in every if replay.run(np.array(one)).is_within(1 - admission))
     assert _memory(sizing, best) <= sizing.memory <= 1.01 * _memory(sizing, best)
 
 
@@ -159,21 +148,28 @@ def _memory(sizing, counts):
 
 
 def test_a_search_out_of_tries_returns_counts_that_do():
-    most = np.array([30, 30])
-    room = CountBounds(np.array([10, 20]), np.zeros(2, np.int64), most, most)
-    found = least_counts(room, lambda counts: bool(counts.sum() >= 31), 5)
+    most, tries = np.array([30, 30]), iter(range(5))
+    found = least_counts(
+        lambda counts: next(tries, None) is not None and bool(counts.sum() >= 31),
+        np.array([10, 20]),
+        least=np.zeros(2, np.int64),
+        start=most,
+        most=most,
+    )
     assert 31 <= found.sum() < 60
 
 
 def test_counts_never_go_below_the_least():
-    room = CountBounds(np.array([10, 20]), np.array([3, 7]), np.array([9, 9]), np.array([9, 9]))
-    assert least_counts(room, lambda _: True, 1000).tolist() == [3, 7]
+    most = np.array([9, 9])
+    least = np.array([3, 7])
+    found = least_counts(lambda _: True, np.array([10, 20]), least=least, start=most, most=most)
+    assert found.tolist() == [3, 7]
 
 
-@pytest.mark.parametrize(("is_overall", "is_met"), [(True, True), (False, False)])
-def test_a_goal_is_of_all_requests_or_of_each_pools_own(is_overall, is_met):
+@pytest.mark.parametrize(("share", "is_met"), [(0.2, True), (0.03, False)])
+def test_a_goal_is_of_each_pools_own_requests(share, is_met):
     found = Refusals(np.array([[90, 10]] * BLOCKS), np.array([[1, 2]] * BLOCKS))
-    assert Goal(0.03, is_overall).is_met(found) is is_met
+    assert found.is_within(share) is is_met
 
 
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])

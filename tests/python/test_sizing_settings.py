@@ -334,6 +334,14 @@ def test_every_count_has_its_chance_and_every_value_its_default(burst, heap):
         assert "Assumed:" in text
 
 
+def test_an_assumption_that_nobody_has_checked_is_marked_until_another_is_given(burst):
+    found = settings_for("openthread", burst, options())
+    assert [one.name for one in found.assumptions if not one.is_checked] == ["metadata"]
+    assert "metadata=44 (unchecked)," in " ".join(as_text(found).split())
+    given = settings_for("openthread", burst, options(assume={"metadata": 44}))
+    assert "unchecked" not in as_text(given)
+
+
 def test_every_assumption_has_a_source():
     for system in SYSTEMS:
         ways = SYSTEMS[system].packets, SYSTEMS[system].heap

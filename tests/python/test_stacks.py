@@ -148,19 +148,19 @@ def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
     rows = {row.name: row for row in design_robust(runs, RobustOptions()).rows}
     stacks, plain = rows[STACKS], rows["tailored_pairs"]
-    assert stacks.unseen_region is not None
-    assert plain.unseen_region is not None
-    assert stacks.unseen_region < 0.97 * plain.unseen_region
+    assert stacks.unseen_r_safe is not None
+    assert plain.unseen_r_safe is not None
+    assert stacks.unseen_r_safe < 0.97 * plain.unseen_r_safe
 
 
 def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) -> None:
     rows = {row.name: row for row in design_robust(runs[:2]).rows}
     stacks = rows[STACKS]
     (before,) = [row for row in rows.values() if f"U_max over {row.name} " in stacks.reason]
-    assert stacks.unseen_regions == before.unseen_regions
-    assert stacks.region is not None
-    assert before.region is not None
-    assert stacks.region < before.region
+    assert stacks.unseen == before.unseen
+    assert stacks.r_safe is not None
+    assert before.r_safe is not None
+    assert stacks.r_safe < before.r_safe
 
 
 def test_fit_tells_what_stacks_save_or_why_there_are_none(

@@ -12,7 +12,7 @@ from harness.emulator import emulate
 from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.generate.memories import design_of, memories_texts
+from heapfit.generate.memories import memories_texts
 from heapfit.generate.names import Text
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule
 from heapfit.plan.plan import Plan
@@ -96,7 +96,7 @@ def steps() -> str:
 def test_every_block_lies_as_in_the_replay(workbench: Workbench, board: Board, steps: str) -> None:
     folder, build = workbench.image_folder(), Build()
     file = PlanFile("two", PLAN.memories[0].plan, None, None, 32, 0, 32, BY_HAND, "")
-    texts = memories_texts(design_of(file, PLAN, Text("app")))
+    texts, _ = memories_texts(file, PLAN, Text("app"))
     regions = "".join(
         f'__attribute__((section("{one.section}"), aligned(32))) '
         f"unsigned char {one.name}_region[{one.size}];\n"

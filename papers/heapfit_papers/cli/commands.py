@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from heapfit import _engine
 from heapfit.cli.arguments import SHARED, make_output_option, show_in_help
@@ -17,12 +17,12 @@ _MOST = 2**64 - 1  # what the engine's numbers hold
 
 @dataclass(frozen=True, slots=True)
 class ReproduceCommand:
-    """Measure every row of the papers again and show which published figures come out."""
+    """Measure every row of the papers again and show which published figures come out.
 
-    EXAMPLES: ClassVar = (
-        "heapfit reproduce 000-1 --small",
-        "heapfit reproduce 000-1 --small --report 000.html",
-    )
+    Examples:
+        heapfit reproduce 000-1 --small
+        heapfit reproduce 000-1 --small --report 000.html
+    """
 
     papers: Annotated[
         list[str] | None,
@@ -44,12 +44,12 @@ class ReproduceCommand:
 
 @dataclass(frozen=True, slots=True)
 class SlotbufCommand:
-    """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves."""
+    """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves.
 
-    EXAMPLES: ClassVar = (
-        "heapfit slotbuf 300 1000",
-        "heapfit slotbuf 10 10 tlsf --seed 7",
-    )
+    Examples:
+        heapfit slotbuf 300 1000
+        heapfit slotbuf 10 10 tlsf --seed 7
+    """
 
     buffer: Annotated[
         int, Option("", min=1, max=_MOST, help="Number of slots, each with a block or none.")

@@ -22,8 +22,7 @@ from heapfit.comparison.incumbents.heaps import (
     list_heap_names,
     list_offered_allocators,
 )
-from heapfit.comparison.jobs import ComparisonRequest
-from heapfit.comparison.matrix import Matrix, compare_traces
+from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
@@ -46,8 +45,7 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_work
 
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
-_WORK = {"import": 5, "make plans": 30, "compare": 60, "try every size": 5, "replay": 2}
-_OF_NAMED = _WORK | {"make plans": 2}
+_WORK = {"import": 5, "compare": 95, "replay": 2}
 _OFFERED = [info.name for info in list_offered_allocators()]
 
 
@@ -68,7 +66,7 @@ def run(command: CompareCommand) -> None:
     )
     plugins = _find_plugins(command)
     with (
-        progress_bar(_OF_NAMED if named else _WORK) as progress,
+        progress_bar(_WORK) as progress,
         start_sweep(command.workers) as sweep,
         ExitStack() as opened,
     ):

@@ -16,6 +16,7 @@ from heapfit.generate import generate, write_recorder
 from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
+from heapfit.plan.targets import Platform
 from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import usable_cores
 
@@ -43,7 +44,8 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
         return
     folder = command.output or plan.parent / "code"
     if command.prove:
-        _require_sources(command.amalgamate)
+        if Platform.ONE_FILE in (command.platforms or ()):
+            raise HeapfitError("--prove reads the files of src/: omit --for one-file")
         require_provers()
     if command.region is not None and command.is_region_given:
         raise UsageError("give --region or --region-given, not both")
@@ -52,7 +54,6 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
         tuple(command.platforms or ()),
         command.counts,
         command.is_region_given,
-        command.amalgamate,
         command.region,
         usable_cores(),
         command.records,
@@ -62,11 +63,6 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
     print_result(chain(_parts(plan, paths, warnings), _proof_parts(proofs)), command.as_json)
-
-
-def _require_sources(amalgamate: bool) -> None:
-    if amalgamate:
-        raise HeapfitError("--prove reads the files of src/: omit --amalgamate")
 
 
 def require_proof(folder: Path) -> Proof:

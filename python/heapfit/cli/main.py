@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from inspect import getdoc
 from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated
@@ -32,16 +31,24 @@ from heapfit.cli.parser import (
     split_words,
 )
 from heapfit.cli.printing import console
-from heapfit.cli.printing.help_screen import describe_usage, list_help, list_terms
+from heapfit.cli.printing.help_screen import describe, describe_usage, list_help, list_terms
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.outputs import ours
 
 # By task, in the order of `--help`.
 GROUPS: Mapping[str, Sequence[type]] = {
-    "Fit a heap": (*fitting.COMMANDS, memories.PlaceCommand),
-    "Get and look at recordings": recordings.COMMANDS,
-    "Compare and prove": comparisons.COMMANDS,
-    "Size packet pools": pools.COMMANDS,
+    "Fit a heap": (
+        *(fitting.FitCommand, fitting.CheckCommand, fitting.VerifyCommand, fitting.RunCommand),
+        *(fitting.GenerateCommand, memories.PlaceCommand),
+    ),
+    "Get and look at recordings": (
+        *(recordings.RecordCommand, recordings.ImportCommand, recordings.WorkloadCommand),
+        *(recordings.ProfileCommand, recordings.SitesCommand, recordings.ForecastCommand),
+    ),
+    "Compare and prove": (
+        *(comparisons.CompareCommand, comparisons.BoundsCommand, comparisons.AllocatorsCommand),
+    ),
+    "Size packet pools": (pools.SizeCommand, pools.SettingsCommand, pools.SimulateCommand),
 }
 EXTERNAL_GROUP = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "PACKAGE.commands:CLASS".
@@ -107,8 +114,8 @@ def help_of(name: str, is_all: bool = False) -> Iterator[str]:
     yield from list_help("[OPTIONS] COMMAND [ARGS]...", _Program, _PROGRAM_OPTIONS)
     width = max(map(len, all_commands()))
     for title, commands in commands_by_group().items():
-        summaries = {one: (getdoc(of) or "").partition("\n")[0] for one, of in commands.items()}
-        yield from list_terms(title, [(one.ljust(width), said) for one, said in summaries.items()])
+        terms = [(one.ljust(width), describe(of)[0]) for one, of in commands.items()]
+        yield from list_terms(title, terms)
 
 
 def external_commands() -> Iterator[tuple[str, str, str]]:
@@ -220,6 +227,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     command: object = read_command(
         declared, list_options(declared), [one for one in typed if one[0].field], rest
     )
+    has_output = any(one.is_output for one in list_options(declared))
     with ours.allow_replacing(_FORCE in switches), ours.mark_outputs_of(name) as replaced:
         for path in _outputs_of(command):
             if path.is_symlink() or path.is_file():
@@ -229,7 +237,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:
-            for path in replaced:
+            for path in replaced if has_output else ():  # else they are scratch files
                 console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
     return 0
 

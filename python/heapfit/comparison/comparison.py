@@ -41,7 +41,10 @@ _ROWS_TO_TRY_ALL = 3  # of each kind
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Tabular):
-    """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses."""
+    """Rows ranked: smallest R_safe with its margin first (none last), then fewest accesses.
+
+    Of several traces R_safe is that of hold-out ones.
+    """
 
     trace: TraceInfo
     u_max: int  # most live bytes of the trace
@@ -50,6 +53,8 @@ class Comparison(Tabular):
     not_applicable: tuple[NotApplicable, ...]  # kinds of plans that do not apply, and why
     bounds: ComparisonBounds | None = None  # None: not looked for
     work: Work = NO_WORK  # that it took, the making of the plans included
+    peaks: tuple[int, ...] = ()  # of several traces: the most live bytes of each
+    content: str = ""  # and a hash of all
     # Of the rows by their names; empty: not looked for (design/front).
     measures: Mapping[str, Measures] = field(default_factory=dict)
 
@@ -78,6 +83,10 @@ class Comparison(Tabular):
                 return row
         known = did_you_mean(name, [row.name for row in self.rows])
         raise HeapfitError(f"{name}: is not compared here ({known})")
+
+    def with_row(self, row: Row) -> Comparison:
+        """The comparison with another row in the place of the one of that name."""
+        return replace(self, rows=tuple(row if one.name == row.name else one for one in self.rows))
 
     def to_arrow(self) -> pa.Table:
         """The ranked rows as a table."""
@@ -117,7 +126,8 @@ def measure_portfolio(
 ) -> Comparison:
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
-    ground = common_ground(loaded, portfolio, bounds)
+    base = base_alignment(loaded.trace, portfolio)
+    ground = Ground(loaded.profile.u_max, base, bounds.packing, loaded.threads)
 
     search = _ComparisonSearch(loaded, portfolio, ground, progress)
     with closing(search):
@@ -131,16 +141,10 @@ def measure_portfolio(
                 search.measure(i, portfolio.candidates[i], whole)
             search.reopen(precision)
     rows = rank_rows(list(search.found.values()))
-    return comparison_of(loaded.trace.info, ground, rows, portfolio, bounds)
+    return _join_rows(loaded.trace.info, ground, rows, portfolio, bounds)
 
 
-def common_ground(loaded: LoadedTrace, portfolio: Portfolio, bounds: QuickBounds) -> Ground:
-    """What all plans of a portfolio have in common on a trace."""
-    base = base_alignment(loaded.trace, portfolio)
-    return Ground(loaded.profile.u_max, base, bounds.packing)
-
-
-def comparison_of(
+def _join_rows(
     info: TraceInfo,
     ground: Ground,
     rows: tuple[Row, ...],
@@ -261,5 +265,4 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
     replay = replay_in(row.plan.engine(), find_events(row, loaded), region, SAMPLES)
     work = Work(metered=replay.events, walked=replay.blocks_walked)
     drawn = replace(row, replay=replay, work=row.work + work)
-    rows = tuple(drawn if one is row else one for one in comparison.rows)
-    return replace(comparison, rows=rows, work=comparison.work + work), drawn
+    return replace(comparison.with_row(drawn), work=comparison.work + work), drawn

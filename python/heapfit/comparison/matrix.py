@@ -1,26 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several traces compared with the same allocators: a row for each candidate, a column a trace."""
+"""Several traces compared with the same allocators: a row for each candidate, a column a trace.
+
+Each trace is a job of a sweep. A stored trace is a file that travels with its job; a synthetic
+workload is drawn where it is needed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
 
-from heapfit.comparison.candidate import NotApplicable
-from heapfit.comparison.comparison import Comparison, reject_empty_portfolio
-from heapfit.comparison.jobs import (
-    ComparisonRequest,
-    PlanMaker,
-    PreparedTrace,
-    Source,
-    measure_rows,
-    preparation_job,
-)
+from heapfit.comparison.candidate import NotApplicable, Portfolio
+from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
+from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.row import Row
-from heapfit.progress import Progress, ignore_progress
-from heapfit.sweep import Sweep
+from heapfit.outputs.scratch import scratch_folder
+from heapfit.plan.plan_file import PlanFile
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.sweep import Job, Sweep
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.names import make_distinct
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+
+Source: TypeAlias = Trace | WorkloadSpec
+
+TIMES_FOR_PLANS = 100  # the events of a trace are replayed, roughly; exact budgets among them
+_USUAL_EVENTS = 100_000  # of a synthetic workload
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What is compared on every trace; without names and plans everything that `fit` tries."""
+
+    allocators: tuple[str, ...] = ()  # NAME or NAME:TUNABLE=VALUE,...
+    plan_files: tuple[PlanFile, ...] = ()
+    alignment: int = STANDARD_ALIGNMENT  # of what says nothing else
+    precision: Precision = STANDARD_PRECISION  # on each plan's regions
+
+
+# A function of a module.
+PlanMaker: TypeAlias = Callable[[LoadedTrace, ComparisonRequest, Progress], Portfolio]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +87,41 @@ def compare_traces(
     """
     sweep = sweep or Sweep(workers=1)
     labels = make_distinct([label for label, _ in sources])
-    asked = [
-        preparation_job(label, source, request, make)
+    threads = sweep.threads if len(sources) == 1 else 1
+    jobs = [
+        _make_job(label, source, (request, make, threads))
         for label, (_, source) in zip(labels, sources, strict=True)
     ]
-    prepared: list[PreparedTrace] = sweep.run("make plans", asked, progress)
-    if not any(one.portfolio.candidates for one in prepared):
-        reject_empty_portfolio([why for one in prepared for why in one.portfolio.not_applicable])
-    found = measure_rows(prepared, request.precision, sweep, progress)
-    columns = [
-        TraceColumn(one.label, one.comparison(rows))
-        for one, rows in zip(prepared, found, strict=True)
-    ]
-    return matrix_of(columns)
+    compared: list[Comparison] = sweep.run("compare", jobs, progress)
+    if not any(one.rows for one in compared):
+        reject_empty_portfolio([why for one in compared for why in one.not_applicable])
+    return matrix_of([TraceColumn(*both) for both in zip(labels, compared, strict=True)])
+
+
+def _make_job(label: str, source: Source, asked: tuple[ComparisonRequest, PlanMaker, int]) -> Job:
+    """The job that makes the plans for a trace and measures them."""
+    files = (source.path,) if isinstance(source, Trace) else ()
+    events = source.info.events if isinstance(source, Trace) else _USUAL_EVENTS
+    return Job(label, _compare, (source, *asked), files, TIMES_FOR_PLANS * events, tells=True)
+
+
+def _compare(
+    asked: tuple[Source, ComparisonRequest, PlanMaker, int],
+    *paths: Path,
+    progress: Progress = ignore_progress,
+) -> Comparison:
+    source, request, make, threads = asked
+    with scratch_folder() as folder:
+        trace = (
+            replace(source, path=paths[0])
+            if isinstance(source, Trace)
+            else generate_workload(source, Path(folder) / "drawn.parquet")
+        )
+        loaded = replace(load_trace(trace, request.alignment), threads=threads)
+        whole = WeightedProgress(progress, {"make plans": 1.0, "compare": 2.0})
+        portfolio = make(loaded, request, whole.part("make plans", steps=1))
+        comparing = whole.part("compare", len(portfolio.candidates) + 1)
+        return measure_portfolio(loaded, portfolio, comparing, request.precision)
 
 
 def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:

@@ -71,7 +71,7 @@ def measure_candidate(
     region = found.r_safe if found.r_safe is not None else found.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
     return replace(
-        _make_row(candidate, ground),
+        make_row(candidate, ground.u_max),
         r_min=need.r_min,
         r_safe=need.r_safe,
         step=found.step if found.searched else 0,
@@ -82,7 +82,7 @@ def measure_candidate(
     )
 
 
-def _make_row(candidate: Candidate, ground: Ground) -> Row:
+def make_row(candidate: Candidate, u_max: int) -> Row:
     """The row of a candidate before anything is known of its regions."""
     return Row(
         name=candidate.name,
@@ -92,7 +92,7 @@ def _make_row(candidate: Candidate, ground: Ground) -> Row:
         r_min=None,
         r_safe=None,
         step=0,
-        u_max=ground.u_max,
+        u_max=u_max,
         trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None,
         is_searched_further=candidate.is_searched_further,
@@ -104,7 +104,7 @@ def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, 
     """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
     tried = _engine.Trial(candidate.plan.engine(), events, ground.base_alignment).run(limit)
     return replace(
-        _make_row(candidate, ground),
+        make_row(candidate, ground.u_max),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
     )

@@ -58,7 +58,7 @@ class ChangeTrials:
                 break
         work = Work(changed=tested.events - before.events)
         tried = replace(row, changes=tested, work=row.work + work)
-        comparison = _replace_row(comparison, row, tried, work)
+        comparison = _replace_row(comparison, tried, work)
         return self._reopen(comparison) if tested.needed > 0 else comparison
 
     def _find_rival(self, comparison: Comparison, row: Row) -> int | None:
@@ -73,7 +73,7 @@ class ChangeTrials:
         pruned = [row for row in comparison.rows if self._is_pruned(row)]
         for row in sorted(pruned, key=lambda one: one.r_safe_at_least or 0):
             found, work = self._search(row, comparison)
-            comparison = _replace_row(comparison, row, found, work)
+            comparison = _replace_row(comparison, found, work)
         return comparison
 
     def _may_win(self, row: Row) -> bool:
@@ -116,6 +116,6 @@ def _list_broken(comparison: Comparison) -> set[str]:
     return {one.name for changes in tested for one in changes.broken}
 
 
-def _replace_row(comparison: Comparison, before: Row, row: Row, work: Work) -> Comparison:
-    rows = rank_rows([row if one is before else one for one in comparison.rows])
+def _replace_row(comparison: Comparison, row: Row, work: Work) -> Comparison:
+    rows = rank_rows(comparison.with_row(row).rows)
     return replace(comparison, rows=rows, work=comparison.work + work)

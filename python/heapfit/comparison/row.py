@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One plan measured on one trace, and several of them ranked."""
+"""One plan measured on one trace or on several, and such rows ranked."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,17 +12,23 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
+from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.energy import Sram
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.tabular import arrow_table
+
+MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One plan measured on one trace. Sizes in bytes."""
+    """One plan measured on one trace, or on several, of which it needs the most. Sizes in bytes.
+
+    Of several the last fields have what each needs; in a design for the choice alone, they may be
+    empty.
+    """
 
     name: str
     reason: str  # why it was tried, one line
@@ -41,6 +48,12 @@ class Row:
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
+    runs: int = 1  # traces
+    needs: tuple[int | None, ...] = ()  # R_safe on each of several
+    unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
+    unseen_r_safe: int | None = None  # the largest of these
+    run_out: tuple[int, ...] = ()  # hold-out traces that run out of memory at each of MARGINS
+    held: tuple[bool, ...] = ()  # true for each trace that runs in the heap set without it
 
     @property
     def plan(self) -> Plan:
@@ -69,7 +82,7 @@ class Row:
 
     @property
     def heap_size(self) -> HeapSize | None:
-        """What to set a heap to after this one recording; None if no region is safe."""
+        """What to set a heap to; None if no region is safe."""
         return None if self.r_safe is None else heap_size(self.r_safe, self.known)
 
     @property
@@ -77,7 +90,26 @@ class Row:
         """What the margin of this row depends on."""
         kind = margin_kind(self.plan, self.trained_on_this_trace)
         needed = 0.0 if self.changes is None else self.changes.needed
-        return MarginBasis(1, self.u_max, kind, needed)
+        return MarginBasis(self.runs, self.u_max, kind, needed)
+
+    @property
+    def needed(self) -> int | None:
+        """The region that ranks the row: of several traces that of hold-out ones."""
+        return self.r_safe if self.runs == 1 else self.unseen_r_safe
+
+    @property
+    def safe_margin(self) -> int | None:
+        """The least of MARGINS from which no hold-out trace runs out of memory."""
+        failing = [i for i, count in enumerate(self.run_out) if count > 0]
+        first = failing[-1] + 1 if failing else 0
+        return MARGINS[first] if first < len(self.run_out) else None
+
+    @property
+    def safe_region(self) -> int | None:
+        """The region of all traces with the safe margin."""
+        if self.r_safe is None or self.safe_margin is None:
+            return None
+        return with_margin(self.r_safe, self.safe_margin)
 
     @property
     def is_in_pieces(self) -> bool:
@@ -132,6 +164,23 @@ def row_table(rows: Sequence[Row]) -> pa.Table:
     )
 
 
+def find_largest(regions: Sequence[int | None]) -> int | None:
+    """The largest of some regions; None if one of them is, or there are none.
+
+    >>> find_largest([8, 16]), find_largest([8, None]), find_largest([])
+    (16, None, None)
+    """
+    known = [one for one in regions if one is not None]
+    return max(known, default=None) if len(known) == len(regions) else None
+
+
+def with_margin(region: int, percent: int) -> int:
+    """The region and `percent` % more, rounded up to a multiple of 8 bytes."""
+    if percent == 0:
+        return region
+    return min(-(-region * (100 + percent) // (100 * UNIT)) * UNIT, LARGEST_REGION // UNIT * UNIT)
+
+
 def with_work_of(row: Row, before: Row) -> Row:
     """A row that was measured again, with what the first measurement took."""
     return replace(row, work=before.work + row.work)
@@ -140,12 +189,11 @@ def with_work_of(row: Row, before: Row) -> Row:
 def rank_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Sorts rows, the best first, each with its kind's margin. Equal inputs give equal order."""
 
-    def key(row: Row) -> tuple[bool, int, int, float, str]:
-        accesses, size = row.accesses_per_operation, row.heap_size
+    def key(row: Row) -> tuple[float, float, float, str]:
+        accesses, needed = row.accesses_per_operation, row.needed
         return (
-            size is None,
-            0 if size is None else size.region,
-            row.r_safe or 0,
+            math.inf if needed is None else heap_size(needed, row.known).region,
+            row.r_safe or math.inf,
             -1.0 if accesses is None else accesses,
             row.name,
         )

@@ -7,6 +7,8 @@ name one plan and one region. Rows of an extended search are kept apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
 from heapfit.plan.quantities import format_share
@@ -17,6 +19,7 @@ LEAST_SHARE = 0.1
 # On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
 # smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
 LEAST_SURE_SAVING = 0.05
+_LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
 
 def share_of_gap(region: int, plain: int, u_max: int) -> float:
@@ -79,16 +82,36 @@ def _verdict_with_pools(winner: Row, comparison: Comparison) -> str:
 
 
 def select_row(comparison: Comparison, pools_asked: bool = False) -> Row:
-    """The plan to take: the first whose blocks were not counted on this one recording.
+    """The plan to take: the first whose blocks were not counted on the recordings.
 
-    Where such plans are asked for, the first of all, unless it has pools for too little.
+    But one with such blocks if it held on each of several recordings that it was made without, and
+    saved a hundredth of its U_max there; or if such plans are asked for, and it saves enough.
     """
-    first, plain = verdict_rows(comparison)[0], best_row(comparison, is_cut=False)
-    if plain is None or not first.is_cut_to_trace:
-        return first
-    if not pools_asked and plain.r_safe is not None:
-        return plain
-    return first if are_pools_worth_it(first.r_safe, plain.r_safe, first.u_max) else plain
+    rows, plain = verdict_rows(comparison), best_row(comparison, is_cut=False)
+    if plain is None:
+        return rows[0]
+    is_enough = pools_asked or plain.r_safe is None
+    return next(
+        (
+            row
+            for row in rows[: rows.index(plain)]
+            if (
+                are_pools_worth_it(row.needed, plain.needed, row.u_max)
+                if is_enough
+                else _held_and_saved(row, plain, comparison.peaks)
+            )
+        ),
+        plain,
+    )
+
+
+def _held_and_saved(row: Row, plain: Row, peaks: Sequence[int]) -> bool:
+    if not row.held or not all(row.held):
+        return False
+    return all(
+        pools is not None and (heap is None or pools + u_max / _LEAST_SAVED <= heap)
+        for pools, heap, u_max in zip(row.unseen, plain.unseen, peaks, strict=True)
+    )
 
 
 def describe_preference(winner: Row, preference: str, cost: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
-from heapfit.plan.plan_file import PlanFile, TrainingRecord, file_name, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, file_name, save_plan
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -48,9 +49,17 @@ def save_candidates(
     return paths
 
 
-def training_record(loaded: LoadedTrace, name: str) -> TrainingRecord:
-    """The record, in a plan file, of the trace that its plan was made from."""
-    return TrainingRecord(name, loaded.content, loaded.trace.info.events, loaded.trace.info.kind)
+def training_record(
+    names: Sequence[str], recordings: Sequence[LoadedTrace], comparison: Comparison
+) -> TrainingRecord:
+    """The record, in a plan file, of the traces that its plan was made from."""
+    events, kind = sum(one.trace.info.events for one in recordings), comparison.trace.kind
+    if len(names) == 1:
+        return TrainingRecord(names[0], recordings[0].content, events, kind)
+    contents = [one.content for one in recordings]
+    seen = [TrainingTrace(*pair) for pair in zip(names, contents, strict=True)]
+    name = f"{names[0]}-and-{len(names) - 1}-more"
+    return TrainingRecord(name, comparison.content, events, kind, tuple(seen))
 
 
 def plan_file_of(

@@ -18,7 +18,7 @@ from heapfit.comparison.incumbents.heaps import RUNGS, SIMULATED, is_simulated
 from heapfit.comparison.incumbents.requests import (
     requests_of,
 )
-from heapfit.comparison.jobs import ComparisonRequest
+from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS

@@ -30,7 +30,6 @@ from heapfit.design.front.design_front import (
 from heapfit.design.front.offers import Offer, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import plan_file_of, training_record
-from heapfit.design.robust.design import RobustDesigns
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -52,14 +51,36 @@ class Choice:
     shown: LoadedTrace  # the recording that needs the largest region
     comparison: Comparison  # of every plan on that recording
     winner: Row  # among its rows
-    needs: Mapping[str, int | None]  # R_safe of each plan for all recordings, by its name
-    r_safe: tuple[int | None, ...]  # of the winner's plan on each recording
-    unseen: tuple[int | None, ...]  # of plans made without it; one recording: as r_safe
-    u_max: tuple[int, ...]  # of each recording
+    table: Comparison  # of every plan on all recordings; of one recording that comparison
+    row: Row  # of the winner's plan on all recordings
     answer: Answer
     plan_file: PlanFile
     verdict: str
-    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+
+    @property
+    def needs(self) -> Mapping[str, int | None]:
+        """R_safe of each plan for all recordings, by its name."""
+        return {one.name: one.r_safe for one in (*self.table.rows, self.row)}
+
+    @property
+    def r_safe(self) -> tuple[int | None, ...]:
+        """R_safe of the winner's plan on each recording."""
+        return self.row.needs or (self.row.r_safe,)
+
+    @property
+    def unseen(self) -> tuple[int | None, ...]:
+        """R_safe on each recording of plans made without it; of one recording as r_safe."""
+        return self.row.unseen or self.r_safe
+
+    @property
+    def u_max(self) -> tuple[int, ...]:
+        """The most live bytes of each recording."""
+        return self.table.peaks or (self.table.u_max,)
+
+    @property
+    def designs(self) -> Comparison | None:
+        """Of several recordings: every candidate on all of them."""
+        return self.table if self.table.peaks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,24 +129,27 @@ def choose_for_one(
             break
         comparison = trials.try_row(comparison, preferred[1])
     comparison, winner, sentence = preferred
-    r_safe = winner.r_safe or 0
     comparison, winner = with_series(comparison, winner, loaded)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(winner.heap, r_safe, winner.known, options)
-    trained_on = training_record(loaded, name)
-    return Choice(
-        shown=loaded,
-        comparison=comparison,
-        winner=winner,
-        needs={row.name: row.r_safe for row in comparison.rows},
-        r_safe=(winner.r_safe,),
-        unseen=(winner.r_safe,),
-        u_max=(winner.u_max,),
-        answer=answer,
-        plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
-        verdict=sentence,
-    )
+    found = loaded, comparison, winner
+    return make_choice(found, comparison, winner, sentence, [name], [loaded], options)
+
+
+def make_choice(
+    found: tuple[LoadedTrace, Comparison, Row],
+    table: Comparison,
+    row: Row,
+    sentence: str,
+    names: Sequence[str],
+    recordings: Sequence[LoadedTrace],
+    options: FitOptions,
+) -> Choice:
+    """The choice of a row; `found`: the recording that is shown, its comparison and winner."""
+    answer = make_answer(row.heap, row.r_safe or 0, row.known, options)
+    trained_on = training_record(names, recordings, table)
+    plan_file = plan_file_of(row, table, trained_on, answer.size)
+    return Choice(*found, table, row, answer, plan_file, sentence)
 
 
 def _make_trials(loaded: LoadedTrace, options: FitOptions, progress: Progress) -> ChangeTrials:
@@ -159,19 +183,18 @@ def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> C
 
     Less than these may do by chance; it is not known.
     """
-    r_safe, old = max(needs), choice.winner
-    winner = replace(old, r_min=r_safe, r_safe=r_safe)
-    rows = tuple(winner if row is old else row for row in choice.comparison.rows)
+    r_safe, is_one = max(needs), len(needs) == 1
+    winner = replace(choice.winner, r_min=r_safe, r_safe=r_safe)
+    comparison = choice.comparison.with_row(winner)
     answer = make_answer(winner.heap, r_safe, choice.answer.known, options)
     size = answer.size
     plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
     return replace(
         choice,
-        comparison=replace(choice.comparison, rows=rows),
+        comparison=comparison,
         winner=winner,
-        needs={**choice.needs, winner.name: r_safe},
-        r_safe=tuple(needs),
-        unseen=tuple(needs) if len(needs) == 1 else choice.unseen,
+        table=comparison if is_one else choice.table,
+        row=winner if is_one else replace(choice.row, needs=tuple(needs), r_safe=r_safe),
         answer=answer,
         plan_file=replace(plan_file, margin=size.margin),
         verdict=f"{choice.verdict} On the whole recording it needs {r_safe:,} B.",
@@ -212,9 +235,8 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
         choice,
         comparison=comparison,
         winner=winner,
-        needs={**choice.needs, winner.name: winner.r_safe},
-        r_safe=(winner.r_safe,),
-        unseen=(winner.r_safe,),
+        table=comparison,
+        row=winner,
         answer=answer,
         plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
         verdict=f"{winner.name} is chosen: {choice.winner.name} needs less on the excerpt, more "
@@ -282,19 +304,20 @@ def _apply_preference(
         rows = [
             row for row in verdict_rows(comparison) if row.is_cut_to_trace == winner.is_cut_to_trace
         ]
-        sizes = {row.name: _size_row(row, options) for row in rows}
+        sizes = {row.name: size_row(row, options) for row in rows}
         least = choose_rung(winner, sizes, comparison, loaded, options)
         if least is not winner:
             comparison = with_choice_first(comparison, least)
         return comparison, least, verdict(comparison, pools)
     comparison = with_measures(comparison, loaded, progress)
-    sizes = {row.name: _size_row(row, options) for row in comparison.rows}
+    sizes = {row.name: size_row(row, options) for row in comparison.rows}
     choice = comparison.row(pick_offer(list_offers(comparison, sizes, pools), prefer, rivals).name)
     sentence = describe_preference(choice, prefer, cost_of_choice(comparison, choice))
     return with_choice_first(comparison, choice), choice, sentence
 
 
-def _size_row(row: Row, options: FitOptions) -> HeapSize | None:
+def size_row(row: Row, options: FitOptions) -> HeapSize | None:
+    """What to set a heap to for the peak and margin that are asked for; None: no region serves."""
     return None if row.r_safe is None else compute_size(row.r_safe, row.known, options)
 
 

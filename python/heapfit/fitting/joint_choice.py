@@ -10,30 +10,23 @@ from dataclasses import replace
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
-from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heaps import RUNGS
-from heapfit.comparison.margin import HeapSize
-from heapfit.comparison.row import Row
+from heapfit.comparison.row import Row, find_largest
+from heapfit.comparison.verdict import select_row
 from heapfit.comparison.work import Work
 from heapfit.design.front.design_front import list_offers, with_measures
 from heapfit.design.front.offers import NEAR, Offer, pick_offer
 from heapfit.design.front.preference import Preference
-from heapfit.design.robust.design import (
-    RobustDesigns,
-    RobustOptions,
-    design_loaded,
-    joint_training_record,
-    robust_plan_file,
-)
-from heapfit.design.robust.row import RobustRow, find_largest
+from heapfit.design.robust.design import RobustOptions, design_loaded
 from heapfit.fitting.choice import (
     NO_INPUTS,
     Choice,
     ChoiceInputs,
     choose_rung,
     list_rival_offers,
-    make_answer,
+    make_choice,
     raise_no_region,
+    size_row,
 )
 from heapfit.fitting.options import FitOptions
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -64,73 +57,67 @@ def choose_for_several(
     with Sweep() if inputs.sweep is None else nullcontext(inputs.sweep) as workers:
         designs = design_loaded(recordings, robust, whole.part("design", _DESIGN), workers)
     compared = whole.part("compare", len(designs.rows) + _SEARCHED_AGAIN)
-    row = designs.choose(options.pools)
+    row = select_row(designs, options.pools)
     most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
     sentence = ""
     if options.is_by_memory:
         designs, row = _take_rung_of_several(row, designs, comparison, recordings, options)
     else:
         measured = with_measures(comparison, recordings[most])
-        rivals = list_rival_offers(inputs.systems, designs.basis(row), recordings[most], options)
+        rivals = list_rival_offers(inputs.systems, row.known, recordings[most], options)
         designs, row = _prefer_of_several(designs, measured, recordings, options, rivals)
         most, comparison = _compare_on_worst(row, designs, recordings, robust, compared)
         sentence = f"Chosen for {options.prefer}: "
     loaded = recordings[most]
-    winner = next(one for one in comparison.rows if one.name == row.name)
-    comparison, winner = with_series(comparison, winner, loaded)
+    comparison, winner = with_series(comparison, comparison.row(row.name), loaded)
     row = _replace_region(row, most, winner.r_safe)
-    region = row.region
-    if region is None:
-        raise_no_region(names[0], max(designs.u_max))
-    comparison, winner, row = _retry_changes(comparison, winner, row, designs, recordings)
+    if row.r_safe is None:
+        raise_no_region(names[0], designs.u_max)
+    work = designs.work
+    if row.changes is not None and row.r_safe != designs.row(row.name).r_safe:
+        row = _try_changes(row, recordings)
+        work += Work(changed=0 if row.changes is None else row.changes.events)
+    winner = replace(winner, changes=row.changes)
+    comparison = replace(comparison.with_row(winner), work=comparison.work + work)
     if options.whole:
         comparison = with_measures(comparison, loaded)
-    answer = make_answer(winner.heap, region, designs.basis(row), options)
-    trained_on = joint_training_record(designs, names, events)
-    return Choice(
-        shown=loaded,
-        comparison=replace(comparison, work=comparison.work + designs.work),
-        winner=winner,
-        needs={one.name: one.region for one in designs.rows} | {row.name: row.region},
-        r_safe=row.regions,
-        unseen=_list_holdout_needs(row),
-        u_max=designs.u_max,
-        answer=answer,
-        plan_file=robust_plan_file(row, designs, trained_on, answer.size),
-        verdict=sentence + _describe_several(row, designs),
-        designs=designs,
-    )
+    sentence += _describe_several(row, designs)
+    found = loaded, comparison, winner
+    return make_choice(found, designs, row, sentence, names, recordings, options)
+
+
+def _try_changes(row: Row, recordings: Sequence[LoadedTrace]) -> Row:
+    """The row with its trial on changed programs; it has a region."""
+    programs = ChangedPrograms.from_recordings(recordings)
+    return replace(row, changes=programs.test(row.heap, row.r_safe or 0, row.known))
 
 
 def _compare_on_worst(
-    row: RobustRow,
-    designs: RobustDesigns,
+    row: Row,
+    designs: Comparison,
     recordings: Sequence[LoadedTrace],
     robust: RobustOptions,
     progress: Progress,
 ) -> tuple[int, Comparison]:
     """The recording that needs most of a plan, and the comparison of all plans on it."""
-    most = max(range(len(recordings)), key=lambda i: row.regions[i] or 0)
+    most = max(range(len(recordings)), key=lambda i: row.needs[i] or 0)
     return most, compare(recordings[most], _make_portfolio(designs), progress, robust.precision)
 
 
 def _take_rung_of_several(
-    row: RobustRow,
-    designs: RobustDesigns,
+    row: Row,
+    designs: Comparison,
     comparison: Comparison,
     recordings: Sequence[LoadedTrace],
     options: FitOptions,
-) -> tuple[RobustDesigns, RobustRow]:
+) -> tuple[Comparison, Row]:
     """The designs and the row, or the rung that `choose_rung` takes.
 
     That one is tried on changed programs first, which may raise its region. Costs are those of the
     recording that `comparison` is of, which needs most of the row.
     """
 
-    def find_size(one: RobustRow) -> HeapSize | None:
-        return designs.heap_size(one, options.peak, options.margin)
-
-    size = find_size(row)
+    size = size_row(row, options)
     known = {one.name: one for one in comparison.rows if one.r_safe is not None}
     able = {
         one.name: one
@@ -140,68 +127,50 @@ def _take_rung_of_several(
     if size is None or row.name not in able:
         return designs, row
     shown = next(one for one in recordings if one.trace.info == comparison.trace)
-    sizes = {name: find_size(one) for name, one in able.items()}
+    sizes = {name: size_row(one, options) for name, one in able.items()}
     found = able[choose_rung(known[row.name], sizes, comparison, shown, options).name]
     if found is row:
         return designs, row
-    if found.changes is None and found.region is not None:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(Heap(found.name, found.plan), found.region, designs.basis(found))
-        tried = replace(found, changes=tested)
-        designs = replace(
-            designs, rows=tuple(tried if one is found else one for one in designs.rows)
-        )
-        found = tried
-    own = find_size(found)
+    if found.changes is None and found.r_safe is not None:
+        found = _try_changes(found, recordings)
+        designs = designs.with_row(found)
+    own = size_row(found, options)
     most = size.region if options.prefer else (1 + NEAR) * size.region
-    is_as_small = own is not None and own.region <= most and not found.is_trace_specific
+    is_as_small = own is not None and own.region <= most and not found.known.is_trace_specific
     return designs, found if is_as_small else row
 
 
-def _may_replace(one: RobustRow, row: RobustRow) -> bool:
+def _may_replace(one: Row, row: Row) -> bool:
     """True if one row is of the kind of another, measured, and no worse on hold-out traces."""
-    if one.is_cut != row.is_cut or one.is_trace_specific or not one.regions:
+    if one.is_cut_to_trace != row.is_cut_to_trace or one.known.is_trace_specific or not one.needs:
         return False
     most = row.needed if row.needed is None or one.name not in RUNGS else (1 + NEAR) * row.needed
     return most is None or (one.needed is not None and one.needed <= most)
 
 
 def _prefer_of_several(
-    designs: RobustDesigns,
+    designs: Comparison,
     measured: Comparison,
     recordings: Sequence[LoadedTrace],
     options: FitOptions,
     rivals: Sequence[Offer],
-) -> tuple[RobustDesigns, RobustRow]:
+) -> tuple[Comparison, Row]:
     """The designs and the preferred row, tried on changed programs like any choice.
 
     Costs are those of the recording that was measured, bytes those of all recordings.
     """
-    programs = ChangedPrograms.from_recordings(recordings)
     while True:
         rows = {one.name: one for one in designs.rows}
         sizes = {
-            name: None
-            if one.is_trace_specific
-            else designs.heap_size(one, options.peak, options.margin)
+            name: None if one.known.is_trace_specific else size_row(one, options)
             for name, one in rows.items()
         }
         prefer = options.prefer or Preference.RAM
         picked = pick_offer(list_offers(measured, sizes, options.pools), prefer, rivals)
         row = rows[picked.name]
-        if row.changes is not None or row.region is None:
+        if row.changes is not None or row.r_safe is None:
             return designs, row
-        tried = replace(
-            row, changes=programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
-        )
-        designs = replace(designs, rows=tuple(tried if one is row else one for one in designs.rows))
-
-
-def _list_holdout_needs(row: RobustRow) -> tuple[int | None, ...]:
-    """What each recording needs of plans made without it; None each without folds."""
-    if not row.is_trained:
-        return row.regions
-    return row.unseen_regions or (None,) * len(row.regions)
+        designs = designs.with_row(_try_changes(row, recordings))
 
 
 def _make_robust_options(options: FitOptions) -> RobustOptions:
@@ -217,39 +186,21 @@ def _make_robust_options(options: FitOptions) -> RobustOptions:
     )
 
 
-def _replace_region(row: RobustRow, trace: int, r_safe: int | None) -> RobustRow:
+def _replace_region(row: Row, trace: int, r_safe: int | None) -> Row:
     """The row with R_safe of one trace from the comparison, which may have tried every size."""
-    regions = tuple(r_safe if i == trace else region for i, region in enumerate(row.regions))
-    return replace(row, regions=regions, region=find_largest(regions))
+    needs = tuple(r_safe if i == trace else need for i, need in enumerate(row.needs))
+    unseen = row.unseen if row.trained_on_this_trace else needs
+    return replace(row, needs=needs, r_safe=find_largest(needs), unseen=unseen)
 
 
-def _retry_changes(
-    comparison: Comparison,
-    winner: Row,
-    row: RobustRow,
-    designs: RobustDesigns,
-    recordings: Sequence[LoadedTrace],
-) -> tuple[Comparison, Row, RobustRow]:
-    """Both rows of the chosen plan with its trial on changed programs, again if R_safe is less."""
-    searched = next(one.region for one in designs.rows if one.name == row.name)
-    work = Work()
-    if row.changes is not None and row.region is not None and row.region != searched:
-        programs = ChangedPrograms.from_recordings(recordings)
-        tested = programs.test(Heap(row.name, row.plan), row.region, designs.basis(row))
-        row, work = replace(row, changes=tested), Work(changed=tested.events)
-    tried = replace(winner, changes=row.changes)
-    rows = tuple(tried if one is winner else one for one in comparison.rows)
-    return replace(comparison, rows=rows, work=comparison.work + work), tried, row
-
-
-def _make_portfolio(designs: RobustDesigns) -> Portfolio:
+def _make_portfolio(designs: Comparison) -> Portfolio:
     """Every plan that was made from all recordings, to be measured on one of them."""
     candidates = [
         Candidate(
             row.name,
-            Heap(row.name, row.plan),
+            row.heap,
             row.reason,
-            row.is_trained,
+            row.trained_on_this_trace,
             is_shown=row.name in RUNGS,
         )
         for row in designs.rows
@@ -257,16 +208,16 @@ def _make_portfolio(designs: RobustDesigns) -> Portfolio:
     return Portfolio(tuple(candidates), designs.not_applicable)
 
 
-def _describe_several(row: RobustRow, designs: RobustDesigns) -> str:
+def _describe_several(row: Row, designs: Comparison) -> str:
     """A sentence on the plan, what it needs, and what it needed of hold-out recordings."""
-    runs = f"all {designs.recordings} recordings"
-    sentence = f"{row.name} needs {row.region:,} B, the smallest found, for {runs}"
-    if row.unseen_region is not None and row.is_trained:
-        sentence += f", and {row.unseen_region:,} B in the holdout check"
-    counted = next((one for one in designs.rows if one.is_cut and one is not row), None)
-    if counted is None or counted.region is None or counted.region >= (row.region or 0):
+    runs = f"all {len(designs.peaks)} recordings"
+    sentence = f"{row.name} needs {row.r_safe:,} B, the smallest found, for {runs}"
+    if row.unseen_r_safe is not None and row.trained_on_this_trace:
+        sentence += f", and {row.unseen_r_safe:,} B in the holdout check"
+    counted = next((one for one in designs.rows if one.is_cut_to_trace and one is not row), None)
+    if counted is None or counted.r_safe is None or counted.r_safe >= (row.r_safe or 0):
         return f"{sentence}."
     return (
         f"{sentence}. If every future run equalled one of these, {counted.name} would do "
-        f"with {counted.region:,} B."
+        f"with {counted.r_safe:,} B."
     )

@@ -15,7 +15,6 @@ from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.plan_files import save_candidates
-from heapfit.design.robust.design import RobustDesigns, save_robust_plans
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer, describe_saving
 from heapfit.fitting.assessment import Assessment, HoldoutResult
@@ -75,7 +74,7 @@ class Fit:
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
     work: Work = NO_WORK  # of all stages, without drawing the page
-    designs: RobustDesigns | None = None  # of several recordings: every candidate on all of them
+    designs: Comparison | None = None  # of several recordings: every candidate on all of them
 
     @property
     def changes(self) -> ChangeTest | None:
@@ -210,6 +209,4 @@ def save_plans(fitted: Fit, folder: Path) -> tuple[Path, ...]:
             "(set most_events above its events)"
         )
     trained_on = fitted.plan_file.trained_on
-    if fitted.designs is not None:
-        return save_robust_plans(fitted.designs, trained_on, folder)
-    return save_candidates(rank_by_memory(fitted), trained_on, folder)
+    return save_candidates(fitted.designs or rank_by_memory(fitted), trained_on, folder)

@@ -12,7 +12,6 @@ one file (heapfit.generate.one_file).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,17 +19,15 @@ from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
-from heapfit.generate.folder import stage_code_folder
+from heapfit.generate.folder import stage_code_folder, write_texts
 from heapfit.generate.images import link_images
-from heapfit.generate.languages import find_language, require_fit
+from heapfit.generate.languages import require_fit
 from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
 from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.platforms import (
-    find_platform,
-    needs_counts,
-    needs_one_file,
+    FORMS,
     platform_templates,
     require_sized_frees,
 )
@@ -52,7 +49,7 @@ from heapfit.generate.texts import (
 )
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, save_plan
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import Language, Platform, find_target
 
 __all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
@@ -75,7 +72,7 @@ def generate(
     """
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
-    target_language = find_language(language)
+    target_language = find_target(Language, language)
     chosen = options or DEFAULT_OPTIONS
     if plan_file.memories is not None:
         require_plain(plan_file.name, target_language, chosen)
@@ -83,20 +80,23 @@ def generate(
     require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
     plan_file = with_region(plan_file, chosen.region)
-    platforms = [find_platform(name) for name in dict.fromkeys(chosen.platforms)]
+    platforms = [find_target(Platform, name) for name in dict.fromkeys(chosen.platforms)]
     design = design_from_plan_file(
-        plan_file, parse_prefix(prefix), _settle_options(chosen, platforms)
+        plan_file,
+        parse_prefix(prefix),
+        replace(chosen, counts=chosen.counts or any(FORMS[one].counts for one in platforms)),
+        is_one_file=any(FORMS[one].is_one_file for one in platforms),
     )
     require_fit(design, target_language)
     require_sized_frees(design, platforms)
     templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
     texts = _source_texts(design) | language_texts(design, target_language)
     with stage_code_folder(folder) as staging:
-        _write(staging, texts)
+        write_texts(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
         measured = _measure(staging, design, chosen)
         # After the heap alone was measured: these may need headers that are not here.
-        _write(staging, platform_texts(design, templates))
+        write_texts(staging, platform_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
@@ -111,7 +111,7 @@ def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDe
     require_whole_blocks(plan_file)
     options = GenerateOptions(is_given=True)
     design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
-    _write(folder, _source_texts(design))
+    write_texts(folder, _source_texts(design))
     return design
 
 
@@ -133,15 +133,6 @@ def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> lis
     return measured
 
 
-def _settle_options(options: GenerateOptions, platforms: Sequence[Platform]) -> GenerateOptions:
-    """The options, with what the platforms need."""
-    return replace(
-        options,
-        counts=options.counts or needs_counts(platforms),
-        is_one_file=options.is_one_file or needs_one_file(platforms),
-    )
-
-
 def _source_texts(design: HeapDesign) -> dict[str, str]:
     """The files of the heap itself by name: its own, core's, the recorder's and the licence."""
     texts = heap_texts(design)
@@ -149,9 +140,3 @@ def _source_texts(design: HeapDesign) -> dict[str, str]:
     texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
     texts = one_file_texts(design, texts) if design.is_one_file else texts
     return texts | (recorder_texts() if design.records else {})
-
-
-def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8", newline="")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from heapfit.errors import HeapfitError
@@ -45,6 +45,13 @@ def stage_code_folder(folder: Path) -> Iterator[Path]:
         raise _cannot_write(folder, error) from error
     finally:
         drop(scratch, lock)
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Writes files by their names, which may be in folders."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
 def _cannot_write(folder: Path, error: OSError) -> HeapfitError:

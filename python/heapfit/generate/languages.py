@@ -33,15 +33,6 @@ def language_templates(language: Language, prefix: Text) -> dict[str, str]:
     return {name.format(prefix): template for name, template in _FILES[language].items()}
 
 
-def find_language(name: str) -> Language:
-    """The language of this name; HeapfitError if there is none."""
-    try:
-        return Language(name)
-    except ValueError:
-        known = ", ".join(Language)
-        raise HeapfitError(f"language {name[:40]!a}: must be one of {known}") from None
-
-
 def require_fit(design: HeapDesign, language: Language) -> None:
     """HeapfitError if the design's prefix or its region does not suit the language.
 

@@ -18,7 +18,6 @@ class GenerateOptions:
     platforms: tuple[str, ...] = ()  # that it gets files for (heapfit.generate.platforms)
     counts: bool = False  # it keeps what calls have done
     is_given: bool = False  # the program hands the region over when the heap is made
-    is_one_file: bool = False  # all its C in one file beside the header
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's
     threads: int = 1  # that compilers run in; the folder is the same
     records: bool = False  # it records each call, and so counts

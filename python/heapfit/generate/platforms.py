@@ -17,7 +17,7 @@ from heapfit.plan.targets import Platform
 
 @dataclass(frozen=True, slots=True)
 class PlatformForm:
-    """The files and properties that a platform needs of a folder."""
+    """The files and properties that a platform, or a form of a folder, needs of it."""
 
     title: str  # as its users write it
     files: dict[str, str]  # names, and the templates they are filled from
@@ -92,26 +92,8 @@ FORMS = {
         "Arduino", {"library.properties": "arduino/library.properties.j2"}, is_one_file=True
     ),
     Platform.GDB: PlatformForm("GDB", {"heap_gdb.py": "gdb/heap_gdb.py.j2"}),
+    Platform.ONE_FILE: PlatformForm("One file", {}, is_one_file=True),
 }
-
-
-def find_platform(name: str) -> Platform:
-    """The platform of this name; HeapfitError if there is none."""
-    try:
-        return Platform(name)
-    except ValueError:
-        known = ", ".join(Platform)
-        raise HeapfitError(f"platform {name[:40]!a}: must be one of {known}") from None
-
-
-def needs_counts(platforms: Iterable[Platform]) -> bool:
-    """True if one of the platforms reports figures that only a heap with counts has."""
-    return any(FORMS[platform].counts for platform in platforms)
-
-
-def needs_one_file(platforms: Iterable[Platform]) -> bool:
-    """True if one of the platforms compiles the sources of only one folder."""
-    return any(FORMS[platform].is_one_file for platform in platforms)
 
 
 def platform_templates(platforms: Iterable[Platform], *, is_pools_alone: bool) -> dict[str, str]:

@@ -160,10 +160,14 @@ class HeapDesign:
 
 
 def design_from_plan_file(
-    plan_file: PlanFile, prefix: Text, options: GenerateOptions = DEFAULT_OPTIONS
+    plan_file: PlanFile,
+    prefix: Text,
+    options: GenerateOptions = DEFAULT_OPTIONS,
+    *,
+    is_one_file: bool = False,
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
-    engine_plan = plan_file.plan.engine()
+    engine_plan, trained = plan_file.plan.engine(), plan_file.trained_on
     region = _require_region(plan_file, engine_plan)
     name = make_identifier(Text(f"{prefix}_plan"), plan_file.name)
     table = plan_table_of(engine_plan, name)
@@ -179,9 +183,9 @@ def design_from_plan_file(
         prefix=prefix,
         plan=table,
         plan_name=printable(plan_file.name),
-        trained_on=printable(plan_file.trained_on.trace),
-        events=plan_file.trained_on.events,
-        warning=_warning(plan_file),
+        trained_on=printable(trained.trace),
+        events=trained.events,
+        warning=Text(pointer_size_warning(trained.kind, plan_file.pointer_bits) or ""),
         region=region,
         r_safe=plan_file.r_safe or 0,
         peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
@@ -193,13 +197,9 @@ def design_from_plan_file(
         header=0 if holes is None else holes.header,
         counts=counts,
         is_given=options.is_given,
-        is_one_file=options.is_one_file,
+        is_one_file=is_one_file,
         records=options.records,
     )
-
-
-def _warning(plan_file: PlanFile) -> Text:
-    return Text(pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits) or "")
 
 
 def require_shipped(plan: Plan | None, name: str) -> None:

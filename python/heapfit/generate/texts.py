@@ -26,8 +26,8 @@ from heapfit.generate.core_files import (
 from heapfit.generate.languages import language_templates
 from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
+from heapfit.generate.platforms import FORMS
 from heapfit.generate.tables import HeapDesign
-from heapfit.generate.worst_calls import CallBounds
 from heapfit.plan.targets import Language, Platform
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -95,7 +95,7 @@ def header_name(design: HeapDesign) -> str:
     return f"{design.prefix}_heap.h"
 
 
-def header_text(design: HeapDesign, bounds: CallBounds | None) -> str:
+def header_text(design: HeapDesign, bounds: Mapping[str, object] | None) -> str:
     """The header; the `bounds` of its calls, if they are known, are in its first comment."""
     return _fill("heap.h.j2", design, bounds=bounds)
 
@@ -112,7 +112,9 @@ def readme_text(
         "allocators": allocators_of(design),
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
-        "pages": [Text(f"{platform.name.lower()}/README.md.j2") for platform in platforms],
+        "pages": [
+            Text(f"{one.name.lower()}/README.md.j2") for one in platforms if FORMS[one].files
+        ],
         "more_ram": _POINTER_SIZE + design.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
     }
     return _fill("README.md.j2", design, sizes=sizes, **figures)

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, FREESTANDING, SECTIONS, functions_of
 from heapfit.generate.names import Text, core_word
-from heapfit.generate.worst_case.bound import WorstCases
+from heapfit.generate.worst_case.bound import WorstCase, WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
 
@@ -26,63 +26,40 @@ _CALLS_OUTSIDE_WORK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CallBound:
-    """The worst case of one function, callees included, the build's own locks not."""
+def call_bounds(folder: Path, header: Path, images: Images) -> Mapping[str, object] | None:
+    """The worst case of each call of the header, callees included, the build's own locks not.
 
-    function: Text
-    instructions: int
-    a_byte: int  # more for each byte that is moved or cleared
-    stack: int  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class CallBounds:
-    """The worst cases of the generated header's functions, in its order."""
-
-    compiler: Text
-    target: Text  # options that choose the processor
-    options: Text
-    sections: Text
-    calls: tuple[CallBound, ...]
-    unbounded: tuple[Text, ...]  # functions whose code has a loop without a bound
-
-    @property
-    def width(self) -> int:
-        """The length of the longest function name."""
-        return max(map(len, [*(call.function for call in self.calls), *self.unbounded]))
-
-
-def call_bounds(folder: Path, header: Path, images: Images) -> CallBounds | None:
-    """The worst case of each call; None without a cross compiler or a linked folder."""
+    In instructions, how many more for each byte that is moved or cleared, and bytes of stack, as
+    the header's template takes them; with the functions whose code has a loop without a bound, and
+    the compiler and its options. None without a cross compiler or a linked folder.
+    """
     if images.plain is None or images.marked is None:
         return None
     try:
         require_equal_code(images.marked, images.plain)
         cases = WorstCases(LinkedCode(images.marked, CORTEX_M4.tools))
-        found = dict(_find_bounds(cases, functions_of(header)))
+        names = [core_word(name) for name in functions_of(header) if _is_called(name)]
+        found = {name: _find_bound(cases, name) for name in dict.fromkeys(names)}
         compiler = CORTEX_M4.about(folder)
     except (*FAILURES, HeapfitError):
         return None
-    target, options, sections = (
-        Text(" ".join(words)) for words in (CORTEX_M4.target, FREESTANDING, SECTIONS)
-    )
-    calls = tuple(bound for bound in found.values() if bound is not None)
-    unbounded = tuple(function for function, bound in found.items() if bound is None)
-    return CallBounds(compiler, target, options, sections, calls, unbounded)
+    words = {"target": CORTEX_M4.target, "options": FREESTANDING, "sections": SECTIONS}
+    return {
+        "compiler": compiler,
+        **{name: Text(" ".join(options)) for name, options in words.items()},
+        "calls": [{"function": name} | asdict(worst) for name, worst in found.items() if worst],
+        "unbounded": [name for name, worst in found.items() if worst is None],
+        "width": max(map(len, found)),
+    }
 
 
-def _find_bounds(
-    cases: WorstCases, functions: list[str]
-) -> Iterator[tuple[Text, CallBound | None]]:
-    """Each function and its worst case, None where its code has no bound."""
-    for function in functions:
-        if function.endswith(_CALLS_OUTSIDE_WORK):
-            continue
-        name = core_word(function)
-        try:
-            worst = cases.find(function)
-        except UnboundedError:
-            yield name, None
-        else:
-            yield name, CallBound(name, worst.instructions, worst.a_byte, worst.stack)
+def _is_called(function: str) -> bool:
+    """True for what is called while a program works."""
+    return not function.endswith(_CALLS_OUTSIDE_WORK)
+
+
+def _find_bound(cases: WorstCases, function: str) -> WorstCase | None:
+    try:
+        return cases.find(function)
+    except UnboundedError:
+        return None

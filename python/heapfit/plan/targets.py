@@ -2,6 +2,9 @@
 """The languages and platforms that a plan's C code is generated for."""
 
 from enum import StrEnum
+from typing import TypeVar
+
+from heapfit.errors import HeapfitError
 
 
 class Language(StrEnum):
@@ -30,3 +33,16 @@ class Platform(StrEnum):
     PLATFORMIO = "platformio"
     ARDUINO = "arduino"
     GDB = "gdb"
+    ONE_FILE = "one-file"
+
+
+_Target = TypeVar("_Target", Language, Platform)
+
+
+def find_target(kind: type[_Target], name: str) -> _Target:
+    """The language or platform of this name; HeapfitError if there is none."""
+    try:
+        return kind(name)
+    except ValueError:
+        word = kind.__name__.lower()
+        raise HeapfitError(f"{word} {name[:40]!a}: must be one of {', '.join(kind)}") from None

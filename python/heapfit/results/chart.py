@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heapfit.results.number_text import figure_text
-from heapfit.trace.profile import Profile
+
+if TYPE_CHECKING:  # help needs no charts, and a profile loads numpy
+    from heapfit.trace.profile import Profile
 
 Trace = dict[str, Any]
 Layout = dict[str, Any]

@@ -126,14 +126,16 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part
     """Tables of the pools: with fall-back to larger pools, and each alone."""
     yield Fields({"trace": info.program or info.source, "events": info.events})
     yield Fields({"queue": info.queue, "admission": sizing.admission})
-    yield Fields({"overall": sizing.is_overall, "memory": sizing.memory})
+    yield Fields({"memory": sizing.memory})
     yield Fields({"refused": sizing.refused, "unseen": object_of(_UNSEEN, sizing.unseen)})
     yield Table(_POOLS, sizing.pools, "pools")
     yield Fields({"memory_alone": sizing.alone.memory})
     yield Table(_CURVE, sizing.alone.curve(), "curve_alone")
     queue = f", released by {info.queue}" if info.queue else ""
-    whose = "all requests" if sizing.is_overall else "the requests to each pool"
-    yield Line(f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of {whose} admitted")
+    yield Line(
+        f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each pool "
+        "admitted"
+    )
     yield Table(_ROWS, _rows(sizing))
     for sentence in _EXPLANATIONS:
         yield from paragraph(sentence)

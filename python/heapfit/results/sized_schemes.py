@@ -100,9 +100,8 @@ _CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (
 def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
     """Each kind of scheme, least memory first, and the curve if there is one."""
     aim = sizing.aim
-    yield Fields({"traffic": path, "admission": aim.admission, "by": aim.by})
-    yield Fields({"overhead": aim.overhead, "seed": aim.seed})
-    yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the {aim.by}")
+    yield Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed})
+    yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the bytes")
     yield Table(_COLUMNS, sizing.schemes, "schemes")
     yield Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]})
     if sizing.curve:
@@ -129,7 +128,7 @@ def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
         subject,
         (chart, Table(_COLUMNS, sizing.schemes)),
         name=f"sizing for {subject}",
-        aim=(sizing.aim.admission, sizing.aim.by),
+        aim=(sizing.aim.admission, "bytes"),
         verdict=_name_least(sizing.schemes),
         command=command,
     )

@@ -88,13 +88,6 @@ def nanoseconds(seconds: float) -> int:
     return max(1, round(seconds * NS))
 
 
-def read_arrivals(table: Table, folder: Path) -> ArrivalLaw:
-    """Reads a `[traffic.arrivals]` table; a trace's path is relative to `folder`."""
-    arrivals = _READERS[table.word("law", _READERS, "arrival law")](table, folder)
-    table.finish()
-    return arrivals
-
-
 def _read_on_off(table: Table, _folder: Path) -> ArrivalLaw:
     on, off = (table.number(key, SHORTEST, LONGEST) for key in ("on", "off"))
     return OnOff(on, off, read_interval(table))
@@ -125,7 +118,8 @@ def read_interval(table: Table) -> float:
     return table.number("interval", SHORTEST, LONGEST)
 
 
-_READERS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
+# By their names; a path is relative to the folder.
+ARRIVAL_LAWS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
     "poisson": lambda table, _: Poisson(read_interval(table)),
     "periodic": lambda table, _: Periodic(read_interval(table)),
     "on_off": _read_on_off,

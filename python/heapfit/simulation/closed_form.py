@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeGuard
+from functools import partial
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,9 @@ class SizeClasses:
     units: NDArray[np.uint64]  # that a request of the class takes
     share: NDArray[np.float64]  # of all requests
     mean_size: NDArray[np.float64]  # of the requests of the class, in bytes
+
+
+_Refuse: TypeAlias = Callable[[int, SizeClasses, float], NDArray[np.float64]]
 
 
 def unit_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
@@ -84,33 +88,29 @@ class _Losses:
     refused: NDArray[np.float64]  # of the class
 
 
-def _equal_blocks(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """The losses by Erlang-B, for the requests that fit a block."""
-    block = _round_up_tunable(scheme, "block_size")
-    classes = unit_classes(sizes, block)
+def _units(
+    tunable: str, refuse: _Refuse, scheme: Scheme, sizes: SizeLaw, offered: float
+) -> _Losses | None:
+    """The losses where a request takes whole units of the size that a tunable has."""
+    unit = _round_up(scheme.plan.engine().scalars[tunable], scheme.plan.engine().alignment)
+    classes = unit_classes(sizes, unit)
     if classes is None:
         return None
-    fits = classes.units == 1
-    blocks = scheme.capacity() // block
-    refused = _engine.erlang_b(blocks, offered * float(classes.share[fits].sum()))
-    return _Losses(
-        classes.share,
-        classes.mean_size,
-        np.full(len(fits), float(block)),
-        np.where(fits, refused, 1.0),
-    )
-
-
-def _partitions(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
-    """The losses by the recurrence of Kaufman and Roberts."""
-    partition = _round_up_tunable(scheme, "partition_size")
-    classes = unit_classes(sizes, partition)
-    if classes is None:
-        return None
-    units = scheme.capacity() // partition
-    refused = _engine.kaufman_roberts(units, classes.units, offered * classes.share)
-    used = classes.units.astype(float) * partition
+    refused = refuse(scheme.capacity() // unit, classes, offered)
+    used = classes.units.astype(float) * unit
     return _Losses(classes.share, classes.mean_size, used, refused)
+
+
+def _refuse_by_erlang(blocks: int, classes: SizeClasses, offered: float) -> NDArray[np.float64]:
+    """Erlang-B for the requests that fit a block; the others are never served."""
+    fits = classes.units == 1
+    refused = _engine.erlang_b(blocks, offered * float(classes.share[fits].sum()))
+    return np.where(fits, refused, 1.0)
+
+
+def _refuse_by_recurrence(units: int, classes: SizeClasses, offered: float) -> NDArray[np.float64]:
+    """The recurrence of Kaufman and Roberts."""
+    return _engine.kaufman_roberts(units, classes.units, offered * classes.share)
 
 
 def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
@@ -138,15 +138,10 @@ def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
 _REFUSE = 2  # overflow, of pools that have it
 # By hfit_limit (hfit/descriptor.h).
 _SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
-    "blocks": _equal_blocks,
-    "partitions": _partitions,
+    "blocks": partial(_units, "block_size", _refuse_by_erlang),
+    "partitions": partial(_units, "partition_size", _refuse_by_recurrence),
     "pools": _pools,
 }
-
-
-def _round_up_tunable(scheme: Scheme, tunable: str) -> int:
-    plan = scheme.plan.engine()
-    return _round_up(plan.scalars[tunable], plan.alignment)
 
 
 def _round_up(size: int, alignment: int) -> int:

@@ -119,13 +119,6 @@ HoldingLaw: TypeAlias = (
 )
 
 
-def read_holding(table: Table, folder: Path) -> HoldingLaw:
-    """Reads a `[traffic.holding]` table; a trace's path is relative to `folder`."""
-    holding = _READERS[table.word("law", _READERS, "holding law")](table, folder)
-    table.finish()
-    return holding
-
-
 def _time(table: Table, key: str) -> float:
     return table.number(key, SHORTEST, LONGEST)
 
@@ -152,7 +145,8 @@ def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
     return EmpiricalHolding(times, table.weights("weights", len(times), "time"))
 
 
-_READERS: dict[str, Callable[[Table, Path], HoldingLaw]] = {
+# By their names; a path is relative to the folder.
+HOLDING_LAWS: dict[str, Callable[[Table, Path], HoldingLaw]] = {
     "exponential": lambda table, _: ExponentialHolding(_time(table, "mean")),
     "fixed": lambda table, _: FixedHolding(_time(table, "mean")),
     "uniform": _read_uniform,

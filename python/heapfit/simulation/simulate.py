@@ -153,7 +153,8 @@ class _Cell:
 
     def result(self) -> Result:
         seen = self.observations()
-        estimates = {name: estimate_metric(seen, name, self.run.confidence) for name in METRICS}
+        names = METRICS if seen else ()
+        estimates = {name: estimate_metric(seen, name, self.run.confidence) for name in names}
         return Result(
             point=self.point,
             scheme=self.scheme,
@@ -191,12 +192,7 @@ def simulate(
 
 def solve(scenario: Scenario) -> SimulationResult:
     """The results of the closed forms alone, without simulation."""
-    results = []
-    for cell in _cells(scenario):
-        exact = exact_metrics(cell.point.traffic, cell.scheme) or {}
-        capacity = cell.scheme.capacity()
-        results.append(Result(cell.point, cell.scheme, capacity, exact, {}, ()))
-    return SimulationResult(scenario, tuple(results))
+    return SimulationResult(scenario, tuple(cell.result() for cell in _cells(scenario)))
 
 
 def _cells(scenario: Scenario) -> list[_Cell]:

@@ -131,13 +131,6 @@ DrawnSizes: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalS
 SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
-def read_sizes(table: Table, folder: Path) -> SizeLaw:
-    """Reads a `[traffic.sizes]` table; a trace's path is relative to `folder`."""
-    sizes = _READERS[table.word("law", _READERS, "size law")](table, folder)
-    table.finish()
-    return sizes
-
-
 def _read_range(table: Table) -> tuple[int, int]:
     least = table.whole("least", 1, LARGEST)
     most = table.whole("most", 1, LARGEST)
@@ -165,7 +158,8 @@ def _read_empirical(table: Table, folder: Path) -> SizeLaw:
     return EmpiricalSize(sizes, table.weights("weights", len(sizes), "size"))
 
 
-_READERS: dict[str, Callable[[Table, Path], SizeLaw]] = {
+# By their names; a path is relative to the folder.
+SIZE_LAWS: dict[str, Callable[[Table, Path], SizeLaw]] = {
     "uniform": lambda table, _: UniformSize(*_read_range(table)),
     "exponential": lambda table, _: ExponentialSize(*_read_range(table)),
     "bimodal": _read_bimodal,

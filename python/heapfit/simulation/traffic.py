@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.toml_table import FileKind, Table, read_document
-from heapfit.simulation.arrivals import ArrivalLaw, RecordedTraffic, read_arrivals
+from heapfit.simulation.arrivals import ARRIVAL_LAWS, ArrivalLaw, RecordedTraffic
 from heapfit.simulation.holding import (
+    HOLDING_LAWS,
     FifoService,
     FixedHolding,
     HoldingLaw,
     RecordedHolding,
-    read_holding,
 )
-from heapfit.simulation.sizes import SizeLaw, read_sizes
+from heapfit.simulation.sizes import SIZE_LAWS, SizeLaw
 
+_Law = TypeVar("_Law", ArrivalLaw, SizeLaw, HoldingLaw)
 SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
 
 
@@ -60,18 +63,27 @@ class Traffic:
 
 def read_traffic(table: Table, folder: Path) -> Traffic:
     """Reads a `[traffic]` table; paths in it are relative to `folder`."""
-    arrivals = read_arrivals(table.table("arrivals"), folder)
+    arrivals = _read_law(table.table("arrivals"), ARRIVAL_LAWS, "arrival law", folder)
     sizes = None
     if isinstance(arrivals, RecordedTraffic):
         if table.has("sizes"):
             table.reject("sizes", "recorded arrivals bring their sizes (remove it)")
     else:
-        sizes = read_sizes(table.table("sizes"), folder)
-    holding = read_holding(table.table("holding"), folder)
+        sizes = _read_law(table.table("sizes"), SIZE_LAWS, "size law", folder)
+    holding = _read_law(table.table("holding"), HOLDING_LAWS, "holding law", folder)
     if isinstance(holding, RecordedHolding) and not isinstance(arrivals, RecordedTraffic):
         table.reject("holding", "is recorded, but the arrivals are not")
     table.finish()
     return Traffic(arrivals, sizes, holding)
+
+
+def _read_law(
+    table: Table, laws: Mapping[str, Callable[[Table, Path], _Law]], what: str, folder: Path
+) -> _Law:
+    """The law that a table names, with nothing left unread."""
+    law = laws[table.word("law", laws, what)](table, folder)
+    table.finish()
+    return law
 
 
 def load_traffic(path: Path) -> Traffic:

@@ -12,8 +12,8 @@ tlsf, best_fit    any size                             the region
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import ListedSizes
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import smallest_that_fits
+from heapfit.sizing.pool_replay import Shape
 
 PARTITION_SIZES = (32, 64, 128, 256, 512, 1024)  # bytes; those below the largest request are tried
 _CONTIGUOUS = (64, 256)  # the same for runs, which must be simulated
@@ -76,71 +77,68 @@ def _mean_interval(arrivals: ArrivalLaw) -> float | None:
     return arrivals.interval if isinstance(arrivals, Poisson | Periodic) else None
 
 
-def families_for(
-    load: Load, overhead: int = 0, buffer_size: int | None = None
-) -> tuple[Family, ...]:
-    """All families that suit the load; `overhead` is in bytes a buffer or partition."""
+def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ...]:
+    """All families that suit the load; `buffer_size` is of the fixed pool, in bytes."""
     if buffer_size is not None and buffer_size < load.largest:
         raise HeapfitError(
             f"pool size: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
         )
+    largest = buffer_size or load.largest
+    fixed = {"block_size": largest, "blocks": 0, "overhead": 0}
+    most = LARGEST_REGION // (largest + 16)
+    families = [_growing("fixed_pool", Plan("fixed_pool", fixed), "blocks", most)]
     below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
-    families = [_family_of_fixed_pools(buffer_size or load.largest, overhead)]
-    families += [_partition_family("chained_pool", size, overhead) for size in below]
+    families += [_partition_family("chained_pool", size) for size in below]
     families += [
-        _partition_family("partition_pool", size, overhead)
+        _partition_family("partition_pool", size)
         for size in below
         if size in _CONTIGUOUS or len(below) == 1
     ]
-    if load.sizes is not None and load.offered is not None:
-        families.append(_class_pools(load))
-        budgeted = _family_with_budgets(load)
-        families += [budgeted] if budgeted is not None else []
-    return (*families, _any_size("tlsf"), _any_size("best_fit"))
+    if load.sizes is not None and load.shares is not None and load.offered is not None:
+        is_special = load.shares >= SPECIAL_PERCENT / 100
+        special = tuple(load.sizes[is_special].tolist())
+        sizes = pool_sizes(special, load.largest)
+        places, _ = smallest_that_fits(sizes)(load.sizes.astype(np.int64))
+        offered = load.offered * np.bincount(places, load.shares, minlength=len(sizes))
+        families.append(_class_pools(sizes, offered.tolist()))
+        if special:
+            live = zip(special, (load.offered * load.shares[is_special]).tolist(), strict=True)
+            pools = tuple(Pool(size, max(1, int(mean)), True) for size, mean in live)
+            budgeted = Plan("budgeted", {}, pools, Plan("tlsf"))
+            families.append(_region_family("budgeted", budgeted))
+    any_size = (_region_family(name, Plan(name)) for name in ("tlsf", "best_fit"))
+    return (*families, *any_size)
 
 
 def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:
     return Scheme(name, plan, plan.engine().smallest_region if region is None else region)
 
 
-def _family_of_fixed_pools(largest: int, overhead: int) -> Family:
+def _growing(name: str, plan: Plan, tunable: str, most: int) -> Family:
+    """A family whose number is a tunable of its plan."""
+
     def make(number: int) -> Scheme:
-        scalars = {"block_size": largest, "blocks": number, "overhead": overhead}
-        return _scheme("fixed_pool", Plan("fixed_pool", scalars))
+        return _scheme(name, replace(plan, scalars={**plan.scalars, tunable: number}))
 
-    return Family("fixed_pool", make, LARGEST_REGION // (largest + overhead + 16))
+    return Family(name, make, most)
 
 
-def _partition_family(allocator: str, size: int, overhead: int) -> Family:
+def _partition_family(allocator: str, size: int) -> Family:
     """A family of partition pools, with bitmaps and best fit where runs of partitions matter."""
-    name = f"{allocator} {size} B"
-    runs: Mapping[str, int] = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
-
-    def make(number: int) -> Scheme:
-        scalars = {"partition_size": size, "partitions": number, "overhead": overhead, **runs}
-        return _scheme(name, Plan(allocator, scalars))
-
-    return Family(name, make, min(1 << 24, LARGEST_REGION // (size + overhead + 8)))
+    runs = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
+    plan = Plan(allocator, {"partition_size": size, "partitions": 0, "overhead": 0, **runs})
+    most = min(1 << 24, LARGEST_REGION // (size + 8))
+    return _growing(f"{allocator} {size} B", plan, "partitions", most)
 
 
-def _special(load: Load) -> tuple[int, ...]:
-    assert load.sizes is not None and load.shares is not None
-    return tuple(load.sizes[load.shares >= SPECIAL_PERCENT / 100].tolist())
-
-
-def _class_pools(load: Load) -> Family:
+def _class_pools(sizes: Sequence[Shape], offered: Sequence[float]) -> Family:
     """Each pool's count follows from Erlang-B for one blocking that all pools share."""
-    assert load.sizes is not None and load.shares is not None and load.offered is not None
-
-    sizes = pool_sizes(_special(load), load.largest)
-    places, _ = smallest_that_fits(sizes)(load.sizes.astype(np.int64))
-    offered = load.offered * np.bincount(places, load.shares, minlength=len(sizes))
 
     def make(number: int) -> Scheme:
         blocking = 2.0 ** -(number / 4)
         pools = tuple(
             Pool(size, _servers(erlangs, blocking), is_exact)
-            for (size, is_exact), erlangs in zip(sizes, offered.tolist(), strict=True)
+            for (size, is_exact), erlangs in zip(sizes, offered, strict=True)
             if erlangs > 0
         )
         return _scheme("class_pools", Plan("class_pools", {"search": 1}, pools))
@@ -156,25 +154,6 @@ def _servers(offered: float, blocking: float) -> int:
     return low + bisect_left(
         range(low, high), True, key=lambda count: _engine.erlang_b(count, offered) <= blocking
     )
-
-
-def _family_with_budgets(load: Load) -> Family | None:
-    """A family with blocks for each special size, as many as live on average; None without any."""
-    assert load.sizes is not None and load.shares is not None and load.offered is not None
-    special = [
-        (size, share)
-        for size, share in zip(load.sizes.tolist(), load.shares.tolist(), strict=True)
-        if share >= SPECIAL_PERCENT / 100
-    ]
-    if not special:
-        return None
-    pools = tuple(Pool(size, max(1, int(load.offered * share)), True) for size, share in special)
-    plan = Plan("budgeted", {}, pools, Plan("tlsf"))
-    return _region_family("budgeted", plan)
-
-
-def _any_size(allocator: str) -> Family:
-    return _region_family(allocator, Plan(allocator))
 
 
 def _region_family(name: str, plan: Plan) -> Family:

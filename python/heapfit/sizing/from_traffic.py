@@ -10,18 +10,17 @@ of it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.replication import Task, estimate_metric, replicate
 from heapfit.simulation.scenario import RunSettings
 from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.statistics import Estimate
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.families import Family, families_for, load_of
 from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
@@ -34,7 +33,7 @@ _FEWEST, _MOST = 20_000, 2_000_000  # requests of a replication
 _LEAST_REFUSALS = 10  # in a replication; below that a simulation shows too little
 _WARM_UP = 20_000  # requests
 _STEPS = 512  # a simulated memory is found to one part in so many
-METRICS = {"bytes": "bandwidth_admission", "requests": "request_admission"}
+_METRIC = "bandwidth_admission"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +41,7 @@ class Aim:
     """The admission to reach, and the effort of the search."""
 
     admission: float = 0.999
-    by: str = "bytes"  # or requests
-    overhead: int = 0  # bookkeeping of a buffer or partition that is modelled, in bytes
     buffer_size: int | None = None  # of the fixed pool [the largest request]
-    exact_alone: bool = False  # nothing is simulated
     replications: int = STANDARD_REPLICATIONS
     seed: int = 1
     curve: bool = False  # other refusal probabilities too
@@ -110,20 +106,13 @@ def size_for(
 ) -> TrafficSizing:
     """Sizes every kind of scheme that suits the traffic."""
     check_admission(aim.admission)
-    families = families_for(load_of(traffic), aim.overhead, aim.buffer_size)
-    if aim.exact_alone:
-        families = tuple(one for one in families if _is_exact(traffic, one))
-    if not families:
-        raise HeapfitError(
-            "traffic: no closed form applies (arrivals must be Poisson, holding times drawn for "
-            "each request): omit --closed-form"
-        )
+    families = families_for(load_of(traffic), aim.buffer_size)
     schemes: list[SizedScheme] = []
     curve: list[SizedScheme] = []
     with ThreadPoolExecutor(workers) as executor:  # the engine lets other threads run
         for done, family in enumerate(families):
             progress("size", done / len(families))
-            search = _FamilySearch(traffic, family, aim, executor)
+            search = FamilySearch(traffic, family, aim, executor)
             schemes.append(search.least(aim.admission))
             if aim.curve:
                 curve += [search.least(one) for one in curve_aims(aim.admission)]
@@ -143,107 +132,79 @@ def curve_aims(admission: float) -> list[float]:
     return [round(1 - step, 15) for step in steps if step > refused * 1.01] + [admission]
 
 
-@dataclass(frozen=True, slots=True)
-class _Admission:
-    """An admission; its half-width is None where it is exact."""
+class FamilySearch:
+    """The least memory of one family; each of its schemes is measured once for an effort.
 
-    admission: float
-    half_width: float | None
-
-    def lowest(self) -> float:
-        """The lower end of the interval of the admission."""
-        return self.admission - (self.half_width or 0.0)
-
-    def highest(self) -> float:
-        """The upper end of the interval of the admission."""
-        return self.admission + (self.half_width or 0.0)
-
-
-class _FamilySearch:
-    """One family's schemes by number; each is measured once for a number of requests."""
+    `is_exact`: a closed form has the admission, so nothing is simulated.
+    """
 
     def __init__(self, traffic: Traffic, family: Family, aim: Aim, executor: Executor) -> None:
         self._traffic = traffic
         self._family = family
         self._aim = aim
         self._executor = executor
-        self._known: dict[tuple[int, int], _Admission] = {}
-        self._is_exact = _is_exact(traffic, family)
+        self._known: dict[tuple[int, int], Estimate] = {}
+        self.is_exact = exact_metrics(traffic, family.make(1)) is not None
 
     def least(self, admission: float) -> SizedScheme:
         """The scheme with the least memory for an admission."""
-        requests = 0 if self._is_exact else _requests(admission)
-        if requests and requests * (1 - admission) < _LEAST_REFUSALS:
-            return self._none(admission, f"too rare to simulate: a loss of {1 - admission:.1e}")
-        number = self._first(admission, requests, lambda estimate: estimate.admission)
+        name, make = self._family.name, self._family.make
+        requests = 0 if self.is_exact else _requests(admission)
+        is_rare = 0 < requests * (1 - admission) < _LEAST_REFUSALS
+        number = None if is_rare else self._first(admission, requests)
         if number is None:
-            return self._none(admission, "no memory reaches it")
-        estimate = self._measure(number, requests)
-        ends = [number, number]
-        if requests:
-            ends = [
-                self._first(admission, requests, end) or number
-                for end in (_Admission.highest, _Admission.lowest)
-            ]
-        scheme = self._family.make(number)
-        low, high = (self._family.make(end).region for end in ends)
-        name = self._family.name
-        sized = SizedScheme(
-            name, admission, scheme, low, high, estimate.admission, estimate.half_width
-        )
-        if not requests:
-            return sized
+            rare = f"too rare to simulate: a loss of {1 - admission:.1e}"
+            why = rare if is_rare else "no memory reaches it"
+            return SizedScheme(name, admission, None, 0, 0, 0.0, None, why)
+        scheme, found = make(number), self._measure(number, requests)
+        if self.is_exact:
+            return SizedScheme(
+                name, admission, scheme, scheme.region, scheme.region, found.mean, None
+            )
+        ends = [self._first(admission, requests, end) or number for end in (1, -1)]
+        low, high = (make(end).region for end in ends)
         unseen = self._simulate(scheme, requests, self._aim.replications)
-        return replace(sized, unseen=unseen.admission, unseen_half_width=unseen.half_width)
+        reached = (found.mean, found.half_width, "", unseen.mean, unseen.half_width)
+        return SizedScheme(name, admission, scheme, low, high, *reached)
 
-    def _none(self, admission: float, why: str) -> SizedScheme:
-        return SizedScheme(self._family.name, admission, None, 0, 0, 0.0, None, why)
+    def _first(self, admission: float, requests: int, end: int = 0) -> int | None:
+        """The least number whose scheme reaches the admission, by doubling and bisection.
 
-    def _first(
-        self, admission: float, requests: int, of: Callable[[_Admission], float]
-    ) -> int | None:
-        """The least number whose scheme reaches the admission, by doubling and bisection."""
+        `end`: that the mean reaches it (0), or the interval's upper (1) or lower (-1) end.
+        """
+
+        def reaches(number: int) -> bool:
+            found = self._measure(number, requests)
+            return found.mean + end * (found.half_width or 0.0) >= admission
+
         low, high = 0, 1
-        while of(self._measure(high, requests)) < admission:
+        while not reaches(high):
             if high == self._family.most:
                 return None
             low, high = high, min(2 * high, self._family.most)
         while high - low > (max(1, high // _STEPS) if requests else 1):
             middle = (low + high) // 2
-            if of(self._measure(middle, requests)) >= admission:
-                high = middle
-            else:
-                low = middle
+            low, high = (low, middle) if reaches(middle) else (middle, high)
         return high
 
-    def _measure(self, number: int, requests: int) -> _Admission:
+    def _measure(self, number: int, requests: int) -> Estimate:
         key = (number, requests)
         if key not in self._known:
             scheme = self._family.make(number)
-            self._known[key] = self._simulate(scheme, requests) if requests else self._solve(scheme)
+            exact = None if requests else exact_metrics(self._traffic, scheme)
+            self._known[key] = (
+                Estimate(exact[_METRIC]) if exact else self._simulate(scheme, requests)
+            )
         return self._known[key]
 
-    def _solve(self, scheme: Scheme) -> _Admission:
-        estimate = exact_metrics(self._traffic, scheme)
-        assert estimate is not None
-        return _Admission(estimate[METRICS[self._aim.by]], None)
-
-    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> _Admission:
+    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> Estimate:
         """Simulates a scheme for about `requests` requests, from replication `first` on."""
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
         numbers = range(first, first + self._aim.replications)
         tasks = [Task(self._traffic, scheme, run, number) for number in numbers]
         seen = [one for some in self._executor.map(replicate, tasks) for one in some]
-        estimate = estimate_metric(seen, METRICS[self._aim.by], CONFIDENCE_PERCENT / 100)
-        return (
-            _Admission(0.0, 0.0)
-            if estimate is None
-            else _Admission(estimate.mean, estimate.half_width or 0.0)
-        )
-
-
-def _is_exact(traffic: Traffic, family: Family) -> bool:
-    return exact_metrics(traffic, family.make(1)) is not None
+        found = estimate_metric(seen, _METRIC, CONFIDENCE_PERCENT / 100) or Estimate(0.0)
+        return Estimate(found.mean, found.half_width or 0.0)
 
 
 def _requests(admission: float) -> int:

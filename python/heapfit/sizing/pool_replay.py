@@ -39,6 +39,11 @@ class Refusals:
             self.requests.sum(axis=1, keepdims=True), self.refused.sum(axis=1, keepdims=True)
         )
 
+    def is_within(self, share: float) -> bool:
+        """True if of each pool's own requests at most this share was refused."""
+        requests, refused = self.requests.sum(axis=0), self.refused.sum(axis=0)
+        return bool((refused <= share * requests).all())
+
     def share(self, pool: int) -> float:
         """Share of all requests of a pool that was refused."""
         requests = int(self.requests[:, pool].sum())

@@ -15,12 +15,10 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.buffers import one_unit
-from heapfit.sizing.demand import measure_demand
-from heapfit.sizing.pool_counts import Goal, choose_counts
+from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools, size_separately
-from heapfit.sizing.unseen import Chance, HoldoutCheck, HoldoutRefusals
+from heapfit.sizing.unseen import Chance, HoldoutRefusals, judge_counts
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -31,7 +29,6 @@ class PoolOptions:
     """Options of `size_pools`."""
 
     sizes: Sequence[int] = ()  # bytes; none: those that `heapfit fit` would choose
-    is_overall: bool = False  # the share is of all requests together, not of each pool's own
     draws: int | None = None  # traces to judge on; None: 8 seeds of a workload, else halves
 
 
@@ -75,7 +72,6 @@ class PoolSizing(Tabular):
     """Every pool of a trace for one admission."""
 
     admission: float
-    is_overall: bool
     pools: tuple[SizedPool, ...]
     refused: float  # share of all requests of the trace itself
     unseen: HoldoutRefusals
@@ -125,17 +121,20 @@ def size_pools(
     """
     wanted = options or PoolOptions()
     alone = size_separately(trace, admission, wanted.sizes, progress)
-    goal = Goal(round(1 - admission, 15), wanted.is_overall)
     replay = PoolReplay(trace.events(), alone.shapes)
-    counts = choose_counts(replay, alone, goal, progress)
+    counts = choose_counts(replay, alone, progress)
     found = replay.run(counts)
-    (overall,) = measure_demand(trace, 1, one_unit, progress)
-    judge = HoldoutCheck(trace, replay, alone, goal, overall)
-    unseen = judge.judge(counts, wanted.draws, progress, sweep)
+    unseen = judge_counts(
+        trace,
+        replay,
+        alone=alone,
+        counts=counts,
+        draws=wanted.draws,
+        progress=progress,
+        sweep=sweep,
+    )
     pools = tuple(
         SizedPool(pool, count, found.share(place), unseen.pools[place])
         for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))
     )
-    return PoolSizing(
-        admission, wanted.is_overall, pools, found.sum_pools().share(0), unseen, alone
-    )
+    return PoolSizing(admission, pools, found.sum_pools().share(0), unseen, alone)

@@ -50,6 +50,11 @@ class SeparatePools:
     pools: tuple[SeparatePool, ...]
 
     @property
+    def refused(self) -> float:
+        """The share of each pool's requests that may be refused."""
+        return round(1 - self.admission, 15)
+
+    @property
     def shapes(self) -> list[Shape]:
         """Size and exactness of each pool."""
         return [(pool.size, pool.is_exact) for pool in self.pools]

@@ -36,6 +36,7 @@ class Assumption:
     value: int
     meaning: str
     source: str  # where it was found, or how it was inferred
+    is_checked: bool = True  # it was compared with the system's source, or with a run of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,10 @@ def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
 def _heading(settings: Settings) -> str:
     counted = any(one.run_out is not None for one in settings.settings)
     aim = f", to admit {settings.admission:g} of requests to pools" if counted else ""
-    values = ", ".join(f"{one.name}={one.value}" for one in settings.assumptions)
+    values = ", ".join(
+        f"{one.name}={one.value}{'' if one.is_checked else ' (unchecked)'}"
+        for one in settings.assumptions
+    )
     assumed = f" Assumed: {values}." if values else ""
     return (
         f"{settings.system}: sized by heapfit from {settings.source}{aim}. "

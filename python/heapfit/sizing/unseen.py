@@ -7,16 +7,16 @@ recording    counts of each half, judged on the other half     as another day, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import pairwise
 
-from heapfit import _engine
 from heapfit.progress import Progress, count_steps, ignore_progress
-from heapfit.sizing.demand import BLOCKS, Demand, Integers
-from heapfit.sizing.pool_counts import Goal, choose_counts
+from heapfit.sizing.buffers import one_unit
+from heapfit.sizing.demand import BLOCKS, Demand, Integers, measure_demand
+from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
 from heapfit.sizing.run_out import interval, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
@@ -68,88 +68,73 @@ class HoldoutRefusals:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class HoldoutCheck:
-    """A trace whose pools are sized, with the goal, for hold-out checks on other draws of it."""
+def judge_counts(
+    trace: Trace,
+    replay: PoolReplay,
+    *,
+    alone: SeparatePools,
+    counts: Integers,
+    draws: int | None,
+    progress: Progress = ignore_progress,
+    sweep: Sweep | None = None,
+) -> HoldoutRefusals:
+    """Checks counts on `draws` other seeds of a workload, 8 if None; of a recording on its halves.
 
-    trace: Trace
-    replay: PoolReplay
-    alone: SeparatePools
-    goal: Goal
-    overall: Demand  # on all pools together
-
-    def judge(
-        self,
-        counts: Integers,
-        draws: int | None,
-        progress: Progress = ignore_progress,
-        sweep: Sweep | None = None,
-    ) -> HoldoutRefusals:
-        """Checks counts on a workload's other seeds, 8 if None; of a recording on its halves."""
-        spec = spec_of(self.trace)
-        if spec is None:
-            return self._judge_halves(progress)
-        number = draws or STANDARD_SEEDS
-        workers = sweep or Sweep(1)
+    `draws` traces give `draws` times the independent looks of one.
+    """
+    (overall,) = measure_demand(trace, 1, one_unit, progress)
+    spec = spec_of(trace)
+    if spec is None:
+        evidence, number = Evidence.HALVES, 1
+        found, memory = _refuse_on_halves(replay, alone, progress)
+    else:
+        evidence, number = Evidence.SEEDS, draws or STANDARD_SEEDS
+        workers, memory = sweep or Sweep(1), (alone.bytes_of(counts),)
+        work = partial(_refuse_on_seeds, spec, alone.shapes, counts)
         jobs = [
             Job(
                 f"draws from {first} on",
-                _refusals_of,
-                _Draws(spec, range(first, end), self.alone.shapes, counts),
-                events=(end - first) * self.trace.info.events,
+                work,
+                range(first, end),
+                (),
+                trace.info.events * (end - first),
             )
             for first, end in pairwise(_bounds(number, _PARTS * workers.threads))
         ]
         found = stack_refusals(workers.run(_STEP, jobs, progress))
-        return self._summarize(Evidence.SEEDS, found, number, (self.alone.bytes_of(counts),))
-
-    def _judge_halves(self, progress: Progress) -> HoldoutRefusals:
-        """Chooses counts on each half and checks them on the other one."""
-        parts, memory = [], []
-        halves = count_steps(progress, _STEP, 2)
-        for name, half, other in (("first", *_HALVES), ("second", *_HALVES[::-1])):
-            part = self.alone.select(half)
-            tell = partial(_tell_half, halves, name)
-            counts = choose_counts(self.replay, part, self.goal, tell, half)
-            parts.append(self.replay.run(counts).rows(other))
-            memory.append(self.alone.bytes_of(counts))
-        return self._summarize(Evidence.HALVES, stack_refusals(parts), 1, tuple(memory))
-
-    def _summarize(
-        self, evidence: Evidence, found: Refusals, draws: int, memory: tuple[int, ...]
-    ) -> HoldoutRefusals:
-        """Summarizes refusals; `draws` traces give `draws` times the independent looks of one."""
-        pools = tuple(
-            _chance(found, place, pool.demand, draws) for place, pool in enumerate(self.alone.pools)
-        )
-        overall = _chance(found.sum_pools(), 0, self.overall, draws)
-        return HoldoutRefusals(evidence, draws, overall, pools, memory)
+    pools = tuple(
+        _chance(found, place, pool.demand, number) for place, pool in enumerate(alone.pools)
+    )
+    return HoldoutRefusals(
+        evidence, number, _chance(found.sum_pools(), 0, overall, number), pools, memory
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Draws:
-    """Some draws of a trace and the pools to check on them: the argument of a worker's job."""
-
-    spec: WorkloadSpec
-    numbers: range  # of the draws, from 0 on
-    shapes: Sequence[Shape]
-    counts: Integers
-
-    def events(self) -> Iterator[_engine.EventArray]:
-        """The events of each draw: other seeds of the workload."""
-        for i in self.numbers:
-            yield generate_events(replace(self.spec, seed=(self.spec.seed + 1 + i) % 2**64))
+def _refuse_on_halves(
+    replay: PoolReplay, alone: SeparatePools, progress: Progress
+) -> tuple[Refusals, tuple[int, ...]]:
+    """Chooses counts on each half and checks them on the other one; with the bytes of each."""
+    parts, memory = [], []
+    tell_half = count_steps(progress, _STEP, 2)
+    for name, half, other in (("first", *_HALVES), ("second", *_HALVES[::-1])):
+        part = alone.select(half)
+        counts = choose_counts(replay, part, partial(_tell_half, tell_half, name), half)
+        parts.append(replay.run(counts).rows(other))
+        memory.append(alone.bytes_of(counts))
+    return stack_refusals(parts), tuple(memory)
 
 
 def _tell_half(progress: Progress, name: str, _step: str, share: float) -> None:
     progress(name, share)
 
 
-def _refusals_of(draws: _Draws) -> Refusals:
-    """The refusals of each draw in a row."""
-    return stack_refusals(
-        [PoolReplay(events, draws.shapes).run(draws.counts).sum_rows() for events in draws.events()]
-    )
+def _refuse_on_seeds(
+    spec: WorkloadSpec, shapes: Sequence[Shape], counts: Integers, numbers: range
+) -> Refusals:
+    """The refusals of other seeds of a workload, a row each; numbers are from 0 on."""
+    seeds = ((spec.seed + 1 + i) % 2**64 for i in numbers)
+    draws = (generate_events(replace(spec, seed=seed)) for seed in seeds)
+    return stack_refusals([PoolReplay(draw, shapes).run(counts).sum_rows() for draw in draws])
 
 
 def _bounds(count: int, parts: int) -> list[int]:

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from heapfit import _engine
 from heapfit.cli.arguments import SHARED, make_output_option
@@ -21,12 +21,11 @@ class CompareCommand:
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
     Exit status 3 if a plug-in has faults.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit compare run.heap tlsf first_fit:coalesce=0",
-        "heapfit compare run.heap run2.heap tlsf --alignment 4",
-    )
+    Examples:
+        heapfit compare run.heap tlsf first_fit:coalesce=0
+        heapfit compare run.heap run2.heap tlsf --alignment 4
+    """
 
     words: Annotated[
         list[str] | None,
@@ -82,13 +81,12 @@ class BoundsCommand:
     """Show the least that any heap needs for a trace, and allocators' worst cases.
 
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit bounds run.heap --search 0",
-        "heapfit bounds run.heap --search 1 -o run.csv",
-        "heapfit bounds run.heap --search 1 --plan plan.toml",
-    )
+    Examples:
+        heapfit bounds run.heap --search 0
+        heapfit bounds run.heap --search 1 -o run.csv
+        heapfit bounds run.heap --search 1 --plan plan.toml
+    """
 
     source: Path
     plans: list[Path] | None = None
@@ -107,9 +105,12 @@ class BoundsCommand:
 
 @dataclass(frozen=True, slots=True)
 class AllocatorsCommand:
-    """List the allocators: origin, tunables, worst case, overhead of a block."""
+    """List the allocators: origin, tunables, worst case, overhead of a block.
 
-    EXAMPLES: ClassVar = ("heapfit allocators", "heapfit allocators tlsf")
+    Examples:
+        heapfit allocators
+        heapfit allocators tlsf
+    """
 
     names: Annotated[
         list[str] | None,
@@ -118,6 +119,3 @@ class AllocatorsCommand:
         ),
     ] = None
     as_json: bool = False
-
-
-COMMANDS = (CompareCommand, BoundsCommand, AllocatorsCommand)

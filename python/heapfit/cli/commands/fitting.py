@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, TypeAlias
 
 from heapfit.cli.arguments import (
     OUTPUT,
@@ -39,9 +39,12 @@ _Platforms: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FitCommand:
-    """Fit a heap: print the size to set, and write the best plan, its C code and a report."""
+    """Fit a heap: print the size to set, and write the best plan, its C code and a report.
 
-    EXAMPLES: ClassVar = ("heapfit fit run.heap", "heapfit fit run.heap run2.heap --now heap_4")
+    Examples:
+        heapfit fit run.heap
+        heapfit fit run.heap run2.heap --now heap_4
+    """
 
     sources: list[Path]
     output: Annotated[
@@ -107,12 +110,11 @@ class CheckCommand:
     """Check that new recordings still run in a plan's heap, and show what grew.
 
     Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%",
-        "heapfit check run2.heap --base run.heap --report grew.html",
-    )
+    Examples:
+        heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%
+        heapfit check run2.heap --base run.heap --report grew.html
+    """
 
     sources: list[Path]
     plan: Path | None = None
@@ -162,12 +164,11 @@ class VerifyCommand:
     """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
 
     Exit status 0 if the last runs all pass, 3 otherwise.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit verify plan.toml --qemu firmware.elf --build 'make HEAP={code}'",
-        "heapfit verify plan.toml --qemu image.elf --build ./build --times 3 -- {run}",
-    )
+    Examples:
+        heapfit verify plan.toml --qemu firmware.elf --build 'make HEAP={code}'
+        heapfit verify plan.toml --qemu image.elf --build ./build --times 3 -- {run}
+    """
 
     plan: Annotated[Path, PLAN]
     qemu: Path
@@ -217,12 +218,11 @@ class RunCommand:
 
     A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
     ends with 0 and never runs out of memory, 3 otherwise; with --drill 3 if a run crashes or hangs.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit run plan.toml -- ./simulator --seconds 60",
-        "heapfit run plan.toml --drill -- ./test",
-    )
+    Examples:
+        heapfit run plan.toml -- ./simulator --seconds 60
+        heapfit run plan.toml --drill -- ./test
+    """
 
     plan: Annotated[Path, PLAN]
     program: Annotated[
@@ -243,9 +243,12 @@ class RunCommand:
 
 @dataclass(frozen=True, slots=True)
 class GenerateCommand:
-    """Write the C code of a plan: constant tables, a thin wrapper, the allocator."""
+    """Write the C code of a plan: constant tables, a thin wrapper, the allocator.
 
-    EXAMPLES: ClassVar = ("heapfit generate plan.toml", "heapfit generate --record -o recorder")
+    Examples:
+        heapfit generate plan.toml
+        heapfit generate --record -o recorder
+    """
 
     plan: Annotated[
         Path | None,
@@ -275,14 +278,8 @@ class GenerateCommand:
         bool,
         Option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
     ] = False
-    amalgamate: Annotated[
-        bool, Option("--amalgamate", "Write all C as one file beside the header.", _CODE_GROUP)
-    ] = False
     prove: Annotated[
         bool,
         Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
     as_json: bool = False
-
-
-COMMANDS = (FitCommand, CheckCommand, VerifyCommand, RunCommand, GenerateCommand)

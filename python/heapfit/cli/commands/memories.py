@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from heapfit.cli.arguments import make_output_option
 from heapfit.cli.parser import Option
@@ -15,12 +15,11 @@ class PlaceCommand:
 
     The first memory is the one to be small. Requests that need what it offers always go there. With
     one memory: two programs in one heap, or apart?
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500",
-        "heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=1M:dma --admission 0.9",
-    )
+    Examples:
+        heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500
+        heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=1M:dma --admission 0.9
+    """
 
     sources: list[Path]
     memories: Annotated[

@@ -2,22 +2,13 @@
 """The options of `size`, `settings` and `simulate`, with light imports only."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help, take_size
+from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
-
-
-class Unit(StrEnum):
-    """What is counted as admitted."""
-
-    BYTES = "bytes"
-    REQUESTS = "requests"
-
 
 # Whose settings are printed; heapfit.sizing.systems, which help does without, has their facts.
 _SYSTEMS = (
@@ -28,12 +19,12 @@ _SYSTEMS = (
 
 @dataclass(frozen=True, slots=True)
 class SizeCommand:
-    """Size pools to serve a share of requests, and show how often they run out."""
+    """Size pools to serve a share of requests, and show how often they run out.
 
-    EXAMPLES: ClassVar = (
-        "heapfit size capture.pcap --queue fifo:1000 --admission 0.99",
-        "heapfit size scenario.toml --admission 0.9",
-    )
+    Examples:
+        heapfit size capture.pcap --queue fifo:1000 --admission 0.99
+        heapfit size scenario.toml --admission 0.9
+    """
 
     source: Annotated[
         Path,
@@ -53,22 +44,6 @@ class SizeCommand:
             metavar="SIZE,...",
         ),
     ] = None
-    overall: Annotated[
-        bool,
-        Option("--overall", "Serve the share of all requests together, not in each pool."),
-    ] = False
-    admission_by: Annotated[
-        Unit | None, Option("--admission-by", "Of traffic: count bytes or requests [bytes].")
-    ] = None
-    overhead: Annotated[
-        int,
-        Option(
-            "--overhead",
-            "Of traffic: bytes of bookkeeping that each buffer takes.",
-            **take_size(0, 4096),
-        ),
-    ] = 0
-    closed_form: bool = False
     times: Annotated[int | None, Option("--times", TIMES_HELP, min=2, max=10_000)] = None
     seed: int = 1
     queue: str | None = None
@@ -79,12 +54,12 @@ class SizeCommand:
 
 @dataclass(frozen=True, slots=True)
 class SettingsCommand:
-    """Print a system's settings to copy, of pools with their chance to run out."""
+    """Print a system's settings to copy, of pools with their chance to run out.
 
-    EXAMPLES: ClassVar = (
-        "heapfit settings lwip run.heap run2.heap",
-        "heapfit settings freertos run.heap --assume alignment=4",
-    )
+    Examples:
+        heapfit settings lwip run.heap run2.heap
+        heapfit settings freertos run.heap --assume alignment=4
+    """
 
     system: Annotated[
         str,
@@ -111,12 +86,12 @@ class SettingsCommand:
 
 @dataclass(frozen=True, slots=True)
 class SimulateCommand:
-    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms."""
+    """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms.
 
-    EXAMPLES: ClassVar = (
-        "heapfit simulate scenario.toml",
-        "heapfit simulate scenario.toml --closed-form --report curves.html",
-    )
+    Examples:
+        heapfit simulate scenario.toml
+        heapfit simulate scenario.toml --closed-form --report curves.html
+    """
 
     scenario: Annotated[
         Path,
@@ -134,6 +109,3 @@ class SimulateCommand:
     workers: str | None = None
     seed: Annotated[int | None, show_in_help(SHARED["seed"])] = None
     as_json: bool = False
-
-
-COMMANDS = (SizeCommand, SettingsCommand, SimulateCommand)

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from heapfit.cli.arguments import IMPORTING, SHARED, make_output_option, show_in_help
 from heapfit.cli.parser import Option
@@ -18,12 +18,11 @@ class RecordCommand:
     it, and what was recorded is kept; the exit status is the program's. An earlier recording of the
     same name is kept as NAME.~1~. Firmware has the recorder of `generate --record` in it, whose
     frames come from a log, over a serial line or out of QEMU.
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit record -o mine.parquet -- ls /",
-        "heapfit record --environment recordings",
-    )
+    Examples:
+        heapfit record -o mine.parquet -- ls /
+        heapfit record --environment recordings
+    """
 
     program: Annotated[
         list[str] | None,
@@ -93,12 +92,12 @@ class RecordCommand:
 
 @dataclass(frozen=True, slots=True)
 class ImportCommand:
-    """Turn recordings or packet captures into stored traces."""
+    """Turn recordings or packet captures into stored traces.
 
-    EXAMPLES: ClassVar = (
-        "heapfit import run.heap run2.heap -o traces",
-        "heapfit import capture.pcap --queue fifo:1000",
-    )
+    Examples:
+        heapfit import run.heap run2.heap -o traces
+        heapfit import capture.pcap --queue fifo:1000
+    """
 
     files: Annotated[
         list[Path],
@@ -159,12 +158,12 @@ class ImportCommand:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadCommand:
-    """Write a synthetic workload as a stored trace; one seed gives one trace."""
+    """Write a synthetic workload as a stored trace; one seed gives one trace.
 
-    EXAMPLES: ClassVar = (
-        "heapfit workload",
-        "heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet",
-    )
+    Examples:
+        heapfit workload
+        heapfit workload t2_w1:events=500 --seed 7 -o walk.parquet
+    """
 
     workload: Annotated[
         str | None,
@@ -181,9 +180,12 @@ class WorkloadCommand:
 
 @dataclass(frozen=True, slots=True)
 class ProfileCommand:
-    """Show sizes, lifetimes and live bytes of a trace, and what they suggest."""
+    """Show sizes, lifetimes and live bytes of a trace, and what they suggest.
 
-    EXAMPLES: ClassVar = ("heapfit profile run.heap", "heapfit profile run.heap -o live.parquet")
+    Examples:
+        heapfit profile run.heap
+        heapfit profile run.heap -o live.parquet
+    """
 
     source: Path
     output: Annotated[
@@ -199,9 +201,12 @@ class ProfileCommand:
 
 @dataclass(frozen=True, slots=True)
 class SitesCommand:
-    """Show the call sites of a recording: their sizes, lifetimes and source lines."""
+    """Show the call sites of a recording: their sizes, lifetimes and source lines.
 
-    EXAMPLES: ClassVar = ("heapfit sites run.heap", "heapfit sites run.heap --view held")
+    Examples:
+        heapfit sites run.heap
+        heapfit sites run.heap --view held
+    """
 
     source: Path
     programs: list[Path] | None = None
@@ -226,25 +231,14 @@ class ForecastCommand:
     The log has free bytes and, better, the least ever free, the largest free block and failed
     requests: lines as ESP-IDF, FreeRTOS, Zephyr or esp8266 programs print them, CSV, JSON lines or
     Prometheus text (docs/forecast.md).
-    """
 
-    EXAMPLES: ClassVar = (
-        "heapfit forecast device.log",
-        "heapfit forecast device.log --line 'free {free} largest {largest}'",
-    )
+    Examples:
+        heapfit forecast device.log
+        heapfit forecast device.log --line 'free {free} largest {largest}'
+    """
 
     log: Annotated[
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
     line: Annotated[str | None, show_in_help(SHARED["line"])] = None
     as_json: bool = False
-
-
-COMMANDS = (
-    RecordCommand,
-    ImportCommand,
-    WorkloadCommand,
-    ProfileCommand,
-    SitesCommand,
-    ForecastCommand,
-)

@@ -12,6 +12,7 @@ from inspect import getdoc
 from heapfit.cli.parser import Option
 from heapfit.results.text import wrap_text
 
+_EXAMPLES = "\n\nExamples:\n"
 _WIDEST_TERM = 30  # that has its text beside it
 
 
@@ -20,7 +21,7 @@ def list_help(
 ) -> Iterator[str]:
     """The help of a command, line by line."""
     yield f"Usage: heapfit {usage}"
-    for text in (getdoc(declared) or "").split("\n\n"):
+    for text in describe(declared):
         yield ""
         yield from wrap_text(" ".join(text.split()), "  ")
     yield from list_terms("Arguments", [describe_option(one) for one in options if not one.name])
@@ -28,11 +29,21 @@ def list_help(
     for group in sorted(groups, key=bool):  # those without a group first
         shown = [describe_option(one) for one in options if one.name and one.group == group]
         yield from list_terms(group or "Options", shown)
-    examples = getattr(declared, "EXAMPLES", ())
+    examples = list_examples(declared)
     yield from ("", "  Examples:", *(f"    {one}" for one in examples)) if examples else ()
     hidden = 0 if is_all else sum(1 for one in options if one.group)
     if hidden:
         yield from ("", f"--help-all shows {hidden} more option{'s' * (hidden > 1)}.")
+
+
+def describe(declared: type) -> list[str]:
+    """The paragraphs of a command's docstring, without its examples."""
+    return (getdoc(declared) or "").partition(_EXAMPLES)[0].split("\n\n")
+
+
+def list_examples(declared: type) -> list[str]:
+    """The examples in a command's docstring, each a line that can be typed."""
+    return [one.strip() for one in (getdoc(declared) or "").partition(_EXAMPLES)[2].splitlines()]
 
 
 def describe_usage(name: str, options: Iterable[Option]) -> str:

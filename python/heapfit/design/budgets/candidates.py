@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicate
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
-from heapfit.design.budgets.certified import SolverLimits, find_budgets
+from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
@@ -19,11 +19,17 @@ def budget_candidates(
 ) -> list[Candidate | NotApplicable]:
     """Candidates with budgets, for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
-    patience = SolverLimits(choice.seconds, progress)
     for method in choice.methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
-            certified = find_budgets(loaded.events, sizes, loaded.alignment, method, patience)
+            certified = find_budgets(
+                loaded.events,
+                sizes,
+                alignment=loaded.alignment,
+                method=method,
+                seconds=choice.seconds,
+                progress=progress,
+            )
             plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"
             candidates.append(

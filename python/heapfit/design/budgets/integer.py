@@ -15,6 +15,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.design.budgets.program import BudgetLimits, BudgetProgram, Floats, Ints
+from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress
 
 ADDED_AT_ONCE = 30  # points; the most violated
@@ -22,19 +23,43 @@ _TOLERANCE = 1e-6  # of a block
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetSolution:
-    """The best budgets found and the most that any can dedicate."""
+class Budgets:
+    """Budgets N_i for given sizes, with a bound on what any budgets dedicate."""
 
-    counts: Ints
-    dedicated: int  # bytes
-    bound: int  # bytes; equal to `dedicated` where that is proven best
+    counts: tuple[int, ...]  # in the order of the sizes
+    dedicated: int  # sum S_i N_i, in bytes
+    bound: int  # no budgets dedicate more, in bytes
+
+    @property
+    def is_proven(self) -> bool:
+        """True if no budgets dedicate more than these."""
+        return self.dedicated == self.bound
+
+    @property
+    def gap(self) -> float:
+        """The most that these budgets may lie below the best, as a share of the bound."""
+        return 1 - self.dedicated / self.bound if self.bound else 0.0
+
+    @property
+    def account(self) -> str:
+        """The bytes dedicated and how far below the best they may be, in words.
+
+        >>> Budgets((3,), 96, 100).account
+        '96 B dedicated, at most 4.0 % below the best'
+        """
+        certificate = (
+            "proven the most"
+            if self.is_proven
+            else f"at most {format_share(self.gap)} below the best"
+        )
+        return f"{self.dedicated:,} B dedicated, {certificate}"
 
 
 def improve_budgets(
-    points: _engine.BudgetPoints, start: Ints, bound: int, seconds: float, progress: Progress
-) -> BudgetSolution:
-    """Improves on `start`, which must be allowed, and on `bound`, in about `seconds` seconds."""
-    rounds = _Rounds(BudgetLimits.from_points(points), start, bound, time.monotonic() + seconds)
+    points: _engine.BudgetPoints, start: Budgets, seconds: float, progress: Progress
+) -> Budgets:
+    """Improves on `start`, which must be allowed, and on its bound, in about `seconds` seconds."""
+    rounds = _Rounds(BudgetLimits.from_points(points), start, time.monotonic() + seconds)
     rounds.relax()
     while not rounds.is_proven and rounds.seconds_left > 0:
         progress("exact budgets", 1 - rounds.seconds_left / seconds)
@@ -47,10 +72,10 @@ def improve_budgets(
 class _Rounds:
     """The best budgets so far, and the points added so far."""
 
-    def __init__(self, limits: BudgetLimits, start: Ints, bound: int, deadline: float) -> None:
+    def __init__(self, limits: BudgetLimits, start: Budgets, deadline: float) -> None:
         self._limits = limits
-        self._best = start
-        self._bound = bound // limits.unit
+        self._best = np.array(start.counts, np.int64)
+        self._bound = start.bound // limits.unit
         self._deadline = deadline
         self._added: Ints = np.zeros(0, np.int64)
 
@@ -63,10 +88,10 @@ class _Rounds:
         return self._value(self._best) >= self._bound
 
     @property
-    def solved(self) -> BudgetSolution:
-        unit = self._limits.unit
-        value = self._value(self._best)
-        return BudgetSolution(self._best, value * unit, max(value, self._bound) * unit)
+    def solved(self) -> Budgets:
+        unit, value = self._limits.unit, self._value(self._best)
+        bound = max(value, self._bound) * unit
+        return Budgets(tuple(self._best.tolist()), value * unit, bound)
 
     def relax(self) -> None:
         """Adds points by programs that allow fractions of blocks: cheap, and most are found."""

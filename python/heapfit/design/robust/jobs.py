@@ -16,7 +16,7 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import search
-from heapfit.comparison.jobs import REPLAYS_OF_A_SEARCH, TIMES_FOR_PLANS
+from heapfit.comparison.matrix import TIMES_FOR_PLANS
 from heapfit.comparison.trial import runs_from_file, serves_from
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.plan_options import PlanOptions
@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 # About how many events the replays of a job take.
 _EVENTS_OF_A_JOB = 2_000_000
+REPLAYS_OF_A_SEARCH = 30  # about
 
 
 @dataclass(frozen=True, slots=True)

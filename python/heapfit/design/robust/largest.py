@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from heapfit.comparison.row import find_largest
 from heapfit.design.robust.jobs import Replays
-from heapfit.design.robust.row import find_largest
 from heapfit.plan.plan import Plan
 
 Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number

@@ -18,9 +18,10 @@ from typing import TypeVar
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
+from heapfit.comparison.measuring import make_row
+from heapfit.comparison.row import MARGINS, Row, find_largest, rank_rows, with_margin
 from heapfit.design.robust.jobs import Fold, Replays
 from heapfit.design.robust.largest import Pair, largest_regions
-from heapfit.design.robust.row import MARGINS, RobustRow, find_largest, with_margin
 from heapfit.plan.plan import Plan
 
 T = TypeVar("T")
@@ -66,7 +67,7 @@ def split_hopeless(
     return kept, hopeless
 
 
-def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[Row]:
     """The complete rows of all candidates, ranked."""
     replays = judge.replays
     replays.measure(_pairs(candidates, [judge.whole, *judge.parts]))
@@ -78,15 +79,15 @@ def all_rows(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow
         row, run_out = _measure_row(one, judge), _count_run_out(one, judge)
         seen = [judge.evaluate(part.plan(one.name), part.seen) for part in judge.parts]
         rows.append(replace(row, run_out=run_out, held=_check_holdout(one, seen, judge)))
-    return _rank(rows, judge)
+    return list(rank_rows(rows))
 
 
-def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Row]:
     """The ranked rows, with what decides the choice."""
     rows = _rank_by_largest(candidates, judge)
-    plain = [i for i, row in enumerate(rows) if not row.is_cut]
+    plain = [i for i, row in enumerate(rows) if not row.is_cut_to_trace]
     first = next(
-        (i for i in plain if not rows[i].is_trace_specific), (plain or [len(rows) - 1])[-1]
+        (i for i in plain if not rows[i].known.is_trace_specific), (plain or [len(rows) - 1])[-1]
     )
     by_name = {one.name: one for one in candidates}
     known = [i for i, row in enumerate(rows) if i <= first or by_name[row.name].is_shown]
@@ -94,7 +95,7 @@ def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Ro
     judge.replays.measure(pair for one in looked_at for pair in _pairs_for_choice(one, judge))
     whole = [_measure_row(one, judge) for one in looked_at]
     for i, candidate in enumerate(looked_at):
-        if whole[i].is_cut:
+        if whole[i].is_cut_to_trace:
             seen = [
                 _require_all([(part.plan(candidate.name), trace) for trace in part.seen])
                 for part in judge.parts
@@ -106,37 +107,29 @@ def rows_for_choice(candidates: Sequence[Candidate], judge: RowJudge) -> list[Ro
     return rows
 
 
-def _rank_by_largest(candidates: Sequence[Candidate], judge: RowJudge) -> list[RobustRow]:
+def _rank_by_largest(candidates: Sequence[Candidate], judge: RowJudge) -> list[Row]:
     """The rows ranked by the largest regions of the traces together."""
     seen = [[(one.plan, trace) for trace in judge.whole.seen] for one in candidates]
     unseen = [_require_all(_unseen_pairs(one, judge)) for one in candidates]
     most = largest_regions([*seen, *unseen], judge.replays)
     found = zip(candidates, most[: len(seen)], most[len(seen) :], strict=True)
-    return _rank(
-        [replace(_row(one, judge), region=here, unseen_region=away) for one, here, away in found],
-        judge,
+    return list(
+        rank_rows(
+            [
+                replace(_row(one, judge), r_safe=here, unseen_r_safe=away)
+                for one, here, away in found
+            ]
+        )
     )
 
 
-def _row(candidate: Candidate, judge: RowJudge) -> RobustRow:
+def _row(candidate: Candidate, judge: RowJudge) -> Row:
     """The row of a candidate of which no region is known yet."""
-    return RobustRow(
-        name=candidate.name,
-        reason=candidate.reason,
-        plan=candidate.plan,
-        is_trained=candidate.trained_on_this_trace,
-        regions=(),
-        region=None,
-        unseen_regions=(),
-        unseen_region=None,
-        run_out=(),
-        held=(),
-        has_unseen=len(judge.parts) > 0,
-        changes=judge.tried.get(candidate.name),
-    )
+    row = make_row(candidate, max(judge.replays.u_max))
+    return replace(row, runs=judge.recordings, changes=judge.tried.get(candidate.name))
 
 
-def _measure_row(candidate: Candidate, judge: RowJudge) -> RobustRow:
+def _measure_row(candidate: Candidate, judge: RowJudge) -> Row:
     """The row of a candidate with its region on each trace."""
     regions = tuple(judge.replays.region(candidate.plan, trace) for trace in judge.whole.seen)
     unseen = _sort_by_trace(
@@ -144,10 +137,10 @@ def _measure_row(candidate: Candidate, judge: RowJudge) -> RobustRow:
     )
     return replace(
         _row(candidate, judge),
-        regions=regions,
-        region=find_largest(regions),
-        unseen_regions=unseen,
-        unseen_region=find_largest(unseen),
+        needs=regions,
+        r_safe=find_largest(regions),
+        unseen=unseen,
+        unseen_r_safe=find_largest(unseen),
     )
 
 
@@ -229,15 +222,3 @@ def _require_all(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
     """The pairs, or none if one of the plans could not be made: no region serves its trace."""
     made = [(plan, trace) for plan, trace in pairs if plan is not None]
     return made if len(made) == len(pairs) else []
-
-
-def _rank(rows: Sequence[RobustRow], judge: RowJudge) -> list[RobustRow]:
-    """The rows sorted by the heap that hold-out traces need, with the margin of their kind."""
-    u_max = max(judge.replays.u_max)
-
-    def key(row: RobustRow) -> tuple[float, float, str]:
-        known = row.basis(judge.recordings, u_max)
-        needed = math.inf if row.needed is None else heap_size(row.needed, known).region
-        return needed, row.region or math.inf, row.name
-
-    return sorted(rows, key=key)

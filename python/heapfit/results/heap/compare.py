@@ -9,8 +9,7 @@ from pathlib import Path
 
 from heapfit.checks.run import PlanRun
 from heapfit.comparison.case import ReportCase, make_case
-from heapfit.comparison.jobs import Source
-from heapfit.comparison.matrix import Matrix, TraceColumn
+from heapfit.comparison.matrix import Matrix, Source, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names

@@ -9,14 +9,12 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.case import ReportCase, make_case
-from heapfit.comparison.comparison import measure_portfolio
-from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.comparison import Comparison, measure_portfolio
 from heapfit.comparison.measuring import Precision
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_files import Designs
-from heapfit.design.robust.design import RobustDesigns
-from heapfit.design.robust.row import RobustRow
+from heapfit.design.robust.design import count_folds
 from heapfit.importers.site_names import site_names
 from heapfit.results.document import Document
 from heapfit.results.heap.case_content import case_sections
@@ -56,15 +54,15 @@ def write_design_page(
 class RobustDesignInput:
     """Plans for several recordings, each with its name."""
 
-    designs: RobustDesigns
+    designs: Comparison
     traces: Sequence[Trace]
     names: Sequence[str]
 
 
 def write_robust_page(path: Path, several: RobustDesignInput, asked: DesignPageOptions) -> None:
     """Writes the page of several recordings, with the best plans on the most demanding one."""
-    chosen = several.designs.chosen
-    most = max(range(len(several.traces)), key=lambda i: chosen.regions[i] or 0)
+    chosen = select_row(several.designs)
+    most = max(range(len(several.traces)), key=lambda i: chosen.needs[i] or 0)
     case = _measure_on(several, load_trace(several.traces[most], asked.alignment), asked)
     opening = _opening(several, case, several.names[most])
     write(path, _page_of(case, opening, _tell_robust(several), asked, _risk(several)))
@@ -105,19 +103,19 @@ def _tell_plans(designs: Designs) -> Iterator[Part]:
 def _tell_robust(several: RobustDesignInput) -> Iterator[Part]:
     """The region of each plan, and the chosen one on each run."""
     robust = several.designs
-    chosen = robust.chosen
+    chosen = select_row(robust)
     yield Line(
-        f"Region that serves every trace of {robust.recordings} runs. Recorded: "
+        f"Region that serves every trace of {len(robust.peaks)} runs. Recorded: "
         "of the plan made from all. Hold-out: of plans made without the runs that they are "
         "measured on."
     )
-    columns: list[Column[RobustRow]] = [
+    columns: list[Column[Row]] = [
         Column(
             page="plan",
             shown=lambda row: Cell(row.name, (row.reason,), "chosen" if row is chosen else ""),
         ),
-        Column(page="recorded", shown=lambda row: row.region, told=known_size),
-        Column(page="hold-out", shown=lambda row: row.unseen_region, told=known_size),
+        Column(page="recorded", shown=lambda row: row.r_safe, told=known_size),
+        Column(page="hold-out", shown=lambda row: row.unseen_r_safe, told=known_size),
         Column(
             page="margin without a failure",
             shown=lambda row: None if row.safe_margin is None else f"{row.safe_margin} %",
@@ -127,11 +125,11 @@ def _tell_robust(several: RobustDesignInput) -> Iterator[Part]:
     yield Table(columns, robust.rows, caption=caption, lead=chosen)
     places: list[Column[int]] = [
         Column(page="run", shown=lambda i: several.names[i]),
-        Column(page=term("u-max"), shown=lambda i: robust.u_max[i], told=size),
-        Column(page="needs", shown=lambda i: chosen.regions[i], told=size),
+        Column(page=term("u-max"), shown=lambda i: robust.peaks[i], told=size),
+        Column(page="needs", shown=lambda i: chosen.needs[i], told=size),
         Column(
             page="unseen",
-            shown=lambda i: size(chosen.unseen_regions[i]) if chosen.unseen_regions else None,
+            shown=lambda i: size(chosen.unseen[i]) if chosen.unseen else None,
         ),
     ]
     yield Fold("The chosen plan on each run", [Table(places, range(len(several.names)))])
@@ -142,10 +140,10 @@ def _measure_on(
 ) -> ReportCase:
     """The chosen plan and the next best, measured on one of the recordings."""
     designs = several.designs
-    chosen = designs.chosen
-    others = [row for row in designs.rows if row is not chosen and not row.is_cut]
+    chosen = select_row(designs)
+    others = [row for row in designs.rows if row is not chosen and not row.is_cut_to_trace]
     candidates = [
-        Candidate(row.name, Heap(row.name, row.plan), row.reason, row.is_trained)
+        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
         for row in (chosen, *others[:_MOST_OTHERS])
     ]
     comparison = measure_portfolio(
@@ -157,8 +155,9 @@ def _measure_on(
 
 def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> Document:
     designs = several.designs
-    chosen, heap = designs.chosen, designs.heap_size(designs.chosen)
-    lead = [NamedFigure("over the largest peak", ratio(_ratio_to_peak(chosen.region, designs)))]
+    chosen = select_row(designs)
+    heap = chosen.heap_size
+    lead = [NamedFigure("over the largest peak", ratio(_ratio_to_peak(chosen.r_safe, designs)))]
     if heap is not None:
         lead.insert(0, NamedFigure("set the heap to", size(heap.region)))
         lead.insert(1, NamedFigure("margin in it", f"{heap.margin:g} %"))
@@ -171,34 +170,33 @@ def _opening(several: RobustDesignInput, case: ReportCase, shown: str) -> Docume
         lead=tuple(lead),
         remarks=(f"Below, the page shows {shown}, which needs the largest region.",),
         trust=(
-            NamedFigure("recordings", count(designs.recordings), "one plan for all of them"),
-            NamedFigure("folds", count(designs.folds), "of the holdout check"),
+            NamedFigure("recordings", count(len(designs.peaks)), "one plan for all of them"),
+            NamedFigure("folds", count(count_folds(len(designs.peaks))), "of the holdout check"),
             *opening.trust[1:],
         ),
     )
 
 
-def _sentence(chosen: RobustRow, designs: RobustDesigns) -> str:
-    if chosen.region is None:
+def _sentence(chosen: Row, designs: Comparison) -> str:
+    if chosen.r_safe is None:
         return "No plan serves all of them in any region tried."
-    above = percent((_ratio_to_peak(chosen.region, designs) or 1) - 1)
+    above = percent((_ratio_to_peak(chosen.r_safe, designs) or 1) - 1)
     return (
-        f"{chosen.name} needs {size(chosen.region)} for all {designs.recordings} runs, {above} "
+        f"{chosen.name} needs {size(chosen.r_safe)} for all {len(designs.peaks)} runs, {above} "
         "above the largest peak."
     )
 
 
-def _ratio_to_peak(region: int | None, designs: RobustDesigns) -> float | None:
-    u_max = max(designs.u_max)
-    return region / u_max if region is not None and u_max else None
+def _ratio_to_peak(region: int | None, designs: Comparison) -> float | None:
+    return region / designs.u_max if region is not None and designs.u_max else None
 
 
 def _risk(several: RobustDesignInput) -> Section | None:
     """The risk of the recordings, and of each in a plan made without it."""
-    designs, chosen = several.designs, several.designs.chosen
-    heap = designs.heap_size(designs.chosen)
-    unseen = chosen.unseen_regions if chosen.is_trained else ()
-    groups = (RunGroup("recorded runs", chosen.regions), RunGroup("hold-out runs", unseen))
+    chosen = select_row(several.designs)
+    heap = chosen.heap_size
+    unseen = chosen.unseen if chosen.trained_on_this_trace else ()
+    groups = (RunGroup("recorded runs", chosen.needs), RunGroup("hold-out runs", unseen))
     caption = (
         "Each dot is a run, at the bytes that it needs; left of the line, the region to set with "
         "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "

@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 
-from heapfit.comparison.incumbents.heap import make_system_heap
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, find_system
+from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
@@ -19,65 +17,15 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
-    Assumption,
-    Form,
     Settings,
     SettingsOptions,
     describe_sources,
     override_assumptions,
 )
-from heapfit.sizing.systems.buffer_chains import NETX, NIMBLE, OPENTHREAD
-from heapfit.sizing.systems.heap_settings import size_heap_setting, size_object_pools
-from heapfit.sizing.systems.lwip import LWIP
-from heapfit.sizing.systems.system import (
-    Captures,
-    HeapSetting,
-    ObjectPools,
-    System,
-)
-from heapfit.sizing.systems.whole_buffers import MATTER, RIOT, TINYUSB, ZEPHYR_BLUETOOTH
-from heapfit.sizing.systems.zephyr import ZEPHYR
+from heapfit.sizing.systems.facts import SYSTEMS
+from heapfit.sizing.systems.heap_settings import size_from_heap
+from heapfit.sizing.systems.packets import size_packets
 
-# portable/MemMang/heap_4.c
-_FREERTOS = System(
-    "FreeRTOS heap_4",
-    Form.DEFINE,
-    packets=None,
-    heap=HeapSetting(
-        "configTOTAL_HEAP_SIZE",
-        "none: every project sets it",
-        "Add stacks and queues of tasks that the recordings do not hold.",
-        (
-            Assumption("alignment", 8, "portBYTE_ALIGNMENT in bytes", "most 32-bit ports"),
-            Assumption(
-                "block_link",
-                SYSTEM_HEAPS["heap_4"]["header"],
-                "sizeof(BlockLink_t), aligned, in bytes",
-                "heap_4.c with 32-bit pointers",
-            ),
-        ),
-        lambda known: make_system_heap(
-            "heap_4",
-            known["alignment"],
-            header=known["block_link"],
-            rest=known["block_link"] + 1,
-        ),
-    ),
-)
-SYSTEMS: Mapping[str, System] = MappingProxyType(
-    {
-        "lwip": LWIP,
-        "zephyr": ZEPHYR,
-        "zephyr-bluetooth": ZEPHYR_BLUETOOTH,
-        "nimble": NIMBLE,
-        "openthread": OPENTHREAD,
-        "netx": NETX,
-        "riot": RIOT,
-        "tinyusb": TINYUSB,
-        "matter": MATTER,
-        "freertos": _FREERTOS,
-    }
-)
 _FORETOLD = {"import": 0.2, "read": 0.2, "size": 0.6}  # seconds, measured on the lwIP example
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
@@ -123,12 +71,12 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
         )
     assumptions = override_assumptions(way.assumptions, options.assume, name)
     known = {one.name: one.value for one in assumptions}
-    if isinstance(way, HeapSetting):
-        sized = size_heap_setting(way, workload, options, known, progress)
-    elif isinstance(way, ObjectPools):
-        sized = size_object_pools(way, traces, options, progress)
+    if "parts" in way.facts:
+        sized = size_packets(
+            way.facts, traces, admission=options.admission, known=known, progress=progress
+        )
     else:
-        sized = way.size(Captures(traces, options, progress), known)
+        sized = size_from_heap(way, workload, options, known, progress)
     return Settings(
         system=system.title,
         form=system.form,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap, make_system_heap
 from heapfit.comparison.incumbents.requests import remove_objects, requests_of
 from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
@@ -20,48 +20,57 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
-from heapfit.sizing.systems.system import HeapSetting, ObjectPools, SizedSettings, Values
+from heapfit.sizing.systems.facts import SizedSettings, Values, Way, add_terms
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import profile_events
 from heapfit.trace.stored import Trace
 
 
-def size_object_pools(
-    way: ObjectPools, traces: Sequence[Trace], options: SettingsOptions, progress: Progress
+def size_from_heap(
+    way: Way, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
 ) -> SizedSettings:
-    """The pools whose objects' sizes are given."""
-    if not options.named:
-        name = next(iter(way.standards))
-        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
-    pools = _size_named_pools(traces, options, way.standards, progress)
-    memory = sum(size * setting.value for setting, size in pools)
-    return SizedSettings(tuple(setting for setting, _ in pools), memory)
-
-
-def size_heap_setting(
-    way: HeapSetting,
-    workload: Workload,
-    options: SettingsOptions,
-    known: Values,
-    progress: Progress,
-) -> SizedSettings:
-    """The heap's setting, behind those of the pools that have names."""
+    """The setting of a system's heap behind those of pools with names, or such pools alone."""
     traces = [one.trace for one in workload.recordings]
-    pools = _size_named_pools(traces, options, {}, progress)
-    heap, answer = size_heap(way.make(known), workload.loaded, options.named, progress)
-    size = answer.size
-    why = " ".join([*answer.sentences(), way.why])
-    unit = heap.plan.alignment
+    facts, objects = way.facts, way.facts.get("objects", {})
+    if objects and not options.named:
+        name = next(iter(objects))
+        raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
+    pools = _size_named_pools(traces, options, objects, progress)
+    settings = [setting for setting, _ in pools]
+    if objects:
+        return SizedSettings(tuple(settings), sum(size * one.value for one, size in pools))
+    made = _make_heap(way, known)
+    heap, answer = size_heap(made, workload.loaded, options.named, progress)
+    beside = facts.get("beside_pools") if pools else None
+    if beside:
+        settings.insert(
+            0, Setting(beside["name"], beside["value"], beside["default"], None, beside["why"])
+        )
+    size, unit = answer.size, heap.plan.alignment
+    why = " ".join([*answer.sentences(), facts["why"]])
+    settings.append(Setting(facts["name"], heap.set_to(size.region), facts["default"], None, why))
     return SizedSettings(
-        (
-            *(way.beside_pools if pools else ()),
-            *(setting for setting, _ in pools),
-            Setting(way.name, heap.set_to(size.region), way.standard, None, why),
-        ),
-        size.region + sum(-(-size // unit) * unit * setting.value for setting, size in pools),
+        tuple(settings),
+        size.region + sum(-(-size // unit) * unit * one.value for one, size in pools),
         remarks=(f"without the margin: {heap.set_to(size.r_safe):,} bytes",),
     )
+
+
+def _make_heap(way: Way, known: Values) -> Heap:
+    """The system's heap; its headers grow with its size where nothing else is assumed of them."""
+    facts, floors = way.facts, way.facts.get("floors", {})
+    alignment = max(floors.get("alignment", 0), known.get("alignment", 4))
+    own = {one.name: one.value for one in way.assumptions}
+    is_changed = any(known[name] != own[name] for name in own.keys() - {"alignment"})
+    changed = {
+        fact: max(floors.get(fact, 0), add_terms(terms, known))
+        for fact, terms in facts.get("changes", {}).items()
+        if is_changed
+    }
+    heap = facts["heap"]
+    made = make_system_heap(heap, alignment, **changed) if changed else find_heap(heap, alignment)
+    return replace(made, setting=facts["name"])
 
 
 def _size_named_pools(
