@@ -21,6 +21,7 @@ from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.check import check_parts, title_of
+from heapfit.results.heap.check import check_page
 from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
 
@@ -55,9 +56,7 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     if path.suffix == ".md":
         save_markdown(path, title_of(check), check_parts(check))
         return
-    # These load jinja2, which takes long.
-    from heapfit.results.heap.check import check_page
-    from heapfit.results.html import write
+    from heapfit.results.html import write  # loads jinja2, which takes long
 
     write(path, check_page(read_shown(check, command.sources), command.sources, command_line()))
 

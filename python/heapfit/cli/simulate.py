@@ -13,6 +13,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
 from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
 from heapfit.simulation.statistics import Estimate
@@ -34,7 +35,6 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
         from heapfit.results.html import write
-        from heapfit.results.simulation import simulation_page
 
         write(report, simulation_page(simulated, command_line()))
 

@@ -23,7 +23,7 @@ from heapfit.results.parts import (
     Section,
     Table,
 )
-from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO
+from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO, Metric
 from heapfit.simulation.simulate import Result, SimulationResult
 
 _MOST_CURVES = 24  # nobody reads a longer legend
@@ -51,7 +51,6 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         drawn[0][1].layout["showlegend"] = True  # for all of them
     refusals = _refusal_chart(simulation)
     undrawn = [METRICS[name] for name, chart in charts.items() if chart is None]
-    schemes = sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results})
     groups = [Group(one.title, [Heading(one.title.capitalize()), chart]) for one, chart in drawn]
     sections = [
         Section(
@@ -62,20 +61,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         ),
         Section("refusals", "Out of memory by size", [refusals] if refusals else []),
         Section("numbers", "Numbers", [*_numbers(simulation)]),
-        Section(
-            "schemes",
-            "Schemes and definitions",
-            [
-                Definitions(
-                    [
-                        *schemes,
-                        *((one.title, one.definition) for one in undrawn),
-                        ("overhead ratio", OVERHEAD_RATIO.partition(": ")[2]),
-                    ]
-                )
-            ],
-            "Schemes",
-        ),
+        Section("schemes", "Schemes and definitions", [_define(simulation, undrawn)], "Schemes"),
         reproduce_section(
             command,
             "The same file and seed give the same numbers on every machine, with any number of "
@@ -94,6 +80,13 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         trust=_key_figures(simulation),
         sections=[one for one in sections if is_there.get(one.place, True)],
     )
+
+
+def _define(simulation: SimulationResult, undrawn: Sequence[Metric]) -> Definitions:
+    """The schemes, and the figures that no chart explains."""
+    schemes = sorted({(one.scheme.name, _plan_text(one)) for one in simulation.results})
+    metrics = [(one.title, one.definition) for one in undrawn]
+    return Definitions([*schemes, *metrics, ("overhead ratio", OVERHEAD_RATIO.partition(": ")[2])])
 
 
 def _key_figures(simulation: SimulationResult) -> list[NamedFigure]:

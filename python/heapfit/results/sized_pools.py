@@ -177,12 +177,12 @@ def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     )
     return sizing_page(
         subject,
-        f"sizing from {subject}",
-        (sizing.admission, "requests"),
-        f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
-        f"for {format_share(sizing.refused)} of the trace's requests.",
         (chart, Table(_ROWS, _rows(sizing)[:-1])),
-        command,
+        name=f"sizing from {subject}",
+        aim=(sizing.admission, "requests"),
+        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
+        f"for {format_share(sizing.refused)} of the trace's requests.",
+        command=command,
     )
 
 

@@ -126,11 +126,11 @@ def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
     )
     return sizing_page(
         subject,
-        f"sizing for {subject}",
-        (sizing.aim.admission, "bytes"),
-        _name_least(sizing.schemes),
         (chart, Table(_COLUMNS, sizing.schemes)),
-        command,
+        name=f"sizing for {subject}",
+        aim=(sizing.aim.admission, "bytes"),
+        verdict=_name_least(sizing.schemes),
+        command=command,
     )
 
 

@@ -14,10 +14,11 @@ BYTES_HOVER: Final = {"hovertemplate": "%{y:,d} B"}
 
 def sizing_page(
     subject: str,
+    found: tuple[Chart, Table[Any]],
+    *,
     name: str,
     aim: tuple[float, str],
     verdict: str,
-    found: tuple[Chart, Table[Any]],
     command: str,
 ) -> Document:
     """The page of a sizing; `aim` is the share to serve, and of what."""
