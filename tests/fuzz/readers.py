@@ -27,11 +27,11 @@ from edits import mutated
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError
-from heapfit.importers import ImportOptions, _read_columns
+from heapfit.importers import ImportOptions, read_columns
 from heapfit.importers.formats import format_of
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
 from heapfit.importers.own_lines import guess_own_lines
-from heapfit.importers.source_lines import _mapping_of, places_in, site_hash
+from heapfit.importers.source_lines import mapping_of, places_in, site_hash
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.progress import ignore_progress
@@ -83,7 +83,7 @@ def _read_file(path: Path) -> None:
         if guess is not None:
             _engine.HeapLogTrace(guess.own.line, guess.own.free, guess.own.resize, False)
         source = format_of(stream).open(stream, ImportOptions())
-        batches = _read_columns(source, stream, False, ignore_progress)
+        batches = read_columns(source, stream, False, ignore_progress)
         assert sum(len(batch["op"]) for batch in batches), "nothing is no trace"
         assert all(note.isprintable() for note in source.info().notes), "no clear note"
 
@@ -111,7 +111,7 @@ def _sites() -> frozenset[int]:
     sites: set[int] = set()
     for program in (CORPUS / "program").iterdir():
         with suppress(HeapfitError):
-            sites.update(site_hash(offsets, _mapping_of(program).extent).tolist())
+            sites.update(site_hash(offsets, mapping_of(program).extent).tolist())
     return frozenset(sites)
 
 

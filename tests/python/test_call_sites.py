@@ -17,7 +17,7 @@ from heapfit.design.placement.call_sites import call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.importers.site_names import own_places
-from heapfit.importers.source_lines import SourcePlace, _mapping_of, places_in, site_hash
+from heapfit.importers.source_lines import SourcePlace, mapping_of, places_in, site_hash
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.loaded import load_trace
@@ -176,7 +176,7 @@ def test_of_a_fixed_image_no_more_code_is_read_than_is_looked_at(tmp_path, monke
 def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
     """No call returns to address 0, but a damaged file may say that code lies there."""
     (tmp_path / "low").write_bytes(with_code(program, ADDRESS, 0))
-    extent = _mapping_of(tmp_path / "low").extent
+    extent = mapping_of(tmp_path / "low").extent
     (site,) = site_hash(np.zeros(1, np.uint64), extent).tolist()
     assert places_in([tmp_path / "low"], {site})[site].address == 0
 

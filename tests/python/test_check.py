@@ -329,3 +329,18 @@ def test_a_recording_that_is_not_there_is_told_by_workers_too(tmp_path: Path) ->
     run = recording(tmp_path / "run.heap", blocks([100]))
     with Sweep(workers=2) as sweep, pytest.raises(HeapfitError, match=r"gone\.heap"):
         check_recordings([run, tmp_path / "gone.heap"], plan_file(), sweep=sweep)
+
+
+def test_recordings_of_a_sweep_weigh_what_their_files_do(tmp_path):
+    class Noted:
+        """A sweep that runs nothing."""
+
+        def run(self, _, jobs, __):
+            self.events = [job.events for job in jobs]
+            return []
+
+    noted, files = Noted(), [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file, size in zip(files, (4_000, 8_000), strict=True):
+        file.write_bytes(b" " * size)
+    check_recordings(files, plan_file(), sweep=noted)
+    assert noted.events == [500, 1_000]

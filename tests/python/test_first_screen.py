@@ -11,7 +11,7 @@ from loads import STANDARD, write_load
 from small_traces import heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.cli.fit import _parts
+from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
@@ -41,7 +41,7 @@ def echo(tmp_path_factory) -> Fit:
 
 
 def printed(fitted: Fit, capsys) -> list[str]:
-    print_text(_parts(fitted))
+    print_text(parts_of_fit(fitted))
     return capsys.readouterr().out.splitlines()
 
 

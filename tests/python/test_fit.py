@@ -3,7 +3,6 @@
 
 import re
 import shutil
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from heapfit.fitting.fit import Resources, fit, folder_for
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.generate import generate
-from heapfit.generate.images import Images
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.heap.fit import write_report
@@ -264,9 +262,9 @@ def test_a_failed_fit_leaves_nothing_half_written(tmp_path):
 
 
 @pytest.fixture
-def quick(tmp_path, monkeypatch):
+def quick(tmp_path, request):
     """A source that is fitted in a second; code sizes are test_generate's business."""
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
+    request.getfixturevalue("unmeasured")
     return table2(tmp_path / "small.heap", events=60)
 
 

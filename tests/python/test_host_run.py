@@ -155,3 +155,8 @@ def test_what_cannot_run_is_said_in_one_line(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(HeapfitError, match="cc: not found"):
         run_program(plan_of(tmp_path, "tlsf"), program)
+
+
+def test_a_program_that_any_signal_ends_by_itself_is_not_drilled(tmp_path):
+    with pytest.raises(HeapfitError, match="is ended by signal 1 "):
+        drill_program(plan_of(tmp_path), ["sh", "-c", "kill -HUP $$"])

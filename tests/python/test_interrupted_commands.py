@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,13 +12,13 @@ from small_traces import table2
 
 from heapfit.cli.printing import progress
 from heapfit.fitting.fit import fit
-from heapfit.generate.images import Images
 from heapfit.outputs import ours
 from program import call_heapfit
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
-def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
+
+def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path):
     source = table2(tmp_path / "small.heap", events=60)
 
     for tenth in range(10):
@@ -98,7 +98,6 @@ def folder_with_sources(folder: Path) -> Path:
 
 @pytest.mark.parametrize("name", TEN)
 def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     events = Events(monkeypatch)
     sources = files_in(folder_with_sources(tmp_path / "whole"))
     monkeypatch.chdir(tmp_path / "whole")

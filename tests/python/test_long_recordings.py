@@ -4,11 +4,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.margin import UNIT, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting import excerpt_search
@@ -17,6 +18,7 @@ from heapfit.fitting.fitted_heap import FittedHeap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.workload import Place, Request
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import ignore_progress
 from heapfit.results.parts import Line
@@ -31,6 +33,8 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 OPTIONS = FitOptions(most_events=4_000)
+KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
+RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +85,12 @@ def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     return fit_in_memory(sources, request)
 
 
+@pytest.fixture
+def one_window(monkeypatch):
+    """An excerpt that is the recording's beginning, whatever was refused."""
+    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
+
+
 def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
     monkeypatch.setattr(excerpt_search, "windows_of", only_the_beginning)
     found = found_by([trace.path], tmp_path)
@@ -88,8 +98,8 @@ def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
     assert plain_replay(trace, found.winner.plan, found.winner.r_safe).result().refusals == 0
 
 
-def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
+@pytest.mark.usefixtures("one_window")
+def test_a_region_that_stays_too_small_is_raised(trace, tmp_path):
     found = found_by([trace.path], tmp_path)
     plan = found.plan_file
     assert found.excerpt.is_raised
@@ -106,8 +116,8 @@ def test_a_region_that_stays_too_small_is_raised(trace, tmp_path, monkeypatch):
     assert found.references[1].region < found.references[0].region
 
 
-def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
+@pytest.mark.usefixtures("one_window")
+def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path):
     found = found_by([trace.path], tmp_path)
     assert found.excerpt.is_raised
     for row in found.comparison.rows:
@@ -117,10 +127,10 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path, monkeypatch):
         assert plain_replay(trace, row.plan, limit).result().refusals, row.name
 
 
+@pytest.mark.usefixtures("one_window")
 def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
     monkeypatch.setattr(
-        excerpt_search, "_find_need", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+        excerpt_search, "find_need", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
     )
     with monkeypatch.context() as alone:
         alone.setattr(excerpt_search, "list_rivals", lambda _: [])
@@ -173,19 +183,49 @@ def test_a_fitted_heap_is_written_with_its_excerpt(trace, fitted, tmp_path):
     assert Trace.open(paths.traces[-1]).info.events == fitted.excerpt.searched
 
 
-def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
-    """It tells no region that it used: from one that serves down to one that fails."""
-    plan = object()
-    choice = SimpleNamespace(winner=SimpleNamespace(plan=plan), r_safe=(4000, None))
-    tried: list[int] = []
+class View:
+    """A long recording that is served from `needs` bytes on; `tried` has the regions replayed."""
 
-    def replay(given: object, region: int, _: object) -> SimpleNamespace:
-        assert given is plan
-        tried.append(region)
-        result = SimpleNamespace(refusals=int(region < 5000))
+    is_long = True
+
+    def __init__(self, needs: int) -> None:
+        self.needs, self.tried = needs, list[int]()
+
+    def replay(self, _plan: object, region: int, _progress: object) -> Any:
+        self.tried.append(region)
+        failed = None if region >= self.needs else self.needs
+        result = SimpleNamespace(refusals=int(failed is not None), failed_event=failed)
         return SimpleNamespace(result=lambda: result, reach=0)
 
-    one = SimpleNamespace(is_long=True, replay=replay)
-    needed = excerpt_search._find_need(one, 4000, choice, ignore_progress)
-    assert 5000 <= needed < 5040
-    assert tried[0] == 4000
+
+def test_a_rival_is_tried_in_the_most_that_still_beats_the_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rival = SimpleNamespace(known=RIVAL, r_safe=60_000, plan="rival")
+    choice: Any = SimpleNamespace(winner=SimpleNamespace(known=KNOWN))
+    monkeypatch.setattr(excerpt_search, "list_rivals", lambda _: [rival])
+    for needed in range(90_000, 90_200, 8):
+        view: Any = View(2**31)
+        found = excerpt_search.find_least_of_whole(
+            view, choice, needed, FitOptions(), ignore_progress
+        )
+        best, limit = heap_size(needed, KNOWN).region, view.tried[0]
+        assert found == (choice, needed)
+        assert heap_size(limit, RIVAL).region < best <= heap_size(limit + 8, RIVAL).region
+
+
+def test_between_a_region_that_fails_and_one_that_serves_the_served_one_is_taken() -> None:
+    for needs in range(1_100, 2_000, 100):
+        view: Any = View(needs)
+        found = excerpt_search.find_least_within(view, Plan("x"), 1_000, 2_000, ignore_progress)
+        assert needs <= found <= needs + (2_000 - 1_000) / 4 + 8
+
+
+def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
+    """It tells no region that it used: from one that serves down to one that fails."""
+    choice, view = (
+        SimpleNamespace(winner=SimpleNamespace(plan=None), r_safe=(4000, None)),
+        View(5000),
+    )
+    assert 5000 <= excerpt_search.find_need(view, 4000, choice, ignore_progress) < 5040
+    assert view.tried[0] == 4000

@@ -10,6 +10,8 @@ from small_traces import fit_json, table2
 from heapfit import _engine
 from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.greedy_budgets import plan_from_budgets
+from heapfit.design.search.moves import BudgetSizes, Moves
+from heapfit.design.search.pooled_design import PooledDesign
 from heapfit.design.search.replayed import FAST, OTHERS, search_plans
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -159,3 +161,14 @@ def test_the_search_leaves_static_zones_behind(tmp_path: Path) -> None:
     assert found is not None
     assert found.r_safe < 1.03 * phases.profile.u_max
     assert region(Plan("best_fit", {"alignment": 4}), phases) > 1.07 * phases.profile.u_max
+
+
+def test_a_budget_that_there_is_not_begins_empty() -> None:
+    """So its first count is a step from 0, or all that are ever live."""
+    sizes = BudgetSizes(8, (64,), (0, 1_000), (64,))
+    counts, moves = set(), Moves(sizes, 1)
+    for _ in range(500):
+        for budget in moves.change(PooledDesign((), OTHERS[0])).budgets:
+            assert (budget.size, budget.above) == (64, 56)
+            counts.add(budget.count)
+    assert counts == {1, 2, 4, 8, 16, 32, 1_000}

@@ -13,17 +13,21 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import MARGINS, Row, with_margin
 from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import best_row, select_row
+from heapfit.comparison.work import Work
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
 from heapfit.design.plan_files import save_candidates, training_record
 from heapfit.design.portfolio import candidate_from_file
 from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.jobs import Replays, TraceSet
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.progress import ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace import stored
 from heapfit.trace.loaded import load_trace
@@ -310,3 +314,26 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
         assert select_row(some, pools_asked).plan == select_row(every, pools_asked).plan
     assert select_row(some).needs == select_row(every).needs
     assert select_row(some).unseen == select_row(every).unseen
+
+
+def test_each_replay_of_several_recordings_counts_as_work(runs: list[Trace]) -> None:
+    """What was replayed once is not replayed again."""
+    plan = Plan("tlsf", {"alignment": 8})
+    traces = TraceSet(runs[:1], ("first",), (profile_trace(runs[0]).u_max,))
+    with Sweep(workers=1) as sweep:
+        replays = Replays(traces, (), sweep, ignore_progress)
+        asked = {
+            replays.measure: (plan, 0),
+            replays.prove: (plan, 0, 1 << 20),
+            replays.try_out: (plan, 0, 1 << 20),
+        }
+        found = []
+        for replay, wanted in asked.items():
+            replay([wanted])
+            replay([wanted])
+            found.append(replays.work)
+    events = runs[0].info.events
+    measured, proven, tried = found
+    assert measured.regions > events
+    assert proven == measured + Work(regions=events)
+    assert tried == proven + Work(judged=events)

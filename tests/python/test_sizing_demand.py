@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from heapfit.sizing.demand import BLOCKS, measure_demand, smallest_that_fits
+from heapfit.sizing.demand import BLOCKS, measure_demand, measure_demands, smallest_that_fits
 from heapfit.trace.stored import TraceInfo, write_trace
 
 ALLOC, RESIZE, FREE = 0, 3, 4
@@ -115,3 +115,14 @@ def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, monkeypatch):
 def test_exact_pools_come_first_then_the_smallest_that_fits(size, pool):
     assign = smallest_that_fits([(40, True), (64, False), (128, False), (1500, True)])
     assert assign(np.array([size]))[0].tolist() == [pool]
+
+
+def test_the_mean_of_recordings_counts_each_request_once(tmp_path):
+    few = [(ALLOC, 0, 8, 0), (ALLOC, 1, 8, 1)]  # finds 0, then 1 live
+    many = [(ALLOC, name, 8, name) for name in range(6)]
+    traces = [trace_of(tmp_path / f"{len(one)}.parquet", one) for one in (few, many)]
+    (found,) = measure_demands(
+        traces, 1, lambda size: (np.zeros(len(size), int), np.ones(len(size), int))
+    )
+    assert (found.requests, found.recordings) == (8, 2)
+    assert found.mean_live == pytest.approx((2 * 0.5 + 6 * 2.5) / 8)

@@ -171,3 +171,12 @@ def test_fit_tells_what_stacks_save_or_why_there_are_none(
     assert "tailored_stacks.toml\n  saves " in several.stdout
     one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
     assert "tailored_stacks skipped: a single run" in one.stdout
+
+
+def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(tmp_path: Path) -> None:
+    """Of 25 sizes with 100 blocks each but one, that one goes, though its blocks are not least."""
+    counts = {8 * i: 1 if i == 10 else 100 for i in range(1, 26)}  # 80 B; of 8 B there are 800
+    sizes = [size for size, count in counts.items() for _ in range(count)]
+    run = stored(tmp_path, "many", [f"a {i} {size}" for i, size in enumerate(sizes)])
+    stacked = {pool.size for pool in common_stacks([load_trace(run)], 8)}
+    assert set(counts) - stacked == {80}

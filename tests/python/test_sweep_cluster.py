@@ -63,12 +63,12 @@ def test_files_travel_with_the_jobs(sweep, tmp_path):
 def test_a_file_that_is_damaged_on_its_way_is_refused(tmp_path):
     job = Job("read", text_of, "", (tmp_path / "a.txt",))
     files = [{"name": "a.txt", "digest": "0" * 64, "content": b"content"}]
-    outcome = cluster._perform_there(_engine.version, job, files)
+    outcome = cluster.perform_there(_engine.version, job, files)
     assert "a.txt: damaged on its way" in str(outcome.error)
 
 
 def test_another_version_on_a_worker_is_refused():
-    outcome = cluster._perform_there("0.0.0", Job("square", square, 1), [])
+    outcome = cluster.perform_there("0.0.0", Job("square", square, 1), [])
     assert f"has heapfit {_engine.version}, not 0.0.0" in str(outcome.error)
 
 

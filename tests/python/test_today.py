@@ -15,7 +15,7 @@ import pytest
 from captures import ethernet, ipv4, pcap
 from small_traces import table2
 
-from heapfit.cli.fit import _parts
+from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
@@ -275,8 +275,8 @@ def told(source: Path, capsys, **options) -> tuple[str, dict]:
     """What `fit` prints, and its JSON."""
     with_page = Resources(write_page=write_report)
     outcome = fit([source], source.parent / "out", FitOptions(**options), resources=with_page)
-    print_text(_parts(outcome))
-    return capsys.readouterr().out, content_of(_parts(outcome))
+    print_text(parts_of_fit(outcome))
+    return capsys.readouterr().out, content_of(parts_of_fit(outcome))
 
 
 def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(tmp_path, capsys):

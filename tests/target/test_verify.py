@@ -24,12 +24,10 @@ from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.progress import RunProgress, ignore_progress
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
@@ -269,91 +267,6 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
     assert loop.Round(SimpleNamespace(), runs, 4, SimpleNamespace()).matching_runs == 2
-
-
-def test_equal_runs_and_earlier_looks_raise_the_bound():
-    def most_refused(distinct, looks, refused=()):
-        rounds = (SimpleNamespace(distinct=distinct),)
-        return loop.Verification(rounds, refused, 30, looks, None).most_refused
-
-    assert most_refused(30, 1) == pytest.approx(1 - 0.025 ** (1 / 30))
-    assert most_refused(2, 1) == pytest.approx(1 - 0.025 ** (1 / 2))  # 29 of 30 are equal
-    assert most_refused(30, 4) == most_refused(30, 5) == pytest.approx(1 - 0.003125 ** (1 / 30))
-    assert most_refused(30, 1) < most_refused(30, 2) < most_refused(30, 2, (7,))
-    assert most_refused(2, 1, (7, 8, 9)) == most_refused(0, 1) == 1.0
-    assert most_refused(30, 1, None) is None
-
-
-@pytest.mark.parametrize(("seen", "distinct"), [((), 2), (("first",), 1), (("first", "last"), 0)])
-def test_runs_that_the_plan_has_seen_or_that_repeat_do_not_count(monkeypatch, seen, distinct):
-    running = loop._Loop(None, None, loop.VerifyOptions(times=4), [], 0, RunProgress(print, 1))
-    running.firmware = SimpleNamespace(make=lambda *_: None, has_recorder=True)
-    plan = SimpleNamespace(
-        region=8, trained_on=SimpleNamespace(has_seen=lambda content: content in seen)
-    )
-    monkeypatch.setattr(loop, "load_plan", lambda _: plan)
-    monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
-    monkeypatch.setattr(loop, "content_hash", str)
-    monkeypatch.setattr(loop, "raise_region", lambda plan, _: plan)
-    contents = iter(["first", "first", "first", "last"])
-    monkeypatch.setattr(
-        loop._Loop,
-        "_record_fresh_run",
-        lambda *_: SimpleNamespace(trace=next(contents), is_passed=True),
-    )
-    assert running.round(Path("plan.toml")).distinct == distinct
-
-
-class Sizes:
-    """A firmware that fails runs in less than `least` bytes; `built` has the sizes tried."""
-
-    def __init__(self, least):
-        self.least, self.built = least, []
-
-    def make(self, _code, is_recorded, region):
-        assert not is_recorded
-        self.built.append(region)
-
-    def passes(self, run):
-        return self.built[-1] >= self.least - 8 * (run % 3)
-
-
-@pytest.mark.parametrize(
-    ("least", "replays_keep", "is_kept"),
-    [(19_000, False, False), (19_900, False, True), (19_000, True, True)],
-)
-def test_a_heap_is_replaced_only_if_runs_survive_in_less(monkeypatch, least, replays_keep, is_kept):
-    """What fresh runs show over both heaps is printed; it can turn "replace" alone."""
-    plan = replace(parse_heap_size("heap_4:24000"), heap="")
-    costs = [SimpleNamespace(name="heap_4", region=24_000), SimpleNamespace(name="ours")]
-    today = SimpleNamespace(
-        is_kept=replays_keep, heap=find_heap("heap_4", 8), costs=costs,
-        pairs=[SimpleNamespace(u_max=16_000)], wanted=1,
-        sentence=lambda: "Keep heap_4: it needs less.",
-    )  # fmt: skip
-    fitted, now = Sizes(least), Sizes(20_000)
-    running = loop._Loop(
-        fitted, None, loop.VerifyOptions(times=3), [], 0, RunProgress(ignore_progress, 1)
-    )
-    monkeypatch.setattr(loop._Loop, "_write_code", lambda *_: None)
-    done = SimpleNamespace(plan=plan, raised=plan, distinct=2)
-    measured = running.measure_survival(MeasuredPairs(today, (16_000,)), done, now)
-    assert measured.is_kept == is_kept
-    assert len(fitted.built) <= 8 and len(now.built) <= 8
-    survival = measured.survival
-    assert survival.most_refused == pytest.approx(1 - 0.025 ** (1 / 2))  # each heap's half
-    assert 20_000 <= survival.now <= 20_200 and least <= survival.fitted <= least + 200
-    assert survival.equal_bytes == min(survival.now, survival.fitted)
-    assert survival.served == ((0 if least == 19_000 else 3), 3)
-    said = measured.sentence()
-    assert said.startswith("Keep heap_4" if is_kept else "Replace heap_4. Over the same 3")
-    assert ": it needs less. Over the same" in said if replays_keep else "it needs" not in said
-    assert said.endswith(f"B heap_4 serves {survival.served[0]} of them and ours 3.")
-
-
-def test_too_few_pairs_are_compared_by_replay_alone():
-    pairs = MeasuredPairs(SimpleNamespace(pairs=[None] * 3, wanted=4), ())
-    assert loop._Loop.measure_survival(None, pairs, None, None) is pairs
 
 
 def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):

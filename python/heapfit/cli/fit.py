@@ -47,7 +47,7 @@ def run(command: FitCommand) -> None:
         folder = folder_for(command.sources, command.output)
         fitted = fit(command.sources, folder, options, progress, resources)
         candidates = list(write_candidates(fitted, command.plans_folder))
-    parts = [*_parts(fitted, command.every), *candidates]
+    parts = [*parts_of_fit(fitted, command.every), *candidates]
     if command.as_json:
         console.print_json({"fits": [content_of(parts)]})
     else:
@@ -87,7 +87,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
     return replace(usual, replayed_events=command.search * 1_000_000)
 
 
-def _parts(outcome: Fit, is_whole: bool = False) -> Iterator[Part]:
+def parts_of_fit(outcome: Fit, is_whole: bool = False) -> Iterator[Part]:
     yield Fields(
         {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
     )

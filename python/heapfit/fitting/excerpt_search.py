@@ -151,13 +151,13 @@ def choose_by_excerpts(
             break
         choice = _search(views, search, whole.part("search"))
     needs = [
-        _find_need(one, least or 0, choice, replay)
+        find_need(one, least or 0, choice, replay)
         for one, least in zip(views, choice.r_safe, strict=True)
     ]
     if max(needs) == _find_most(choice):
         return _make_result(views, choice, max(needs), is_raised=False)
     if len(views) == 1 and options.is_by_memory:
-        choice, needs[0] = _find_least_of_whole(views[0], choice, needs[0], options, replay)
+        choice, needs[0] = find_least_of_whole(views[0], choice, needs[0], options, replay)
     is_raised = max(needs) > _find_most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice
     return _make_result(views, served, _find_most(choice), is_raised=is_raised)
@@ -202,7 +202,7 @@ def _note_refused(views: Sequence[_RecordingView], choice: Choice, progress: Pro
     return refused
 
 
-def _find_need(view: _RecordingView, least: int, choice: Choice, progress: Progress) -> int:
+def find_need(view: _RecordingView, least: int, choice: Choice, progress: Progress) -> int:
     """A region in which the plan serves the whole recording: `least`, if the choice's does."""
     plan, region = choice.winner.plan, _find_most(choice)
     if not view.is_long:
@@ -218,7 +218,7 @@ def _find_need(view: _RecordingView, least: int, choice: Choice, progress: Progr
     return _halve_between(view, plan, failing, region, progress)
 
 
-def _find_least_of_whole(
+def find_least_of_whole(
     view: _RecordingView, choice: Choice, needed: int, options: FitOptions, progress: Progress
 ) -> tuple[Choice, int]:
     """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
@@ -237,11 +237,11 @@ def _find_least_of_whole(
         searched, known = found.winner.r_safe, found.winner.known
         limit = largest_r_safe(region, known, options.peak, options.margin)
         if searched is not None and searched <= limit and not known.is_trace_specific:
-            best, least = found, _find_least_within(view, rival.plan, searched, limit, progress)
+            best, least = found, find_least_within(view, rival.plan, searched, limit, progress)
     return best, least
 
 
-def _find_least_within(
+def find_least_within(
     view: _RecordingView, plan: Plan, searched: int, region: int, progress: Progress
 ) -> int:
     """What a plan needs of the whole, which it serves in `region`; `searched`: of the excerpt."""

@@ -167,11 +167,11 @@ def _store(
             ),
         )
 
-    columns = _read_columns(incoming, stream, options.whole_only, progress)
+    columns = read_columns(incoming, stream, options.whole_only, progress)
     return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
-def _read_columns(
+def read_columns(
     incoming: Source, stream: ByteStream, whole_only: bool, progress: Progress
 ) -> Iterator[Columns]:
     """Reads a source's columns with progress; errors get the file's name before their place."""

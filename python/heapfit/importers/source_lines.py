@@ -74,7 +74,7 @@ def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Sou
 
 def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePlace, ...]]:
     """The places of each site: where the call is, then where each inlined function around it is."""
-    mapping = _mapping_of(program)
+    mapping = mapping_of(program)
     addresses = _addresses(mapping, sites)
     answers = _look_up(program, list(addresses.values()))
     return {
@@ -103,7 +103,7 @@ def _is_within(address: int, mapping: _Mapping) -> bool:
     return any(start < address <= end for start, end in mapping.functions)
 
 
-def _mapping_of(program: Path) -> _Mapping:
+def mapping_of(program: Path) -> _Mapping:
     try:
         with program.open("rb") as file:
             mapping = _read_mapping(ELFFile(file))

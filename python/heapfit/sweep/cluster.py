@@ -61,7 +61,7 @@ class Cluster:
         """Hands a job to the scheduler."""
         files = [self._send_file(path) for path in job.files]
         version = _engine.version
-        future = self._client.submit(_perform_there, version, job, files, pure=False)
+        future = self._client.submit(perform_there, version, job, files, pure=False)
         self._running[future] = number
 
     def wait(self) -> list[tuple[int, Outcome]]:
@@ -140,7 +140,7 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Done | Raised:
+def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Done | Raised:
     """What a worker of the cluster does: a job, with its files in a folder of its own."""
     if version != _engine.version:
         return Raised(
