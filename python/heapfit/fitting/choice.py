@@ -133,12 +133,21 @@ def choose_for_one(
     if options.whole:
         comparison = with_measures(comparison, loaded)
     found = loaded, comparison, winner
-    return make_choice(found, comparison, winner, sentence, [name], [loaded], options)
+    return make_choice(
+        found,
+        comparison,
+        row=winner,
+        sentence=sentence,
+        names=[name],
+        recordings=[loaded],
+        options=options,
+    )
 
 
 def make_choice(
     found: tuple[LoadedTrace, Comparison, Row],
     table: Comparison,
+    *,
     row: Row,
     sentence: str,
     names: Sequence[str],

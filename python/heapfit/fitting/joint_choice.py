@@ -83,7 +83,15 @@ def choose_for_several(
         comparison = with_measures(comparison, loaded)
     sentence += _describe_several(row, designs)
     found = loaded, comparison, winner
-    return make_choice(found, designs, row, sentence, names, recordings, options)
+    return make_choice(
+        found,
+        designs,
+        row=row,
+        sentence=sentence,
+        names=names,
+        recordings=recordings,
+        options=options,
+    )
 
 
 def _try_changes(row: Row, recordings: Sequence[LoadedTrace]) -> Row:
