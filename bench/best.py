@@ -28,7 +28,8 @@ from heapfit.cli.printing import console
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.design.front.offers import NEAR
-from heapfit.fitting.choice import Choice, choose_for_one
+from heapfit.fitting.choice import Choice
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -88,7 +89,7 @@ def measure(source: Path, alignment: int) -> Best:
     name = source.name.split(".")[0]
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         loaded = load_trace(open_any(source, ImportOptions(), Path(folder)), alignment)
-        choice = choose_for_one(loaded, name, FitOptions(alignment=alignment))
+        choice = choose([loaded], [name], FitOptions(alignment=alignment))
     rows = [row for row in choice.comparison.rows if row.r_safe and not row.is_cut_to_trace]
     least = min(rows, key=lambda row: row.r_safe or 0)
     return Best(

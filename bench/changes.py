@@ -27,8 +27,8 @@ from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.changed_programs import MOST_GROWTH
 from heapfit.comparison.margin import TRACE_SPECIFIC
-from heapfit.fitting.choice import Choice, choose_for_one
-from heapfit.fitting.joint_choice import choose_for_several
+from heapfit.fitting.choice import Choice
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -70,10 +70,8 @@ def inputs(folder: Path, word: str, others: Sequence[Path]) -> Iterator[tuple[st
 
 def chosen(name: str, loaded: Sequence[LoadedTrace]) -> Choice:
     """As the command does it."""
-    if len(loaded) == 1:
-        return choose_for_one(loaded[0], name, FitOptions())
-    names = [f"{name} {number}" for number in range(len(loaded))]
-    return choose_for_several(loaded, names, FitOptions())
+    names = [name] if len(loaded) == 1 else [f"{name} {number}" for number in range(len(loaded))]
+    return choose(loaded, names, FitOptions())
 
 
 def changed(change: Change, loaded: LoadedTrace, plan: Plan) -> _engine.EventArray:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All allocators over a set of recordings, each by exact replay (docs/league.md).
 
-    python bench/league.py examples/recordings/traces -o out --plugin bench/crates/*
+    python bench/league.py FOLDER_OF_RECORDINGS -o out --plugin bench/crates/*
 
 Ours, baselines and the plug-ins that are given, with nothing learned. league.csv has a row for each
 entrant, recording and alignment; standings over all recordings are printed. With

@@ -19,7 +19,7 @@ from page_tables import add_option, write_result
 
 from heapfit.cli.printing import console
 from heapfit.design.effort import Effort
-from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import load_trace
@@ -40,7 +40,7 @@ def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
 
 def line(trace: Trace, name: str, effort: Effort) -> list[str]:
     loaded = load_trace(trace)
-    choice = choose_for_one(loaded, name, FitOptions(effort=effort))
+    choice = choose([loaded], [name], FitOptions(effort=effort))
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
     return [name, effort, over, f"{choice.answer.size.region:,}", choice.winner.name]
 

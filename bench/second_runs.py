@@ -62,8 +62,8 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.portfolio import build_portfolio
 from heapfit.design.robust.joined_trace import join_traces
-from heapfit.fitting.choice import Choice, choose_for_one
-from heapfit.fitting.joint_choice import choose_for_several
+from heapfit.fitting.choice import Choice
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
@@ -153,10 +153,8 @@ def promises(folder: Path, name: str, known: int, options: FitOptions) -> list[P
 
 def chosen_from(name: str, loaded: Sequence[LoadedTrace], options: FitOptions) -> Choice:
     """As the command does it."""
-    if len(loaded) == 1:
-        return choose_for_one(loaded[0], name, options)
-    names = [f"{name} {number}" for number in range(len(loaded))]
-    return choose_for_several(loaded, names, options)
+    names = [name] if len(loaded) == 1 else [f"{name} {number}" for number in range(len(loaded))]
+    return choose(loaded, names, options)
 
 
 def promise(

@@ -8,7 +8,7 @@ import pytest
 
 from heapfit import _engine
 from heapfit.fitting.assessment import suggest_next_recordings
-from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import ignore_progress
@@ -36,7 +36,7 @@ def slots(path: Path, sizes: list[int]) -> Path:
 def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
     trace = open_any(slots(tmp_path / "slots.heap", sizes), ImportOptions(), tmp_path)
     options = FitOptions()
-    choice = choose_for_one(load_trace(trace), "slots", options)
+    choice = choose([load_trace(trace)], ["slots"], options)
     ways, events = suggest_next_recordings(choice, options, ignore_progress)
     told = [way for way in ways if "--alignment" in way]
     plan, winner = choice.winner.plan, choice.winner

@@ -12,7 +12,7 @@ from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import choose_for_one
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -41,15 +41,15 @@ def named(row):
     return row.name, row.r_safe, row.heap_size.region
 
 
-def choose(trace, effort):
+def choose_by_memory(trace, effort):
     options = FitOptions(effort=effort, prefer=Preference.RAM)
-    return choose_for_one(load_trace(trace), "a", options)
+    return choose([load_trace(trace)], ["a"], options)
 
 
 def test_what_is_searched_further_is_never_named():
     trace = Trace.open(ROOT / "examples/recordings/traces/m4-1.parquet")
     options = FitOptions(allocators=("tlsf", "first_fit", "segregated_fit"))
-    choice = choose_for_one(load_trace(trace), "a", options)
+    choice = choose([load_trace(trace)], ["a"], options)
     assert any(row.is_searched_further for row in choice.comparison.rows)
     assert not choice.winner.is_searched_further
     assert not select_row(choice.comparison).is_searched_further
@@ -58,7 +58,7 @@ def test_what_is_searched_further_is_never_named():
 @pytest.mark.parametrize("source", SHORT)
 def test_three_efforts_have_one_best_each(source, tmp_path):
     trace = short(source, tmp_path)
-    found = [choose(trace, effort) for effort in Effort]
+    found = [choose_by_memory(trace, effort) for effort in Effort]
     quick, standard, long = (one.comparison for one in found)
     assert quick.work.plans == quick.work.every_size == 0
     assert quick.work.events < standard.work.events < long.work.events

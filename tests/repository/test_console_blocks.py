@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from test_documentation import MADE_PAGES
 
+from heapfit.cli.arguments import list_options
 from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
 from program import run_heapfit
@@ -112,7 +113,7 @@ def test_a_command_that_takes_long_is_understood(folder: Path, command: str) -> 
     words = [str(folder / word) if (folder / word).is_file() else word for word in words]
     declared = all_commands()[words[0]]
     typed, rest = split_words(words[0], words[1:], options_of(declared))
-    read_command(declared, typed, rest)
+    read_command(declared, list_options(declared), [one for one in typed if one[0].field], rest)
 
 
 def test_commands_stand_where_they_are_run() -> None:

@@ -278,7 +278,7 @@ def _measure_common_heap(loaded: Sequence[LoadedTrace], progress: Progress) -> N
     """The needs of all in heap_4, or in TLSF for larger alignments."""
     largest = max(one.largest_alignment for one in loaded)
     name = "heap_4" if largest <= STANDARD_ALIGNMENT else TLSF
-    needs = measure(find_heap(name, STANDARD_ALIGNMENT), loaded, progress)
+    needs = measure(find_heap(name, STANDARD_ALIGNMENT), loaded, progress=progress)
     if needs.most is None:
         raise HeapfitError(f"{needs.heap.title}: no region below 4 GiB serves these recordings")
     return needs
@@ -447,7 +447,7 @@ def _search_needs(
     """Searches R, and tries the plan's region if it was too small."""
     also = plan.region if run.refusal is not None and not plan.heap else 0
     needs = measure(
-        heap_of_plan(plan), [loaded], progress, base=plan.base_alignment, also=also or 0
+        heap_of_plan(plan), [loaded], progress=progress, base=plan.base_alignment, also=also or 0
     )
     (found,), heap = needs.found, needs.heap
     r_min, r_safe = (one and heap.set_to(one) for one in (found.r_min, found.r_safe))

@@ -86,6 +86,7 @@ def commands_by_group() -> Mapping[str, Mapping[str, type]]:
     """The classes that declare the commands, by their names, under the titles of `--help`."""
     groups = {title: {command_name(one): one for one in some} for title, some in GROUPS.items()}
     groups[EXTERNAL_GROUP] = {
+        # Of other packages there may be none.
         name: getattr(import_module(module), declared)
         for name, module, declared in external_commands()
     }
@@ -233,6 +234,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
             if path.is_symlink() or path.is_file():
                 ours.require_replaceable(path)
         try:
+            # What the command does takes the libraries that its help does without.
             import_module(module_of(declared)).run(command)
         except SystemExit as ended:
             return int(ended.code or 0)

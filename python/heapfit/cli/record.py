@@ -84,7 +84,7 @@ def _record(
         return record(
             words,
             target,
-            progress,
+            progress=progress,
             keep_children=command.children,
             depth=command.site_depth,
             listener=listener,

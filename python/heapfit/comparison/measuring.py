@@ -58,7 +58,7 @@ def measure_candidate(
     need = search(
         replace(heap, name=candidate.name),
         trial,
-        progress,
+        progress=progress,
         also=precision.also,
         threads=ground.threads,
         every_size=precision.every_size,

@@ -70,7 +70,11 @@ class ChangeTrials:
 
     def _reopen(self, comparison: Comparison) -> Comparison:
         """Searches pruned rows that may need less than the best row does now."""
-        pruned = [row for row in comparison.rows if self._is_pruned(row)]
+        pruned = [
+            row
+            for row in comparison.rows
+            if row.r_safe is None and row.r_safe_at_least is not None and self._may_win(row)
+        ]
         for row in sorted(pruned, key=lambda one: one.r_safe_at_least or 0):
             found, work = self._search(row, comparison)
             comparison = _replace_row(comparison, found, work)
@@ -78,10 +82,6 @@ class ChangeTrials:
 
     def _may_win(self, row: Row) -> bool:
         return not row.is_searched_further and (self.pools or not row.is_cut_to_trace)
-
-    def _is_pruned(self, row: Row) -> bool:
-        is_pruned = row.r_safe is None and row.r_safe_at_least is not None
-        return is_pruned and self._may_win(row)
 
     def _search(self, row: Row, comparison: Comparison) -> tuple[Row, Work]:
         """A pruned row, searched if it may be the best; and the work that took."""
@@ -97,7 +97,8 @@ class ChangeTrials:
             tried = try_limit(one, events, ground, limit)
             if tried.r_safe_at_least is not None:
                 return with_work_of(tried, row), tried.work
-            broken = _list_broken(comparison)
+            tested = [row.changes for row in comparison.rows if row.changes is not None]
+            broken = {one.name for changes in tested for one in changes.broken}
             is_served, changed = self.programs.serve_in(row.heap, size.region - UNIT, broken)
             work = tried.work + Work(changed=changed)
             if not is_served:
@@ -108,12 +109,6 @@ class ChangeTrials:
             found = with_work_of(measure_candidate(one, events, ground, every), found)
         work += found.work
         return replace(found, work=row.work + work), work
-
-
-def _list_broken(comparison: Comparison) -> set[str]:
-    """The changes that a row needed more for than the margin of its kind."""
-    tested = [row.changes for row in comparison.rows if row.changes is not None]
-    return {one.name for changes in tested for one in changes.broken}
 
 
 def _replace_row(comparison: Comparison, row: Row, work: Work) -> Comparison:

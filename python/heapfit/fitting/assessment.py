@@ -117,7 +117,7 @@ def _measure_finer_alignment(
     if not tried.runs:  # R_safe lies above all that fails
         return 0.0, tried.events
     finer = replace(finer, name=f"{winner.name}, aligned to {_FINER}")
-    needs = measure(finer, [choice.shown], progress)
+    needs = measure(finer, [choice.shown], progress=progress)
     saved = 0.0 if needs.most is None else 1 - needs.most / winner.r_safe
     return saved, tried.events + needs.events
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit.fitting.assessment import assess
-from heapfit.fitting.choice import foretell_choice
+from heapfit.fitting.choosing import foretell_choice
 from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
 from heapfit.fitting.incumbent import find_own_heap
-from heapfit.fitting.joint_choice import foretell_joint_choice
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result, plan_to_write
@@ -46,12 +45,11 @@ def foretell(events: Sequence[int]) -> dict[str, float]:
     """
     total, runs = sum(events), len(events)
     size = total / 100_000
-    choice = foretell_choice(total) if runs == 1 else foretell_joint_choice(total, runs)
     return {
         "import": 0.01 + 0.05 * size,
         "read": 0.01 + 0.03 * size,
         "now": 0.04 + 0.12 * size,
-        "choose": sum(choice.values()),
+        "choose": sum(foretell_choice(total, runs).values()),
         "judge": 0.02 + 0.05 * size,
         "suggest": 0.01,
         "reference": 0.05 + 0.12 * size,

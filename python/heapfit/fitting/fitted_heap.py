@@ -104,7 +104,7 @@ class FittedHeap(Tabular):
         """
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
-        needs = measure(now, traces, progress)
+        needs = measure(now, traces, progress=progress)
         if needs.most is None:
             raise HeapfitError(f"{heap}: serves these recordings in no region")
         known = adapt_basis(self.found.answer.known, needs.heap.plan)

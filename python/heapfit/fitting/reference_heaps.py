@@ -111,7 +111,7 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[Refe
             made = _refer_to_row(selection, row, title)
         else:
             heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
-            needs = measure(heap, selection.searched, progress)
+            needs = measure(heap, selection.searched, progress=progress)
             made = _refer_to_needs(selection, needs, title)
             events += needs.events
         standing = ReferenceKind.RUNG if is_rung else ReferenceKind.OTHER

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.fitting.choice import Choice, ChoiceInputs, choose_for_one, make_answer
+from heapfit.fitting.choice import Choice, make_answer
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
     Baselines,
@@ -19,7 +20,6 @@ from heapfit.fitting.incumbent import (
     keep_incumbent,
     measure_baselines,
 )
-from heapfit.fitting.joint_choice import choose_for_several
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, ignore_progress
@@ -118,9 +118,6 @@ def _choose(
     systems: Sequence[Needs],
     progress: Progress,
 ) -> Choice:
-    options = request.options
     with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
-        inputs = ChoiceInputs(sweep, systems)
-        if len(searched) == 1:
-            return choose_for_one(searched[0], names[0], options, progress, inputs)
-        return choose_for_several(searched, names, options, progress, inputs)
+        options = request.options
+        return choose(searched, names, options, progress, sweep=sweep, systems=systems)

@@ -78,8 +78,8 @@ class _Image(NamedTuple):
 def record(
     command: Sequence[str],
     output: Path | str,
-    progress: Progress = ignore_progress,
     *,
+    progress: Progress = ignore_progress,
     keep_children: bool = False,
     depth: int = 1,
     listener: Listener = ignore_recording,
@@ -89,13 +89,11 @@ def record(
     A program that dies by a signal leaves the trace of its life, and so does one whose recorder is
     sent a SIGTERM, which is passed on. Processes that outlive the program record on into a folder
     that is kept; so is what was recorded where a trace cannot be written. Of children the traces
-    are kept beside the output, as <output>.<process>.parquet. `depth`: callers of each request, 1
-    or 4 (docs/recording.md has the cost).
+    are kept beside the output, as <output>.<process>.parquet. `depth`: callers of a call, 1 or 4.
     """
     program, output, ending = find_program(command), Path(output), _Termination()
     _require_place(output)
-    passed_on = _handle_signal(signal.SIGTERM, signal.SIG_DFL, ending.ask)
-    with _raw_recordings(output) as raw, passed_on:
+    with _raw_recordings(output) as raw, _handle_signal(signal.SIGTERM, signal.SIG_DFL, ending.ask):
         environment = recorder_settings(pad_path(raw.folder.resolve()), depth)
         library = _copy_library(library_for(program), raw.folder)
         followed = raw.folder.resolve() if keep_children else None

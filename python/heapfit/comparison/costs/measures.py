@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Final
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
@@ -49,8 +48,6 @@ class Measures:
     time: float | None  # instructions a call
     longest: float | None  # instructions
     size: int | None  # bytes
-    time_off: ModelError | None = None  # of the model on traces it had not seen
-    longest_off: ModelError | None = None
 
     def figure(self, measure: Measure) -> float | None:
         """The figure of one measure, in the measure's unit; None if there is none."""
@@ -72,6 +69,4 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
         time=costs.mean,
         longest=costs.longest,
         size=costs.flash,
-        time_off=costs.mean_off,
-        longest_off=costs.longest_off,
     )

@@ -66,8 +66,8 @@ class Needs:
 def search(
     heap: Heap,
     trial: _engine.Trial,
-    progress: Progress = ignore_progress,
     *,
+    progress: Progress = ignore_progress,
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
@@ -91,8 +91,8 @@ def search(
 def measure(
     heap: Heap,
     recordings: Sequence[Recording],
-    progress: Progress = ignore_progress,
     *,
+    progress: Progress = ignore_progress,
     base: int = 0,
     also: int = 0,
     threads: int = 0,
@@ -107,7 +107,12 @@ def measure(
     """
     found = tuple(
         search(
-            heap, heap.trial(one, base), progress, also=also, threads=threads, every_size=every_size
+            heap,
+            heap.trial(one, base),
+            progress=progress,
+            also=also,
+            threads=threads,
+            every_size=every_size,
         )
         for one in recordings
     )
@@ -116,7 +121,13 @@ def measure(
     if grown == heap:
         return needs
     again = measure(
-        grown, recordings, progress, base=base, also=also, threads=threads, every_size=every_size
+        grown,
+        recordings,
+        progress=progress,
+        base=base,
+        also=also,
+        threads=threads,
+        every_size=every_size,
     )
     return replace(again, more_events=again.more_events + needs.events)
 
@@ -143,7 +154,7 @@ def measure_with_notes(
     That is sought if `has_permanent`: requests that begin all recordings, before any free, and stay
     until the end. Their saving is of the largest memory of all.
     """
-    needs, requests = measure(heap, recordings, progress), [*map(requests_of, recordings)]
+    needs, requests = measure(heap, recordings, progress=progress), [*map(requests_of, recordings)]
     refused = [note for one in requests for note in heap.describe_zero_requests(one)]
     needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap), *refused])))
     objects = _find_permanent(requests) if has_permanent and needs.most is not None else ()

@@ -52,7 +52,6 @@ def design_robust(
 ) -> Comparison:
     """Makes and measures every candidate; HeapfitError with fewer than two traces."""
     options = options or RobustOptions()
-    _require_several(traces)
     contents = tuple(content_hash(trace) for trace in traces)
     return _design_runs(TraceSet(traces, contents), options, progress, sweep)
 
@@ -67,18 +66,12 @@ def design_loaded(
 
     The choice, of a heap for all of them, is tried on changes of their program.
     """
-    _require_several(recordings)
     traces = [recording.trace for recording in recordings]
     contents = tuple(recording.content for recording in recordings)
     peaks = tuple(recording.profile.u_max for recording in recordings)
     runs = TraceSet(traces, contents, peaks)
     programs = ChangedPrograms.from_recordings(recordings)
     return _design_runs(runs, options, progress, sweep, programs)
-
-
-def _require_several(recordings: Sequence[object]) -> None:
-    if len(recordings) < 2:
-        raise HeapfitError("a design for several traces takes two at least")
 
 
 def _design_runs(
@@ -89,6 +82,8 @@ def _design_runs(
     programs: ChangedPrograms | None = None,
 ) -> Comparison:
     traces, sweep = runs.traces, sweep or Sweep(workers=1)
+    if len(traces) < 2:
+        raise HeapfitError("a design for several traces takes two at least")
     folds = count_folds(len(traces))
     every = tuple(range(len(traces)))
     parted = [_split_traces(every, part, folds) for part in range(folds)]
