@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import program
+
 if TYPE_CHECKING:
     from heapfit_papers.reproduce.laboratory import Laboratory
     from heapfit_papers.slotbuf.measures import ReportRuns
@@ -27,6 +29,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return known.index(folder) if folder in known else len(known)
 
     items.sort(key=place)
+
+
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's code sizes, which cost compilations, are test_generate's business."""
+    monkeypatch.setattr(program, "measures", False)
+    program.leave_unmeasured(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,8 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind, heap_size, largest_r_safe
 from heapfit.design import portfolio
 from heapfit.fitting import assessment, incumbent
-from heapfit.fitting.choice import Choice, choose_for_one
+from heapfit.fitting.choice import Choice
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify.survival import Survival
@@ -197,7 +198,7 @@ def recordings() -> list[LoadedTrace]:
 
 @pytest.fixture(scope="module")
 def choice(recordings: list[LoadedTrace]) -> Choice:
-    return choose_for_one(recordings[0], "index-1", FitOptions())
+    return choose(recordings[:1], ["index-1"], FitOptions())
 
 
 def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(choice: Choice) -> None:
@@ -207,7 +208,8 @@ def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(choice
     broken: Any = SimpleNamespace(needed=99.0)
     specific = replace(second, changes=ChangeTest((broken,)))
     rows = [cut, specific, *others[:-1], replace(others[-1], r_safe=None)]
-    changed = replace(choice, comparison=replace(choice.comparison, rows=rows))
+    table = replace(choice.comparison, rows=rows)
+    changed = replace(choice, comparison=table, table=table)
     judge = incumbent.Judge([], [], changed, FitOptions())
     offers = judge.row_offers(2**32)
     left_out = {row.name for row in rows if row.is_cut_to_trace or row.known.is_trace_specific}

@@ -62,9 +62,9 @@ class Events:
             yield tell
 
         monkeypatch.setattr(progress, "_bar", bar)
-        monkeypatch.setattr(Path, "replace", self._before("written", Path.replace))
-        monkeypatch.setattr(Path, "rename", self._before("written", Path.rename))
-        monkeypatch.setattr(ours, "mark_ours", self._before("written", ours.mark_ours))
+        for owner, name in ((Path, "replace"), (Path, "rename"), (ours, "mark_ours")):
+            written = self._before("written", getattr(owner, name))
+            monkeypatch.setattr(owner, name, written)
 
     def _before(self, kind: str, act: Callable) -> Callable:
         def counted(*arguments: object) -> object:

@@ -145,15 +145,21 @@ def test_a_link_is_refused_even_if_forced(folder):
     assert list((folder / "real").iterdir()) == []
 
 
+@pytest.fixture
+def no_attributes(monkeypatch):
+    """A file system without extended attributes."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOTSUP, "no attributes")
+
+    for name in ("setxattr", "getxattr"):
+        monkeypatch.setattr(os, name, refuse)
+
+
 @pytest.mark.parametrize("has_attributes", [True, False])
-def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, monkeypatch):
+def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, request):
     if not has_attributes:
-
-        def refuse(*_):
-            raise OSError
-
-        monkeypatch.setattr(os, "setxattr", refuse)
-        monkeypatch.setattr(os, "getxattr", refuse)
+        request.getfixturevalue("no_attributes")
     written = tmp_path / "a"
     written.write_text("text")
     ours.mark_ours(written)
@@ -166,12 +172,8 @@ def test_a_copy_counts_as_its_owners(has_attributes, tmp_path, monkeypatch):
         ours.require_replaceable(tmp_path / "b")
 
 
-def test_without_attributes_files_and_folders_replace_their_own(tmp_path, monkeypatch):
-    def refused(*_arguments):
-        raise OSError(errno.ENOTSUP, "no attributes")
-
-    monkeypatch.setattr(os, "setxattr", refused)
-    monkeypatch.setattr(os, "getxattr", refused)
+@pytest.mark.usefixtures("no_attributes")
+def test_without_attributes_files_and_folders_replace_their_own(tmp_path):
     for text in ("first", "second"):
         with stage_file(tmp_path / "a") as staging:
             staging.write_text(text)

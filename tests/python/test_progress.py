@@ -3,7 +3,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from heapfit.cli.printing import progress
 from heapfit.fitting.fit import fit_in_memory, foretell, watch_fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request
-from heapfit.generate.images import Images
 from heapfit.progress import WeightedProgress, ignore_progress
 
 COMMANDS = {
@@ -35,11 +34,11 @@ COMMANDS = {
 
 
 @pytest.fixture
-def shares(tmp_path, monkeypatch) -> list[float]:
+def shares(tmp_path, monkeypatch, request) -> list[float]:
     """What the bar is told, from which it draws; None: a bar that pulses."""
     told: list[float] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
+    request.getfixturevalue("unmeasured")
 
     @contextmanager
     def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:

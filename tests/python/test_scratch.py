@@ -22,7 +22,7 @@ with scratch_file(Path(sys.argv[1])):
 
 @pytest.fixture(autouse=True)
 def unswept():
-    scratch._sweep.cache_clear()
+    scratch.sweep_folder.cache_clear()
 
 
 def test_what_a_kill_left_goes_and_what_lives_stays(tmp_path):
@@ -32,7 +32,7 @@ def test_what_a_kill_left_goes_and_what_lives_stays(tmp_path):
     named.write_text("somebody's")
     with scratch.scratch_folder(tmp_path) as living:
         assert set(tmp_path.iterdir()) == {named, living}
-        scratch._sweep.cache_clear()
+        scratch.sweep_folder.cache_clear()
         with stage_file(tmp_path / "made") as staging:
             staging.write_text("whole")
             assert living.is_dir()

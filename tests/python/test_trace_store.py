@@ -111,8 +111,12 @@ def test_events_are_sixteen_bytes_each(tmp_path):
     assert (len(events), events.nbytes) == (6, 96)
 
 
+def read_in_batches_of(events, monkeypatch):
+    monkeypatch.setattr(stored, "BATCH", events)
+
+
 def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "BATCH", 4)
+    read_in_batches_of(4, monkeypatch)
     trace = written(tmp_path)
     assert [len(events) for events in trace.event_batches()] == [4, 2]
     assert len(trace.events()) == 6
@@ -180,7 +184,7 @@ def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, t
 
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(stored, "BATCH", batch)
+    read_in_batches_of(batch, monkeypatch)
     assert "event 4: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
     assert "event 2: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
     assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))

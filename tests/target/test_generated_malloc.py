@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A generated heap takes the place of a C library's, on an emulated board."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
 from heapfit.generate import GenerateOptions, generate
-from heapfit.generate.images import Images
 from heapfit.importers.external_tool import run
 from heapfit.plan.plan_file import load_plan
 
@@ -41,11 +39,8 @@ alignment = 8
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_all_blocks_of_a_c_library_are_the_generated_heaps(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
-    monkeypatch.setattr("heapfit.generate.call_bounds", lambda *_: None)
+@pytest.mark.usefixtures("unmeasured")
+def test_all_blocks_of_a_c_library_are_the_generated_heaps(library: str, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
     options = GenerateOptions(platforms=("malloc",))
     generate(load_plan(tmp_path / "plan.toml"), tmp_path / "code", options=options)

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +24,6 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.verify import loop
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
-from heapfit.generate.images import Images
 from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.trace.loaded import load_trace
@@ -238,10 +236,11 @@ def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     assert "--build-now needs {region}" in verify(tmp_path, 40_000, *given, status=2)
 
 
+@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(
     ("is_there", "end"), [(True, HeapfitError("no emulator")), (False, KeyboardInterrupt)]
 )
-def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypatch, is_there, end):
+def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, is_there, end):
     class Ended:
         """A firmware that is ended in its first run."""
 
@@ -254,7 +253,6 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, monkeypa
             output.write_text("half")
             raise end
 
-    monkeypatch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
     (tmp_path / "plan.toml").write_text(PLAN.format(region=40_000))
     if is_there:
         (tmp_path / "a/out").mkdir(parents=True)

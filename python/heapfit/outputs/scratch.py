@@ -35,7 +35,7 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
 def scratch_file(parent: Path) -> Iterator[Path]:
     """A new file in `parent`, which goes at the end unless it was renamed."""
     while True:
-        _sweep(parent)
+        sweep_folder(parent)
         lock, name = tempfile.mkstemp(_SUFFIX, _PREFIX, parent)
         if _claim(Path(name), lock):
             break
@@ -49,7 +49,7 @@ def claim_folder(parent: Path | None = None) -> tuple[Path, int]:
     """A new folder and its lock, for `drop` to end."""
     home = parent or Path(tempfile.gettempdir())
     while True:
-        _sweep(home)
+        sweep_folder(home)
         folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, home))
         with suppress(FileNotFoundError):  # swept before it was locked
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -78,7 +78,7 @@ def _claim(path: Path, lock: int) -> bool:
 
 
 @cache
-def _sweep(parent: Path) -> None:
+def sweep_folder(parent: Path) -> None:
     """Removes what ended processes of this user left in a folder; once in a process."""
     with suppress(OSError):
         left = [one for one in parent.iterdir() if _NAME.fullmatch(one.name)]
