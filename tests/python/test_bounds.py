@@ -15,7 +15,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import find_bounds, quick_bounds
-from heapfit.comparison.comparison import common_ground, compare, comparison_of
+from heapfit.comparison.comparison import compare
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
@@ -248,11 +248,10 @@ def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 400), tmp_path / "in")
     portfolio = build_portfolio(loaded, ["tlsf", "tailored"], [])
     bounds = replace(quick_bounds(loaded), packing=10**9)
-    ground = common_ground(loaded, portfolio, bounds)
-    rows = tuple(measure_candidate(one, loaded.events, ground) for one in portfolio.candidates)
-    told = comparison_of(loaded.trace.info, ground, rows, portfolio, bounds).bounds
+    found = compare(loaded, portfolio, bounds=bounds)
+    told = found.bounds
     assert told is not None
-    assert told.packing == min(row.placed or 0 for row in rows)
+    assert told.packing == min(row.placed or 0 for row in found.rows)
 
 
 @pytest.mark.parametrize("layout", [0, 1])

@@ -20,8 +20,10 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
+from heapfit.results.html import render
 from heapfit.trace.stored import Trace
-from heapfit_papers.pages import slotbuf_page
+from heapfit_papers.pages import slotbuf_charts
+from heapfit_papers.pages.slotbuf_page import slotbuf_page
 from heapfit_papers.slotbuf.benchmark import SlotbufSpec, plan_of, report_version, run_slotbuf
 from program import run_heapfit
 
@@ -171,7 +173,7 @@ def plain(text: str) -> str:
 
 
 def page_of(run) -> Page:
-    return Page(slotbuf_page.render(run, "heapfit slotbuf 300 20000"))
+    return Page(render(slotbuf_page(run, "heapfit slotbuf 300 20000")))
 
 
 def test_the_page_shows_the_run_and_names_nothing_outside_itself():
@@ -196,12 +198,12 @@ def test_the_page_shows_the_run_and_names_nothing_outside_itself():
 def test_the_histogram_and_what_it_leaves_out_are_all_free_blocks():
     run = run_slotbuf(SlotbufSpec(300, 20_000, report_version(2)))
     [bars] = page_of(run).figures["chart-free"]["data"]
-    count, bytes_left = slotbuf_page.count_large_blocks(run)
+    count, bytes_left = slotbuf_charts.count_large_blocks(run)
     assert count > 0
     assert sum(bars["y"]) + count == run.free_blocks
     shown = sum(size * n for size, n in zip(bars["x"], bars["y"], strict=True))
     assert shown + bytes_left == run.free_bytes
-    assert max(bars["x"]) <= slotbuf_page.MOST_SHOWN
+    assert max(bars["x"]) <= slotbuf_charts.MOST_SHOWN
 
 
 def test_the_histogram_of_requests_has_all_10000_and_the_law_expects_as_many():
@@ -222,7 +224,7 @@ def test_the_page_of_a_run_out_of_memory_says_what_was_refused():
 
 def test_the_same_run_gives_the_same_page():
     spec = SlotbufSpec(30, 2000, report_version(2))
-    first, second = (slotbuf_page.render(run_slotbuf(spec), "x") for _ in range(2))
+    first, second = (render(slotbuf_page(run_slotbuf(spec), "x")) for _ in range(2))
     assert first == second
 
 
