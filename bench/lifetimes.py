@@ -51,7 +51,7 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.margin import MarginBasis, margin_for, margin_kind
-from heapfit.forecast.extent import make_run
+from heapfit.forecast.extent import ReplayedRun
 from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_longer_runs
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.plan.plan import Plan
@@ -116,7 +116,10 @@ def ask_longer_runs(loaded: LoadedTrace, kind: RecordingKind, plan: str) -> Long
     """What a recording says about longer runs in this heap."""
     found = loaded.trial(PLANS[plan]).scan().r_safe
     assert found is not None, (loaded.trace.path, plan)
-    return expect_longer_runs(make_run(loaded, PLANS[plan]), found, kind)
+    made = PLANS[plan]
+    base = loaded.trace.base_alignment_for(made.alignment)
+    run = ReplayedRun(loaded.events, loaded.events_for(made), made, base)
+    return expect_longer_runs(run, found, kind)
 
 
 def find_level(needs: Sequence[int]) -> int:

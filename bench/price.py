@@ -42,7 +42,7 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
@@ -156,7 +156,7 @@ def count_as_shipped(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> I
     alone = count_replay(core, plan.allocator, packed, workbench.plugin)[1]
     calls = shipped.of("alloc", "free", "resize", "alloc_aligned")
     counted = calls["instructions"].astype(int) - COPY * calls["payload"].astype(int)
-    costs = estimate_costs(plan, loaded, region)
+    costs = estimate_costs(Heap(plan.allocator, plan), loaded, region)
     assert costs.mean is not None and costs.longest is not None, "the code was not measured"
     yield f"{counted.mean():.1f}"
     yield f"{average_pair(shipped) - average_pair(alone):.1f}"

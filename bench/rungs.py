@@ -51,7 +51,7 @@ def points_of(fitted: Fit) -> Iterator[tuple[str, str]]:
     titles = {row.name: [row.name] for row in rows if row.name in RUNGS}
     titles.setdefault(min(rows, key=region_of).name, []).append(LEAST)
     for row in rows:
-        mean = estimate_costs(row.plan, loaded, row.r_safe).mean if row.name in titles else None
+        mean = estimate_costs(row.heap, loaded, row.r_safe).mean if row.name in titles else None
         cell = f"{region_of(row) / peak:.3f}; {mean:.0f}" if mean is not None else "-"
         yield from ((title, cell) for title in titles.get(row.name, ()))
 

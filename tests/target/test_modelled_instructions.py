@@ -12,6 +12,7 @@ from harness.replay import count_shipped
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 
@@ -33,7 +34,7 @@ def test_what_ships_takes_as_many_instructions_as_modelled(
     )
     calls = count_shipped(image, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
-    costs = estimate_costs(plan, loaded, region)
+    costs = estimate_costs(Heap(plan.allocator, plan), loaded, region)
     assert costs.mean_off is not None and costs.longest_off is not None
     assert costs.mean == pytest.approx(counted.mean(), rel=costs.mean_off.worst + ROOM)
     assert costs.longest == pytest.approx(counted.max(), rel=costs.longest_off.worst + ROOM)
