@@ -32,7 +32,7 @@ GROUPS = [(system, OWN) for system in HEAPS] + (FIRMWARE if CORPUS else [])
 RUNS = [
     (system, [one]) for system, files in GROUPS for one in (files if ALL else files[:1])
 ] + GROUPS
-QUICK = {"effort": Effort.QUICK, "folds": 0}  # which decide what the fitted heap is, not this one
+QUICK = {"effort": Effort.QUICK}  # which decide what the fitted heap is, not this one
 
 
 def name(value):

@@ -93,7 +93,7 @@ def test_the_wheel_runs_where_nothing_else_of_the_project_is(wheel, tmp_path):
         ("share/man/man1/heapfit.1", manual()),
         ("share/bash-completion/completions/heapfit", completion()),
     ):
-        assert (empty / name).read_text().splitlines() == list(lines)
+        assert (empty / name).read_text().splitlines() == "\n".join(lines).splitlines()
 
 
 def test_the_sources_are_those_that_git_knows(tmp_path):
