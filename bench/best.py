@@ -89,7 +89,7 @@ def measure(source: Path, alignment: int) -> Best:
     name = source.name.split(".")[0]
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         loaded = load_trace(open_any(source, ImportOptions(), Path(folder)), alignment)
-        choice = choose([loaded], [name], FitOptions(alignment=alignment))
+        choice = choose([loaded], [name], options=FitOptions(alignment=alignment))
     rows = [row for row in choice.comparison.rows if row.r_safe and not row.is_cut_to_trace]
     least = min(rows, key=lambda row: row.r_safe or 0)
     return Best(

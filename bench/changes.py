@@ -71,7 +71,7 @@ def inputs(folder: Path, word: str, others: Sequence[Path]) -> Iterator[tuple[st
 def chosen(name: str, loaded: Sequence[LoadedTrace]) -> Choice:
     """As the command does it."""
     names = [name] if len(loaded) == 1 else [f"{name} {number}" for number in range(len(loaded))]
-    return choose(loaded, names, FitOptions())
+    return choose(loaded, names, options=FitOptions())
 
 
 def changed(change: Change, loaded: LoadedTrace, plan: Plan) -> _engine.EventArray:

@@ -40,7 +40,7 @@ def lines(source: Path, events: int, efforts: list[Effort]) -> list[list[str]]:
 
 def line(trace: Trace, name: str, effort: Effort) -> list[str]:
     loaded = load_trace(trace)
-    choice = choose([loaded], [name], FitOptions(effort=effort))
+    choice = choose([loaded], [name], options=FitOptions(effort=effort))
     over = f"{choice.comparison.work.events / max(trace.info.events, 1):,.0f}"
     return [name, effort, over, f"{choice.answer.size.region:,}", choice.winner.name]
 

@@ -154,7 +154,7 @@ def promises(folder: Path, name: str, known: int, options: FitOptions) -> list[P
 def chosen_from(name: str, loaded: Sequence[LoadedTrace], options: FitOptions) -> Choice:
     """As the command does it."""
     names = [name] if len(loaded) == 1 else [f"{name} {number}" for number in range(len(loaded))]
-    return choose(loaded, names, options)
+    return choose(loaded, names, options=options)
 
 
 def promise(

@@ -198,7 +198,7 @@ def recordings() -> list[LoadedTrace]:
 
 @pytest.fixture(scope="module")
 def choice(recordings: list[LoadedTrace]) -> Choice:
-    return choose(recordings[:1], ["index-1"], FitOptions())
+    return choose(recordings[:1], ["index-1"], options=FitOptions())
 
 
 def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(choice: Choice) -> None:

@@ -36,7 +36,7 @@ def slots(path: Path, sizes: list[int]) -> Path:
 def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
     trace = open_any(slots(tmp_path / "slots.heap", sizes), ImportOptions(), tmp_path)
     options = FitOptions()
-    choice = choose([load_trace(trace)], ["slots"], options)
+    choice = choose([load_trace(trace)], ["slots"], options=options)
     ways, events = suggest_next_recordings(choice, options, ignore_progress)
     told = [way for way in ways if "--alignment" in way]
     plan, winner = choice.winner.plan, choice.winner

@@ -43,7 +43,7 @@ BROKEN = ("index-1", "cmark-1")
 def chosen(name: str) -> tuple[LoadedTrace, Choice]:
     """A recording and what is chosen for it."""
     loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
-    return loaded, choose([loaded], [name], FitOptions())
+    return loaded, choose([loaded], [name], options=FitOptions())
 
 
 def program(folder: Path, seed: int) -> LoadedTrace:
@@ -125,7 +125,7 @@ def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> 
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
     loaded, some = chosen(name)
-    every = choose([loaded], [name], FitOptions(whole=True))
+    every = choose([loaded], [name], options=FitOptions(whole=True))
     assert (some.winner.name, some.answer) == (every.winner.name, every.answer)
     assert (some.winner.name != every.comparison.rows[0].name) == (
         every.comparison.rows[0].is_cut_to_trace
@@ -169,7 +169,7 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
     tmp_path: Path,
 ) -> None:
     recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
-    choice = choose(recordings, ["a", "b", "c"], FitOptions())
+    choice = choose(recordings, ["a", "b", "c"], options=FitOptions())
     designs = choice.designs
     assert designs is not None
     rows = {row.name: row for row in designs.rows}
@@ -188,7 +188,7 @@ def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
 ) -> None:
     recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
     options = FitOptions(margin=10)
-    designs = choose(recordings, ["a", "b", "c"], options).designs
+    designs = choose(recordings, ["a", "b", "c"], options=options).designs
     assert designs is not None
     least = max(row.r_safe or 0 for row in designs.rows)
     named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
@@ -235,7 +235,7 @@ def test_a_rung_is_near_the_least_with_margins_and_without(
 
 def test_what_is_preferred_for_another_measure_is_tried_too() -> None:
     loaded, _ = chosen(BROKEN[0])
-    choice = choose([loaded], ["a"], FitOptions(prefer=Preference.TIME))
+    choice = choose([loaded], ["a"], options=FitOptions(prefer=Preference.TIME))
     tested = choice.winner.changes
     assert tested is not None and not choice.winner.known.is_trace_specific
     require_it_serves_what_counts(choice, [loaded], tested)

@@ -43,13 +43,13 @@ def named(row):
 
 def choose_by_memory(trace, effort):
     options = FitOptions(effort=effort, prefer=Preference.RAM)
-    return choose([load_trace(trace)], ["a"], options)
+    return choose([load_trace(trace)], ["a"], options=options)
 
 
 def test_what_is_searched_further_is_never_named():
     trace = Trace.open(ROOT / "examples/recordings/traces/m4-1.parquet")
     options = FitOptions(allocators=("tlsf", "first_fit", "segregated_fit"))
-    choice = choose([load_trace(trace)], ["a"], options)
+    choice = choose([load_trace(trace)], ["a"], options=options)
     assert any(row.is_searched_further for row in choice.comparison.rows)
     assert not choice.winner.is_searched_further
     assert not select_row(choice.comparison).is_searched_further

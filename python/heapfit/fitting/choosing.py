@@ -62,9 +62,9 @@ def foretell_choice(events: int, recordings: int) -> dict[str, float]:
 def choose(
     recordings: Sequence[LoadedTrace],
     names: Sequence[str],
+    *,
     options: FitOptions,
     progress: Progress = ignore_progress,
-    *,
     sweep: Sweep | None = None,
     systems: Sequence[Needs] = (),
 ) -> Choice:

@@ -120,4 +120,6 @@ def _choose(
 ) -> Choice:
     with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
         options = request.options
-        return choose(searched, names, options, progress, sweep=sweep, systems=systems)
+        return choose(
+            searched, names, options=options, progress=progress, sweep=sweep, systems=systems
+        )
