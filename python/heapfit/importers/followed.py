@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
@@ -36,7 +37,7 @@ def read_layout(file: int) -> tuple[int, int] | None:
     return (size, unit) if has_record else None
 
 
-class _Followed:
+class _Followed(ABC):
     """What a reader makes of a recording that grows."""
 
     _reader: _engine.WireTrace | _engine.FrameTrace
@@ -57,15 +58,16 @@ class _Followed:
         return LiveTotals(found.events, found.live_bytes, found.live_blocks, found.live_peak)
 
     def close(self) -> None:
-        """Closes what is open."""
+        """Closes what is open; by itself nothing is."""
+        return
 
+    @abstractmethod
     def _anew(self) -> _Followed:
         """The same, read from its beginning."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _advance(self) -> Iterator[None]:
         """Reads on; yields wherever there are events to be taken."""
-        raise NotImplementedError
 
 
 class FollowedWire(_Followed):
