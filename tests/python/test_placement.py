@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit_json
+from small_traces import design_whole, heapfit_json
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -35,7 +35,6 @@ from heapfit.design.placement.tailored_plans import (
     make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
@@ -291,7 +290,7 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
     traces = [
         load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
     ]
-    rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
+    rows = {row.name: row for row in design_whole(traces).rows}
     assert "tailored" not in rows  # far off
     unseen = rows[BY_LIFETIME].unseen_r_safe
     assert unseen is not None
