@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of events and tables in memory, and what the door says of wrong arguments."""
 
-
 import pyarrow as pa
 import pytest
 
