@@ -73,19 +73,17 @@ def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selec
             systems=systems,
         )
 
-    excerpts = None
-    searched, choosing = workload.loaded, request.stages.part("choose")
+    searched, choosing, excerpt = workload.loaded, request.stages.part("choose"), None
     if len(searched) < len(workload.recordings):
-        excerpts = choose_by_excerpts(workload, request, search, choosing)
-        searched = excerpts.searched
+        choice, searched, profile, excerpt = choose_by_excerpts(workload, request, search, choosing)
     baselines = measure_baselines(own, searched, request)
     systems = baselines.needs
-    choice = search(searched, choosing) if excerpts is None else excerpts.choice
-    profile, info = choice.shown.profile, None
-    if excerpts is not None:
-        profile, info = excerpts.profile, excerpts.info
+    if excerpt is None:
+        choice = search(searched, choosing)
+        profile = choice.shown.profile
+    options = request.options
     found = Selection(
-        workload, request.options, searched, choice, choice, profile, info, baselines, None
+        workload, options, searched, choice, choice, profile, excerpt, baselines, None
     )
     return _decide(found, request.stages.part("judge", steps=_TRIED))
 
