@@ -129,7 +129,7 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path):
 @pytest.mark.usefixtures("one_window")
 def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        excerpt_search, "find_need", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+        excerpt_search, "find_need", lambda _one, _least, choice: 2 * choice.u_max[0]
     )
     with monkeypatch.context() as alone:
         alone.setattr(excerpt_search, "list_rivals", lambda _: [])
