@@ -157,18 +157,20 @@ class Trace(Tabular):
         """The names of all its columns, in their order."""
         return tuple(_kinds(self.optional))
 
-    def needs(self) -> NDArray[np.uint8]:
-        """What each event needs, a bit for each capability; 0 where nothing is told."""
-        return self._bits("needs")
+    def whole(self, *columns: str) -> list[NDArray[Any]]:
+        """The named columns in memory, checked; HeapfitError if they are too long for that."""
+        self._require_short()
+        batches = list(self.batches(columns))
+        return [np.concatenate([batch[name] for batch in batches]) for name in columns]
 
-    def served(self) -> NDArray[np.uint8]:
-        """What the memory offers that each event was served in, likewise; 0 where it is unknown."""
-        return self._bits("served")
+    def bits(self, column: str) -> NDArray[np.uint8]:
+        """A bit for each capability that an event `needs`, or that its memory offers (`served`).
 
-    def _bits(self, column: str) -> NDArray[np.uint8]:
+        0 where nothing is told.
+        """
         if column not in self.optional:
             return np.zeros(self.info.events, np.uint8)
-        return np.concatenate([batch[column] for batch in self._read((column,))])
+        return self.whole(column)[0]
 
     def to_arrow(self) -> pa.Table:
         """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
