@@ -314,9 +314,8 @@ def test_a_size_cannot_be_followed_twice() -> None:
 
 def test_a_bad_trace_is_told_with_its_file_and_event(tmp_path: Path, monkeypatch) -> None:
     trace = open_any(bimodal(tmp_path / "bimodal.heap"), ImportOptions(), tmp_path)
-    monkeypatch.setattr(
-        Trace, "event_batches", lambda _self: iter([events_of([(0, 0, 8), (FREE, 3, 0)])])
-    )
+    bad = events_of([(0, 0, 8), (FREE, 3, 0)])
+    monkeypatch.setattr(Trace, "walk", lambda _self, **_: iter([(bad, {})]))
     with pytest.raises(HeapfitError) as raised:
         profile_trace(trace)
     assert str(raised.value).startswith(

@@ -207,8 +207,7 @@ class Replays:
 
 def _u_max(_: None, path: Path) -> int:
     profile = _engine.Profile(1)
-    for events in Trace.open(path).event_batches():
-        profile.feed(events)
+    Trace.open(path).feed(profile.feed, "profile", ignore_progress)
     return int(profile.result().u_max)
 
 

@@ -90,7 +90,7 @@ def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) ->
     if plan.heap:
         return _find_in_system_heap(trace, plan, addresses, base_alignment)
     replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment, keep_offsets=True)
-    for events in trace.event_batches(plan.plan.sites):
+    for events, _ in trace.walk(sites=plan.plan.sites):
         if not replay.feed(events):
             break
     offsets = replay.offsets.astype(np.uint32)
