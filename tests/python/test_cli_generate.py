@@ -55,28 +55,6 @@ def test_a_plan_of_a_64_bit_recording_is_warned_of(folder):
     assert warning.startswith("recorded on 64 bit")
 
 
-def test_a_plan_of_another_version_is_one_line(folder):
-    plan = (folder / "tlsf.toml").read_text().replace("schema = 1", "schema = 7")
-    (folder / "later.toml").write_text(plan)
-    done = heapfit("generate", "later.toml", "-o", "later", folder=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("heapfit: later.toml: schema: the plan has version 7")
-    assert not (folder / "later").exists()
-
-
-def test_a_plan_of_a_baseline_is_one_line_and_no_code(folder):
-    plan = (folder / "tlsf.toml").read_text()
-    plan = plan.replace('allocator = "tlsf"', 'allocator = "kingsley"')
-    plan = plan.replace("second_level", "step")
-    (folder / "baseline.toml").write_text(plan)
-    done = heapfit("generate", "baseline.toml", "-o", "baseline", folder=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert "kingsley is a baseline for comparison and is not shipped (choose one of" in line
-    assert not (folder / "baseline").exists()
-
-
 def test_the_recorder_alone_is_written_with_its_builds(folder):
     """CMake links a program of FreeRTOS's names with each call wrapped, by one line of its own."""
     done = heapfit("generate", "--record", "-o", "recorder", folder=folder)

@@ -33,11 +33,6 @@ def test_special_sizes_are_suggested(folder):
     assert "Sizes with 10 % of the allocations: 40, 1,500 B" in shown
 
 
-def test_sizes_without_a_mode_are_told_so(folder):
-    shown = heapfit("profile", "diverse.heap", folder=folder).stdout
-    assert "No size has 10 % of the allocations" in shown
-
-
 def test_json_holds_the_series(folder):
     content = heapfit_json("profile", "small.heap", folder=folder)
     assert content["u_max"] == 108
@@ -45,14 +40,6 @@ def test_json_holds_the_series(folder):
     assert content["live"]["highest"] == [40, 80, 88, 88, 108]
     blocks = {one["size"]: one["highest"] for one in content["live_blocks"]}
     assert blocks == {8: [0, 0, 1, 1, 1], 40: [1, 2, 2, 2, 1], 100: [0, 0, 0, 0, 1]}
-
-
-def test_a_foreign_file_is_one_line(folder):
-    (folder / "foreign").write_bytes(b"\x7fELF\0\0\0")
-    done = heapfit("profile", "foreign", folder=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("heapfit: foreign: ")
 
 
 def test_series_hold_what_each_event_changes(folder):

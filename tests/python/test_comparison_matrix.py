@@ -113,12 +113,6 @@ def test_blocks_in_pieces_are_marked_and_left_out_of_what_fit_tries(tmp_path) ->
     assert "chained_pool" not in {row["name"] for row in rows}
 
 
-def test_without_a_trace_there_is_nothing_to_compare(tmp_path) -> None:
-    done = heapfit("compare", "tlsf", folder=tmp_path)
-    assert done.returncode == 2
-    assert "give a trace or a workload" in done.stderr
-
-
 def test_a_table_of_energies_can_be_given(tmp_path) -> None:
     (tmp_path / "flat.toml").write_text(
         'schema = 1\nsource = "x"\nmemory = [{ bytes = 9000000, read_pj = 1, write_pj = 1 }]\n'

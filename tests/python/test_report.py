@@ -321,11 +321,6 @@ def test_labels_of_special_sizes_do_not_overlap():
             assert apart
 
 
-def test_the_same_fit_gives_the_same_page(pooled):
-    shown = load_trace(pooled.trace)
-    assert render_fit(pooled, shown) == render_fit(pooled, shown)
-
-
 def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     shown = load_trace(pooled.trace)
