@@ -111,7 +111,8 @@ def test_classes_and_budgets_of_packets_need_what_the_page_says(queue: str) -> N
     assert rule.pools == few.pools == 7
     assert 8.5 < rule.waste < 10
     assert many.waste < 0.65 * few.waste < 0.65 * 0.8 * rule.waste
-    assert max(tlsf.ratio, fit.ratio) < 1.015 < 1.03 < peaks.ratio
+    assert max(tlsf.ratio, fit.ratio) < 1.015
+    assert peaks.ratio > 1.03
     assert peaks.ratio < min(one.ratio for one in (rule, few, many))
     for name in ("greedy budgets, best_fit", "exact budgets, best_fit"):
         assert found[name].ratio < min(1.007, fit.ratio)

@@ -69,17 +69,3 @@ def test_series_agree_with_the_profile_and_have_the_traces_times(folder):
     assert peaks == dict(zip(content["sizes"], content["peaks"], strict=True))
     times = pq.read_table(folder / "c.parquet", columns=["time"])["time"].to_pylist()
     assert table["time"] == times  # no resizes: a row for each event
-
-
-def test_series_are_written_over_series_alone(folder):
-    (folder / "mine.txt").write_text("mine")
-    for name in ("mine.txt", "packets.parquet"):
-        if name.endswith("parquet"):
-            heapfit("import", "packets.heap", "-o", name, folder=folder)
-        before = (folder / name).read_bytes()
-        done = heapfit("profile", "small.heap", "-o", name, folder=folder)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"{name}: was edited, or not written by this command" in done.stderr
-        assert (folder / name).read_bytes() == before
-    for _ in range(2):
-        assert heapfit("profile", "small.heap", "-o", "t", folder=folder).returncode == 0

@@ -92,7 +92,7 @@ def test_the_matrix_has_the_figures_of_single_comparisons(tmp_path) -> None:
 
 def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
     def table(seed: int) -> str:
-        arguments = (*SMALL, "--allocators", "all", "--seed", seed)
+        arguments = (*SMALL, "tlsf", "lea", "--seed", seed)
         done = heapfit("compare", *arguments, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -127,5 +127,5 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
 def test_workers_change_nothing_but_the_time(tmp_path) -> None:
     words = ("compare", bimodal(tmp_path / "b.heap"), *SMALL,
              "--allocators", "tlsf,class_pools")  # fmt: skip
-    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2", "3")]
+    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2")]
     assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)

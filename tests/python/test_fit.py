@@ -208,7 +208,7 @@ def test_a_margin_may_be_asked_for(fitted, tmp_path):
 @pytest.fixture(scope="module")
 def joint(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("joint")
-    sources = [table2(folder / f"run-{seed}.heap", events=1500, seed=seed) for seed in (1, 2, 3)]
+    sources = [table2(folder / f"run-{seed}.heap", events=600, seed=seed) for seed in (1, 2, 3)]
     return fit(sources, folder / "out", FitOptions(code=True), resources=WITH_PAGE)
 
 
