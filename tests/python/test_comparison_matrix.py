@@ -8,12 +8,12 @@ from small_traces import bimodal, heapfit, heapfit_json
 from test_comparison import INFO, row
 
 from heapfit.cli.printing.console import print_text
-from heapfit.cli.printing.matrix import matrix_table
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.matrix import TraceColumn, matrix_of
 from heapfit.comparison.row import Row, energies_over_least, rank_rows
 from heapfit.plan.energy import Sram
+from heapfit.results.matrix import matrix_table
 
 SMALL = ("t2_w2:events=600", "queue_fill:packets=300,depth=50")
 

@@ -8,7 +8,6 @@ import pytest
 from small_traces import diverse, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.cli.printing.robust import verdicts
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import MARGINS, Row, with_margin
 from heapfit.comparison.trial import runs_in
@@ -28,6 +27,7 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import ignore_progress
+from heapfit.results.plans_of_several import verdicts
 from heapfit.sweep import Sweep
 from heapfit.trace import stored
 from heapfit.trace.loaded import load_trace
