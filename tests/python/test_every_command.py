@@ -45,7 +45,6 @@ from list_options import count_options, list_entries
 from program import call_heapfit, run_heapfit
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
-
 ROOT = Path(__file__).parents[2]
 # Of each command the shortest run that has a result.
 RUNS = {
@@ -80,7 +79,6 @@ ALL_EXAMPLES = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
 SHOWN = EXAMPLES if ALL_EXAMPLES else EXAMPLES[TODAY::2]
 WIDTH = 80
 COPIED = re.compile(r"\S*(/|\.parquet|\.toml|\.c\b|\.html)")  # in a line with a path
-
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'
 BUILD = f"""#!/bin/sh
 make -s -C {ROOT}/examples/firmware HEAP=$PWD/verified/code RECORD=1 SYSTEM=loop BUILD=$PWD/image

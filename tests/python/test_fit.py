@@ -315,10 +315,9 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
     assert contents(folder) == before
 
 
-def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick, monkeypatch):
+def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick):
     folder = quick.parent / "out"
     paths = fit([quick], folder).paths
-    monkeypatch.setattr("heapfit.fitting.workload.open_all", None)  # not reached
     for path in (paths.plan, paths.code / "app_heap.h"):
         written = path.read_text()
         path.write_text(written + "# mine\n")

@@ -310,11 +310,7 @@ def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> No
 
 
 BOUND = ("include/hfit/contract.h", "include/hfit/pools.h", "src/pools/layout.h")
-
-
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-
-
 # Of the code of these files, by contract. A new number gets a new line; old lines stay.
 CONTRACTS = {
     1: "455af03d1cff51c2",
@@ -343,11 +339,7 @@ def test_the_contract_number_grows_with_plans_and_layout() -> None:
 
 
 COUNTED = {name: PLANS[name] for name in ("first_fit", "tlsf", "budgeted")}
-
-
 COUNTED["tailored"] = Plan("tailored")
-
-
 GIVEN = GenerateOptions(counts=True, is_given=True)
 
 
@@ -479,8 +471,6 @@ def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
 
 
 PAYLOAD = "int injected;"
-
-
 BREAKERS = [
     "*/", "/*", "//", "\\", "\\\n", "\n", "\r", "\r\n", "\v", "\f", "\0", "\x1a", "\x7f", "\x85",
     "\u2028", "\u2029", "\u202e", "\ufeff", "\ud800", "é", "😀", "ｘ", "??/", "??/\n", "??>", "??<",
@@ -588,8 +578,6 @@ def test_a_prefix_becomes_a_name_as_it_is() -> None:
 
 
 RECORDING_FLAGS = ("gcc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", NO_MEMSET)
-
-
 PROGRAM = """
 #include "app_heap.h"
 #ifdef APP_HEAP_RECORDS
@@ -618,28 +606,20 @@ int main(void) {
     return hfit_record_drain(&app_heap_recorder, hfit_record_to_characters, &out) ? 0 : 1;
 }
 """
-
-
 PLAIN = (
     *("-DFREE(block)=app_free(block)", "-DFREE_OF(block,size)=app_free(block)"),
     "-DRESIZE(block,old,size)=app_realloc(block,size)",
 )
-
-
 SIZED = (
     *("-DFREE(block)=(void)(block)", "-DFREE_OF(block,size)=app_free_sized(block,size)"),
     "-DRESIZE(block,old,size)=app_realloc_sized(block,old,size)",
 )
-
-
 COLUMNS = {  # of what was served: malloc, calloc, aligned_alloc, realloc of the first, free
     "op": [0, 0, 2, 3, 4],
     "object": [0, 1, 2, 0, 1],
     "size": [100, 30, 24, 500, 0],
     "alignment": [0, 0, 64, 0, 0],
 }
-
-
 REFUSED = ("2 requests that the heap refused left out, the largest of 70000 bytes.",)
 
 
@@ -671,8 +651,6 @@ void *pvPortMalloc(size_t size) { return malloc(size); }
 void *pvPortCalloc(size_t count, size_t size) { return calloc(count, size); }
 void vPortFree(void *block) { free(block); }
 """
-
-
 USER = """
 #include "adapters/one_heap.h"
 #include "sinks/sinks.h"

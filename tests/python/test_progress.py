@@ -1,29 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One bar for a whole command: it never falls and ends near its end."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 import pytest
 
-from heapfit.cli.printing import progress
 from heapfit.progress import WeightedProgress
-
-
-@pytest.fixture
-def shares(tmp_path, monkeypatch, request) -> list[float]:
-    """What the bar is told, from which it draws; None: a bar that pulses."""
-    told: list[float] = []
-    monkeypatch.chdir(tmp_path)
-    request.getfixturevalue("unmeasured")
-
-    @contextmanager
-    def bar(total: float | None) -> Iterator[Callable[[str, float], None]]:
-        assert total == 1.0, "a bar that pulses"
-        yield lambda _, share: told.append(share)
-
-    monkeypatch.setattr(progress, "_bar", bar)
-    return told
 
 
 def shares_of(foretold: dict[str, float], takes: dict[str, float]) -> list[tuple[float, float]]:
