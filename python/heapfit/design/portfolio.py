@@ -86,7 +86,7 @@ def makers() -> dict[str, CandidateMaker]:
         "tailored, its placement learned": _make_tailored,
         "at an alignment of 4 the same at 8": _make_coarser,
         "budgets": lambda brief: budget_candidates(
-            brief.loaded, brief.options.budgets, brief.progress
+            brief.loaded, brief.options.budgeting, brief.progress
         ),
         "budgets searched by replaying": _search_budgets,
     }
@@ -125,7 +125,7 @@ def _make_sized(brief: MakerInput) -> list[PortfolioEntry]:
     plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, brief.loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
-    return [*plain, learn_sized_ends(brief.loaded, options.budgets.seed, brief.progress)]
+    return [*plain, learn_sized_ends(brief.loaded, options.budgeting.seed, brief.progress)]
 
 
 def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
@@ -133,7 +133,7 @@ def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
     if not options.learns:
         return list_plain_candidates(brief.loaded)
     return make_tailored_candidates(
-        brief.loaded, options.budgets.seed, brief.progress, options.call_sites
+        brief.loaded, options.budgeting.seed, brief.progress, options.call_sites
     )
 
 
@@ -173,7 +173,7 @@ def _name_coarser(entry: PortfolioEntry) -> PortfolioEntry:
 
 def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
     """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
-    choice = brief.options.budgets
+    choice = brief.options.budgeting
     if choice.replayed_events == 0:
         return []
     name, seed = "searched", choice.seed

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
@@ -97,22 +96,18 @@ def size_incumbent(
     known: MarginBasis,
     options: FitOptions,
     progress: Progress = ignore_progress,
-) -> tuple[Answer, ChangeTest | None] | None:
-    """The answer that keeps a heap, tried on changes of the programs `searched`, if there are any.
+) -> tuple[HeapSize, MarginBasis, ChangeTest | None]:
+    """The size of a heap, tried on changes of the programs `searched`, if there are any.
 
-    `known` may be that of another heap for the same recordings. None: it serves one of them in no
-    region.
+    Some memory serves all recordings. `known` may be that of another heap for the same ones; then
+    what the size's margin rests on, and the trials.
     """
-    if needs.most is None:
-        return None
-    changes = None
-    known = adapt_basis(known, needs.heap.plan)
+    known, most, changes = adapt_basis(known, needs.heap.plan), needs.most or 0, None
     if searched:
         programs = ChangedPrograms.from_recordings(searched, progress)
-        changes = programs.test(needs.heap, needs.most, known)
+        changes = programs.test(needs.heap, most, known)
         known = replace(known, changes=changes.needed)
-    size = compute_size(needs.most, known, options)
-    return Answer(size, known, options.peak, needs.heap, is_kept=True), changes
+    return compute_size(most, known, options), known, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +126,18 @@ class Judge:
         names = [one.name for one in self.recordings]
         columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
         tried_on = self.searched if is_tried else ()
-        known = choice.answer.known
-        found = size_incumbent(needs, tried_on, known, self.options, self.progress)
-        answer, changes = found or (None, None)
-        size = None if answer is None else answer.size
-        costs = estimate_costs(heap, choice.shown, needs.most)
-        fitted = self._measure_fitted_cost()
+        known, size, changes = choice.answer.known, None, None
+        if needs.most is not None:
+            size, _, changes = size_incumbent(needs, tried_on, known, self.options, self.progress)
+        row, fitted = choice.winner, choice.answer.size
+        costs = (
+            HeapCost.estimate(heap.name, heap, choice.shown, size),
+            HeapCost.estimate(row.name, row.heap, choice.shown, fitted),
+        )
         return IncumbentVerdict(
             heap,
             tuple(Pair(*column) for column in columns),
-            (HeapCost(heap.name, size, costs.flash, costs.mean), fitted),
+            costs,
             needs.permanent,
             wanted=enough_recordings(max(choice.u_max)) if is_known else 1,
             changes=changes,
@@ -148,11 +145,6 @@ class Judge:
             is_known=is_known,
             is_preferred=self._is_preferred(needs, size, is_known=is_known),
         )
-
-    def _measure_fitted_cost(self) -> HeapCost:
-        row, choice = self.choice.winner, self.choice
-        costs = estimate_costs(row.heap, choice.shown, choice.needs.get(row.name))
-        return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:
         """True if the fitted heap has clearly less of what is preferred; None for memory.
