@@ -146,14 +146,12 @@ def name_sites(
 ) -> dict[int, str]:
     """Each call site by function and line; unknown ones by their direct caller's hash."""
     chains, places = loaded.trace.chains, site_places(loaded, programs)
-    names = {}
-    for site in np.unique(loaded.sites).tolist():
-        place = places.get(site)
-        if place is None:
-            names[site] = f"{chains.get(site, (site,))[0]:08x}"
-        else:
-            names[site] = (by_function and place.function) or place.description
-    return names
+    return {
+        site: f"{chains.get(site, (site,))[0]:08x}"
+        if (place := places.get(site)) is None
+        else (by_function and place.function) or place.description
+        for site in np.unique(loaded.sites).tolist()
+    }
 
 
 def _find_growth(

@@ -152,12 +152,17 @@ def list_rival_offers(
 
     Their costs are of the recording that is shown.
     """
-    offers = []
-    for needs in systems:
-        basis = adapt_basis(known, needs.heap.plan)
-        if needs.most is not None:
-            costs = estimate_costs(needs.heap, shown, needs.most)
-            figures = Measures(needs.most, None, None, costs.mean, costs.longest, costs.flash)
-            size = compute_size(needs.most, basis, options)
-            offers.append(Offer(needs.heap.title, size.region, figures))
-    return offers
+    return [
+        _make_offer(needs, needs.most, known, shown, options)
+        for needs in systems
+        if needs.most is not None
+    ]
+
+
+def _make_offer(
+    needs: Needs, most: int, known: MarginBasis, shown: LoadedTrace, options: FitOptions
+) -> Offer:
+    costs = estimate_costs(needs.heap, shown, most)
+    figures = Measures(most, None, None, costs.mean, costs.longest, costs.flash)
+    size = compute_size(most, adapt_basis(known, needs.heap.plan), options)
+    return Offer(needs.heap.title, size.region, figures)

@@ -125,7 +125,6 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
-    written: tuple[PlanFile, bool] | None = None  # whose C is in the folder, and if it records
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -146,10 +145,8 @@ class _Loop:
         if plan.heap:
             return None
         code = self.folder / "code"
-        if (plan, records) != self.written:
-            options = GenerateOptions(self.options.platforms, records=records)
-            generate(plan, code, self.options.prefix, options=options)
-            self.written = (plan, records)
+        options = GenerateOptions(self.options.platforms, records=records)
+        generate(plan, code, self.options.prefix, options=options)
         return code
 
     def refit(self, done: Round) -> Path:
