@@ -34,11 +34,11 @@ from heapfit.design.front.design_front import (
 )
 from heapfit.design.front.offers import NEAR, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_files import plan_file_of, training_record
+from heapfit.design.plan_files import training_record
 from heapfit.design.robust.design import design_several
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import Choice, compute_size, list_rival_offers, make_answer
+from heapfit.fitting.choice import Choice, compute_size, list_rival_offers, make_choice
 from heapfit.fitting.options import FitOptions
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
@@ -97,10 +97,14 @@ def choose(
     comparison, winner = with_series(comparison, comparison.row(row.name), shown)
     if is_one:
         table, row = comparison, winner
-    answer = make_answer(row.heap, row.r_safe or 0, row.known, options)
-    trained_on = training_record(names, recordings, table)
-    plan_file = plan_file_of(row, table, trained_on, answer.size)
-    return Choice(shown, comparison, winner, table, row, answer, plan_file, sentence)
+    return make_choice(
+        row,
+        table,
+        shown=(shown, comparison, winner),
+        trained_on=training_record(names, recordings, table),
+        options=options,
+        verdict=sentence,
+    )
 
 
 def _settle(
