@@ -432,16 +432,17 @@ def test_what_needs_nothing_is_not_what_changes_break(demand):
 def test_longer_runs_need_what_needs_the_memory_alone_is_forecast_to(demand):
     ground = Ground(tuple(two(64 << 10)), (demand,))
     alone = ground.least(InsideRule()).size
-    runs = expect_placed_runs(ground)
-    longer = runs.tabulate(800, alone + 800, parse_horizon("10x"))
+    runs, kind = expect_placed_runs(ground)
+    longer = runs.widen(800).tabulate(alone + 800, parse_horizon("10x"), kind)
     assert longer.basis == "48 windows"
     needed = asked, _ = [row.needed.region for row in longer.rows[1:]]  # 10x is one row
     assert asked == longer.region_beyond(alone + 800)
     assert longer.region_beyond(asked) is None
     assert needed == sorted(needed) and needed[0] >= alone + 800
-    plain = [row.needed.region for row in runs.tabulate(0, alone, None).rows[1:]]
+    plain = [row.needed.region for row in runs.tabulate(alone, None, kind).rows[1:]]
     assert [wide - 800 for wide in needed] == plain
-    jobs = expect_placed_runs(Ground(ground.memories, (demand,) * 8)).tabulate(0, alone, None)
+    eight, kind = expect_placed_runs(Ground(ground.memories, (demand,) * 8))
+    jobs = eight.tabulate(alone, None, kind)
     assert jobs.basis == "8 runs" and {row.needed.region for row in jobs.rows[1:]} == {alone + 8}
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.choosing import foretell_choice
 from heapfit.fitting.folder import FitPaths, stage_results, start_writing_code
-from heapfit.fitting.incumbent import find_own_heap
+from heapfit.fitting.incumbent import find_own_heaps
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
@@ -96,11 +96,11 @@ def find_fit(
     """
     options = request.options
     # A heap that does not exist is rejected before any work.
-    named = None if options.now is None else find_heap(options.now, options.alignment)
+    named = [] if options.now is None else [find_heap(options.now, options.alignment)]
     workload = read_workload(sources, request)
-    own = named or find_own_heap(workload, options)
+    own = named or find_own_heaps(workload, options)
     seconds = foretell([one.trace.info.events for one in workload.recordings])
-    if own is not None:
+    if own:
         seconds["code"] *= _REPLACED
     request.stages.foretell(seconds)
     selection = extend_to_horizon(select_plan(workload, request, own))

@@ -47,21 +47,21 @@ class Baselines:
 
 
 def measure_baselines(
-    own: Heap | None, searched: Sequence[LoadedTrace], request: Request
+    own: Sequence[Heap], searched: Sequence[LoadedTrace], request: Request
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
     None where a user names the allocators to try.
     """
     options, progress = request.options, request.stages.part("now")
-    if own is not None and options.now is not None:
-        return Baselines((measure_incumbent(own, searched, progress),), True)
+    if own and options.now is not None:
+        return Baselines((measure_incumbent(own[0], searched, progress),), True)
     if options.allocators:
         return Baselines()
     found = list[Needs]()
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
-    for heap in (*([] if own is None else [own]), *common):
-        is_own = heap is own
+    for heap in (*own, *common):
+        is_own = heap in own
         with suppress(HeapfitError):  # it does not have what they ask for
             found.append(measure_incumbent(heap, searched, progress, has_permanent=is_own))
         if is_own and found and found[0].most is not None:
@@ -69,11 +69,11 @@ def measure_baselines(
     return Baselines(tuple(one for one in found if one.most is not None))
 
 
-def find_own_heap(workload: Workload, options: FitOptions) -> Heap | None:
-    """The heap of the one system that all recordings come from."""
+def find_own_heaps(workload: Workload, options: FitOptions) -> list[Heap]:
+    """The heap of the one system that all recordings come from; empty if there is no such."""
     names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
-    name = names.pop() if len(names) == 1 else None
-    return None if name is None else find_heap(name, options.alignment)
+    known = [name for name in names if name is not None and len(names) == 1]
+    return [find_heap(name, options.alignment) for name in known]
 
 
 def measure_incumbent(

@@ -55,7 +55,7 @@ class Selection:
         return not self.choice.answer.is_kept or self.options.code
 
 
-def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selection:
+def select_plan(workload: Workload, request: Request, own: Sequence[Heap]) -> Selection:
     """Selects the plan that serves all recordings in the least memory, or a heap there is.
 
     `own`: the program's heap, if it is known. Of excerpts no other heap is kept, since it would not

@@ -19,7 +19,6 @@ from heapfit.forecast.extent import Integers
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
     Expectation,
-    Horizon,
     LongerRuns,
     LongerRunTable,
     Refusal,
@@ -36,24 +35,15 @@ from heapfit.trace.operations import RESIZE
 from heapfit.trace.profile import Profile, profile_events
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedRuns:
-    """What longer runs need of the first memory for what needs it alone."""
+def expect_placed_runs(ground: Ground) -> tuple[Expectation, RecordingKind]:
+    """What the recordings say of longer runs in the first memory, for what needs it alone.
 
-    expected: Expectation
-    kind: RecordingKind  # of what needs it in the first recording
-
-    def tabulate(self, more: int, region: int, horizon: Horizon | None) -> LongerRunTable:
-        """The forecast for `region` bytes, where the chosen rule takes `more` than these needs."""
-        return self.expected.widen(more).tabulate(region, horizon, self.kind)
-
-
-def expect_placed_runs(ground: Ground) -> PlacedRuns:
-    """What the recordings say of longer runs in the first memory."""
+    Then the kind of that in the first recording.
+    """
     first, loads = ground.memories[0], [one.loaded for one in ground.demands]
     profiles = [_profile_inside(one, first.bits) for one in ground.demands]
     kinds = [find_kind(one.trace, profile) for one, profile in zip(loads, profiles, strict=True)]
-    return PlacedRuns(_expect(ground, kinds), kinds[0])
+    return _expect(ground, kinds), kinds[0]
 
 
 def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> Expectation:
