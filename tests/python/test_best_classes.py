@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import bimodal, fit_json
+from small_traces import bimodal, event_array, fit_json, load_lines
 
 from heapfit import _engine
 from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
@@ -46,20 +46,11 @@ def random_events(sizes: list[int], seed: int, count: int) -> list[Event]:
 
 def stored(events: list[Event], folder: Path) -> LoadedTrace:
     letters = {ALLOC: "a", RESIZE: "r", FREE: "f"}
-    lines = ["# heap-events 1"]
-    for op, number, size in events:
-        lines.append(f"{letters[op]} {number}" + ("" if op == FREE else f" {size}"))
-    (folder / "t.heap").write_text("\n".join(lines) + "\n")
-    return load_trace(open_any(folder / "t.heap", ImportOptions(), folder))
-
-
-def engine_events(events: list[Event]) -> _engine.EventArray:
-    array = _engine.EventArray()
-    ops, objects, sizes = zip(*events, strict=True)
-    array.append(
-        np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64), None
+    lines = (
+        f"{letters[op]} {number}" + ("" if op == FREE else f" {size}")
+        for op, number, size in events
     )
-    return array
+    return load_lines(folder / "t.heap", lines)
 
 
 def pool_of(size: int, classes: tuple[int, ...]) -> int:
@@ -139,7 +130,7 @@ def test_range_peaks_are_those_of_following_every_range(seed: int) -> None:
                 above = bounds[i - 1] if i else 0
                 count = sum(above < one <= bounds[j] for one in live.values())
                 expected[i, j] = max(expected[i, j], count)
-    found = _engine.range_peaks(engine_events(events), bounds)
+    found = _engine.range_peaks(event_array(events), bounds)
     assert (found.reshape(5, 5) == expected).all()
 
 

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from small_traces import event_array
 
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import (
@@ -36,15 +37,6 @@ def random_events(seed: int, count: int) -> list[Event]:
         else:
             events.append((FREE, live.pop(draw.randrange(len(live))), 0))
     return events
-
-
-def engine_events(events: list[Event]) -> _engine.EventArray:
-    array = _engine.EventArray()
-    ops, objects, sizes = zip(*events, strict=True)
-    array.append(
-        np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64), None
-    )
-    return array
 
 
 def rounded(size: int) -> int:
@@ -89,13 +81,13 @@ def budgeted_bytes(state: list[int], budgets: dict[int, int]) -> int:
 @pytest.mark.parametrize("seed", range(12))
 def test_greedy_budgets_are_those_of_the_papers_definition(seed: int) -> None:
     events = random_events(seed, 150)
-    budgets = _engine.greedy_budgets(engine_events(events), list(SIZES), 8)
+    budgets = _engine.greedy_budgets(event_array(events), list(SIZES), 8)
     assert list(budgets) == greedy_by_the_paper(events, list(SIZES))
 
 
 def test_a_plan_keeps_no_empty_budget() -> None:
     # 64 bytes are live only after the peak of 1000 + 128, which a bucket of 64 would raise.
-    events = engine_events([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
+    events = event_array([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
     sizes = [64, 128]
     plan = plan_from_budgets(sizes, _engine.greedy_budgets(events, sizes, 8), 8)
     assert plan is not None
@@ -103,7 +95,7 @@ def test_a_plan_keeps_no_empty_budget() -> None:
 
 
 def test_no_budget_means_no_plan() -> None:
-    counts = _engine.greedy_budgets(engine_events([(ALLOC, 0, 64)]), [128], 8)
+    counts = _engine.greedy_budgets(event_array([(ALLOC, 0, 64)]), [128], 8)
     assert plan_from_budgets([128], counts, 8) is None
 
 
@@ -128,7 +120,7 @@ def test_a_size_without_weight_is_not_chosen() -> None:
 @pytest.mark.parametrize("event", [0, 41, 149])
 def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None:
     events = random_events(99, 150)
-    sizes, counts = live_sizes_at(engine_events(events), event)
+    sizes, counts = live_sizes_at(event_array(events), event)
     live: dict[int, int] = {}
     for _, object_number, size in events[: event + 1]:
         live[object_number] = size

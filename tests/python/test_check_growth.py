@@ -5,21 +5,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from small_traces import load_lines
 
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
-from heapfit.importers import ImportOptions, open_any
 from heapfit.results.markdown import markdown_of
 from heapfit.results.parts import Column, Fields, Line, Table
-from heapfit.trace.loaded import load_trace
 
 #           event:   0                  1                  2            3      4
 LINES = ["a 0 100 0 1 aa", "a 1 30 0 1 bb", "r 0 300 0 1 cc", "f 1 0 1", "f 0 0 1"]
 
 
 def holdings(tmp_path: Path, lines: Sequence[str]) -> Holdings:
-    path = tmp_path / "trace.heap"
-    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
-    return holdings_of(load_trace(open_any(path, ImportOptions(), tmp_path)))
+    return holdings_of(load_lines(tmp_path / "trace.heap", lines))
 
 
 def test_a_resized_block_ends_and_one_of_the_new_size_begins(tmp_path: Path) -> None:

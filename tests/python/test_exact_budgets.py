@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import heapfit, table2
+from small_traces import event_array, heapfit, table2
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import find_budgets
@@ -37,12 +37,7 @@ def walk(sizes: list[int], most_live: int, events: int, seed: int) -> _engine.Ev
             rows.append((ALLOC, born, size))
             blocks.append(born)
             born += 1
-    ops, objects, asked = zip(*rows, strict=True)
-    array = _engine.EventArray()
-    array.append(
-        np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(asked, np.uint64), None
-    )
-    return array
+    return event_array(rows)
 
 
 def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Budgets:

@@ -2,23 +2,21 @@
 """What a finer alignment would save: told where it is half a percent, and known cheaply if not."""
 
 import random
-from pathlib import Path
 
 import pytest
+from small_traces import load_lines
 
 from heapfit import _engine
 from heapfit.fitting.assessment import suggest_next_recordings
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
-from heapfit.importers import ImportOptions, open_any
 from heapfit.progress import ignore_progress
-from heapfit.trace.loaded import load_trace
 
 
-def slots(path: Path, sizes: list[int]) -> Path:
+def slots(sizes: list[int]) -> list[str]:
     """Blocks of these sizes in turn taken and given back at random, some 60 KiB at most."""
     draw, live, born = random.Random(1), [], 0
-    lines = ["# heap-events 1", "# pointer_bits 32"]
+    lines = list[str]()
     for _ in range(4000):
         if live and draw.random() < len(live) / 3000:
             lines.append(f"f {live.pop(draw.randrange(len(live)))}")
@@ -26,17 +24,16 @@ def slots(path: Path, sizes: list[int]) -> Path:
             lines.append(f"a {born} {draw.choice(sizes)}")
             live.append(born)
             born += 1
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return lines
 
 
 @pytest.mark.parametrize(
     ("sizes", "saves"), [([12, 13, 20, 21, 26, 36, 44], True), ([16, 24, 64], False)]
 )
 def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
-    trace = open_any(slots(tmp_path / "slots.heap", sizes), ImportOptions(), tmp_path)
+    loaded = load_lines(tmp_path / "slots.heap", slots(sizes))
     options = FitOptions()
-    choice = choose([load_trace(trace)], ["slots"], options=options)
+    choice = choose([loaded], ["slots"], options=options)
     ways, events = suggest_next_recordings(choice, options, ignore_progress)
     told = [way for way in ways if "--alignment" in way]
     plan, winner = choice.winner.plan, choice.winner

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from small_traces import load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -26,7 +27,6 @@ from heapfit.fitting.choice import Choice
 from heapfit.fitting.choosing import _take_rung_of_several, choose, choose_rung
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
-from heapfit.importers import ImportOptions, open_any
 from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -47,7 +47,7 @@ def chosen(name: str) -> tuple[LoadedTrace, Choice]:
 def program(folder: Path, seed: int) -> LoadedTrace:
     """Blocks of 12 B that stay, and others that come and go."""
     draw = random.Random(seed)
-    lines, live, born = ["# heap-events 1", "# pointer_bits 32"], list[int](), 0
+    lines, live, born = list[str](), list[int](), 0
     for i in range(600):
         if not live or (draw.random() < 0.5 and len(live) < 40):
             lines.append(f"a {born} {draw.choice([12, 24, 60, 100, 300])}")
@@ -58,9 +58,7 @@ def program(folder: Path, seed: int) -> LoadedTrace:
         if i % 4 == 0:
             lines.append(f"a {born} 12")
             born += 1
-    path = folder / f"run-{seed}.heap"
-    path.write_text("\n".join(lines) + "\n")
-    return load_trace(open_any(path, ImportOptions(), folder))
+    return load_lines(folder / f"run-{seed}.heap", lines)
 
 
 def require_it_serves_what_counts(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit_json
+from small_traces import heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -33,11 +33,10 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
-from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 from heapfit.trace.blocks import blocks_of
-from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -45,11 +44,6 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EVENTS = 2_000_000
 PLAIN = Plan("tailored", {"alignment": 8})
-
-
-def load_file(path: Path, lines: list[str], alignment: int = 8) -> LoadedTrace:
-    path.write_text("\n".join(["# pointer_bits 32", *lines]) + "\n")
-    return load_trace(open_any(path, ImportOptions(), path.parent), alignment)
 
 
 def phase_shift(count: int = 400) -> list[str]:
@@ -61,7 +55,7 @@ def phase_shift(count: int = 400) -> list[str]:
 
 @pytest.fixture(scope="module")
 def shifted(tmp_path_factory) -> LoadedTrace:
-    return load_file(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
+    return load_lines(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +96,7 @@ def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
     tmp_path: Path, layout: Plan
 ) -> None:
     for size in (1, 24, 120, 128, 159, 160, 5000):
-        loaded = load_file(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
+        loaded = load_lines(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
         own = 1 << int(classes_of_sizes(np.array([size]), layout)[0])
         low, high, all_but = (_replayed(loaded, layout, bits) for bits in (0, own, ~own % 2**64))
         assert len({low, high, all_but}) == 3, size
@@ -116,7 +110,7 @@ def _replayed(loaded: LoadedTrace, layout: Plan, high: int) -> int:
 
 def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
     lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
-    found = class_lifetimes(blocks_of(load_file(tmp_path / "t.heap", lines)), PLAIN)
+    found = class_lifetimes(blocks_of(load_lines(tmp_path / "t.heap", lines)), PLAIN)
     assert found.classes == (2, 5)
     assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
     assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
@@ -192,7 +186,7 @@ def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> N
 
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
-    loaded = load_file(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
+    loaded = load_lines(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
     found = {one.name: one for one in make_tailored_candidates(loaded)}
     for name in (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS):
         left_out = found[name]
@@ -208,7 +202,7 @@ def nibbled(kept: int) -> list[str]:
 
 
 def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> None:
-    loaded = load_file(tmp_path / "nibbled.heap", nibbled(100))
+    loaded = load_lines(tmp_path / "nibbled.heap", nibbled(100))
     found = {one.name: one for one in make_tailored_candidates(loaded)}
     limited = found[HOLE_LIMIT]
     assert isinstance(limited, Candidate)
@@ -219,7 +213,7 @@ def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> Non
 def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> None:
     """Two points of U_max: the one block for which the hole has no room any more."""
     lines = ["a 0 1000", "a 1 64", "f 0", "a 2 64", *(f"a {i} 1000" for i in range(3, 52))]
-    loaded = load_file(tmp_path / "t.heap", lines)
+    loaded = load_lines(tmp_path / "t.heap", lines)
     limited = Plan("tailored", {"alignment": 8, "hole_limit": 8})
     assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
     found = {one.name: one for one in make_tailored_candidates(loaded)}
@@ -248,7 +242,8 @@ def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
     traces = [
-        load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
+        load_lines(tmp_path / f"shift{count}.heap", phase_shift(count)).trace
+        for count in (150, 200)
     ]
     rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
     assert "tailored" not in rows  # far off
@@ -264,7 +259,7 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
     zones = {
         name: next(
             one
-            for one in make_tailored_candidates(load_file(tmp_path / f"{name}.heap", lines))
+            for one in make_tailored_candidates(load_lines(tmp_path / f"{name}.heap", lines))
             if one.name == STATIC_ZONES
         )
         for name, lines in (("together", together), ("apart", apart))

@@ -2,22 +2,21 @@
 """Trials of plans that differ in what is cut from the end: what is known is what a replay tells."""
 
 import random
-from pathlib import Path
 
 import pytest
+from small_traces import load_lines
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import CLASSES
 from heapfit.design.placement.remembered import TrialCache
-from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.loaded import LoadedTrace
 
 
-def phases(path: Path, seed: int) -> Path:
+def phases(seed: int) -> list[str]:
     """Each phase asks for sizes that none asked for before, resized now and then."""
     draw, live, born = random.Random(seed), [], 0
-    lines = ["# heap-events 1", "# pointer_bits 32"]
+    lines = list[str]()
     for phase in range(1, 9):
         sizes = [draw.randrange(1, 12 * phase * phase) for _ in range(4)]
         for _ in range(150):
@@ -30,16 +29,12 @@ def phases(path: Path, seed: int) -> Path:
                 lines.append(f"a {born} {draw.choice(sizes)}")
                 live.append(born)
                 born += 1
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return lines
 
 
 @pytest.fixture(scope="module", params=[1, 2])
 def loaded(request, tmp_path_factory) -> LoadedTrace:
-    folder = tmp_path_factory.mktemp("phases")
-    return load_trace(
-        open_any(phases(folder / "phases.heap", request.param), ImportOptions(), folder)
-    )
+    return load_lines(tmp_path_factory.mktemp("phases") / "phases.heap", phases(request.param))
 
 
 LAYOUTS = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import fit_json, table2
+from small_traces import fit_json, load_lines, table2
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import find_budgets
@@ -72,10 +72,8 @@ def test_without_work_the_best_of_all_starts_is_found(loaded: LoadedTrace, exact
 
 
 def test_the_shared_allocator_alone_is_in_the_running(tmp_path: Path) -> None:
-    lines = ["# heap-events 1", "# pointer_bits 32"]
-    lines += [f"a {size} {8 * size}\nf {size}" for size in range(1, 100)]
-    (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    rising = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    lines = [f"a {size} {8 * size}\nf {size}" for size in range(1, 100)]
+    rising = load_lines(tmp_path / "t.heap", lines)
     poor = plan_from_budgets([8, 792], [1, 1], 8)
     assert poor is not None
     found = search_plans(rising, [poor], 0)
@@ -93,12 +91,10 @@ def test_no_result_is_worse_than_any_allocator_of_the_search(loaded: LoadedTrace
 
 def test_a_start_without_pools_is_one_more_allocator_for_what_is_left(tmp_path: Path) -> None:
     """Long-lived small blocks and short-lived large ones, each from an end of its own."""
-    lines = ["# heap-events 1", "# pointer_bits 32"]
-    lines += [f"a {i} {16 + i % 97}\na {i + 9000} {900 + 7 * i}" for i in range(150)]
+    lines = [f"a {i} {16 + i % 97}\na {i + 9000} {900 + 7 * i}" for i in range(150)]
     lines += [f"f {i + 9000}" for i in range(150)]
     lines += [f"a {i + 20000} {950 + 7 * i}" for i in range(150)]
-    (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    shift = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    shift = load_lines(tmp_path / "t.heap", lines)
     ends = {"alignment": 8, "ends": 2, "high_0": 0xFFFF, "high_1": 0}  # up to 15 granules
     found = search_plans(shift, [Plan("tailored", ends)], 0)
     assert found is not None
@@ -108,12 +104,10 @@ def test_a_start_without_pools_is_one_more_allocator_for_what_is_left(tmp_path: 
 
 def test_sizes_are_merged_where_that_saves(tmp_path: Path) -> None:
     """448 B, kept as 512 B, leave blocks to those that fit no hole; 100 other sizes stay live."""
-    lines = ["# heap-events 1", "# pointer_bits 32"]
-    lines += [f"a {i} {8 * i + 600}\na {i + 100} 448" for i in range(100)]
+    lines = [f"a {i} {8 * i + 600}\na {i + 100} 448" for i in range(100)]
     lines += [f"f {i + 100}" for i in range(100)]
     lines += [f"a {i + 200} 512" for i in range(100)]
-    (tmp_path / "t.heap").write_text("\n".join([*lines, ""]))
-    shift = load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path))
+    shift = load_lines(tmp_path / "t.heap", lines)
     apart = plan_from_budgets([448, 512], [50, 50], 8)
     assert apart is not None
     found = search_plans(shift, [apart], EVENTS)

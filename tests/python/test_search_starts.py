@@ -5,7 +5,7 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-from small_traces import table2
+from small_traces import load_lines, table2
 
 from heapfit import _engine
 from heapfit.design.budgets.live_points import LivePoints, live_points
@@ -15,15 +15,9 @@ from heapfit.design.search.pooled_design import Budget, PooledDesign, SharedHeap
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.loaded import load_trace
 
 SIZES = [528, 1040, 1984, 2952]
-
-
-def load_file(folder: Path, lines: list[str]) -> LoadedTrace:
-    text = "\n".join(["# heap-events 1", "# pointer_bits 32", *lines, ""])
-    (folder / "t.heap").write_text(text)
-    return load_trace(open_any(folder / "t.heap", ImportOptions(), folder))
 
 
 def needed(points: LivePoints, counts: list[int], price: float) -> float:
@@ -45,8 +39,8 @@ def test_bytes_move_from_one_budget_to_another() -> None:
 
 
 def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
-    trace = load_file(
-        tmp_path, ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
+    trace = load_lines(
+        tmp_path / "t.heap", ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
     ).trace
     points = live_points(trace.events(), [16, 40, 104], 8, 100)
     assert points.live.tolist() == [144, 120]

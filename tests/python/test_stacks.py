@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import heapfit
+from small_traces import heapfit, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -15,7 +15,6 @@ from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_st
 from heapfit.design.placement.tailored_plans import STACKS, make_tailored_candidates
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
-from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
@@ -27,9 +26,7 @@ EVENTS = 5_000_000
 
 
 def stored(folder: Path, name: str, lines: list[str]) -> Trace:
-    path = folder / f"{name}.heap"
-    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
-    return open_any(path, ImportOptions(), folder)
+    return load_lines(folder / f"{name}.heap", lines).trace
 
 
 def session(seed: int, small: int = 800, large: int = 12) -> list[str]:
