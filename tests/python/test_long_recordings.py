@@ -20,7 +20,6 @@ from heapfit.fitting.result import Fit
 from heapfit.fitting.workload import Place, Request
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import ignore_progress
 from heapfit.results.parts import Line
 from heapfit.results.screen import first_screen
 from heapfit.trace.content import content_hash
@@ -128,7 +127,7 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path):
 @pytest.mark.usefixtures("one_window")
 def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        excerpt_search, "find_need", lambda _one, _least, choice, _progress: 2 * choice.u_max[0]
+        excerpt_search, "find_need", lambda _one, _least, choice: 2 * choice.u_max[0]
     )
     with monkeypatch.context() as alone:
         alone.setattr(excerpt_search, "list_rivals", lambda _: [])
@@ -187,17 +186,15 @@ class View:
     def __init__(self, needs: int) -> None:
         self.needs, self.tried = needs, list[int]()
 
-    def replay(self, _plan: object, region: int, _progress: object) -> Any:
+    def replay(self, _plan: object, region: int) -> tuple[int | None, int]:
         self.tried.append(region)
-        failed = None if region >= self.needs else self.needs
-        result = SimpleNamespace(refusals=int(failed is not None), failed_event=failed)
-        return SimpleNamespace(result=lambda: result, reach=0)
+        return None if region >= self.needs else self.needs, 0
 
 
 def test_between_a_region_that_fails_and_one_that_serves_the_served_one_is_taken() -> None:
     for needs in range(1_100, 2_000, 100):
         view: Any = View(needs)
-        found = excerpt_search.find_least_within(view, Plan("x"), 1_000, 2_000, ignore_progress)
+        found = excerpt_search.find_least_within(view, Plan("x"), 1_000, 2_000)
         assert needs <= found <= needs + (2_000 - 1_000) / 4 + 8
 
 
@@ -207,5 +204,5 @@ def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
         SimpleNamespace(winner=SimpleNamespace(plan=None), r_safe=(4000, None)),
         View(5000),
     )
-    assert 5000 <= excerpt_search.find_need(view, 4000, choice, ignore_progress) < 5040
+    assert 5000 <= excerpt_search.find_need(view, 4000, choice) < 5040
     assert view.tried[0] == 4000

@@ -13,18 +13,15 @@ import pytest
 from small_traces import load_lines
 
 from heapfit import _engine
-from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
-from heapfit.comparison.measuring import STANDARD_PRECISION
 from heapfit.comparison.reopening import ChangeTrials
 from heapfit.comparison.row import rank_rows
 from heapfit.comparison.verdict import select_row
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import Choice
-from heapfit.fitting.choosing import _take_rung_of_several, choose, choose_rung
+from heapfit.fitting.choosing import choose, choose_rung
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.results.parts import content_of
@@ -100,7 +97,7 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
 
 
 def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> None:
-    loaded, choice = chosen(BROKEN[0])
+    _, choice = chosen(BROKEN[0])
     steps = [
         ChangeTest((ChangeResult("a", 0.0, True, False, needed),), is_complete=needed > 80)
         for needed in (0.0, 40.0, 90.0)
@@ -110,7 +107,7 @@ def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> 
     comparison = replace(choice.comparison, rows=rank_rows(untried))
     first = next(row for row in comparison.rows if not row.is_cut_to_trace)
     for is_by_memory, tried in ((True, [40.0, 90.0]), (False, [90.0])):
-        trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, is_by_memory)
+        trials = ChangeTrials(programs, lambda one: one, False, is_by_memory)
         after = comparison
         for needed in tried:
             after = trials.try_row(after, next(row for row in after.rows if row.name == first.name))
@@ -140,42 +137,10 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
     assert tested is not None and tested == choice.winner.changes
     require_it_serves_what_counts(choice, recordings, tested)
     passed_over = [row for row in designs.rows if row.known.is_trace_specific]
-    least = min(row.r_safe for row in designs.rows if row.r_safe is not None)
-    assert least in [row.r_safe for row in passed_over]
+    least = min(row.needed for row in designs.rows if row.needed is not None)
+    assert least in [row.needed for row in passed_over]
     assert select_row(designs, pools_asked=True).name not in [row.name for row in passed_over]
     assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
-
-
-def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
-    tmp_path: Path,
-) -> None:
-    recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
-    options = FitOptions(margin=10)
-    designs = choose(recordings, ["a", "b", "c"], options=options).designs
-    assert designs is not None
-    least = max(row.r_safe or 0 for row in designs.rows)
-    named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
-    equal = [
-        replace(row, needs=(least,) * 3, r_safe=least, unseen_r_safe=least, changes=None)
-        for row in named
-    ]
-    costly, cheap = sorted(equal, key=lambda row: row.name)
-    candidates = [
-        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in equal
-    ]
-    comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
-    of_equal = replace(designs, rows=(costly, cheap))
-    found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)
-    assert row.name == "tlsf"
-    assert row.changes is not None and row in found.rows
-    smaller = replace(of_equal, rows=(replace(costly, r_safe=least - 64), cheap))
-    assert _take_rung_of_several(smaller.rows[0], smaller, comparison, recordings, options) == (
-        smaller,
-        smaller.rows[0],
-    )
-    unmeasured = replace(of_equal, rows=(costly, replace(cheap, needs=())))
-    _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
-    assert row is costly, "a row without its regions was taken"
 
 
 @pytest.mark.parametrize(

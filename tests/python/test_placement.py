@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import heapfit_json, load_lines
+from small_traces import design_whole, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -32,7 +32,6 @@ from heapfit.design.placement.tailored_plans import (
     make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 from heapfit.trace.blocks import blocks_of
@@ -245,7 +244,7 @@ def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Pa
         load_lines(tmp_path / f"shift{count}.heap", phase_shift(count)).trace
         for count in (150, 200)
     ]
-    rows = {row.name: row for row in design_robust(traces, RobustOptions()).rows}
+    rows = {row.name: row for row in design_whole(traces).rows}
     assert "tailored" not in rows  # far off
     unseen = rows[BY_LIFETIME].unseen_r_safe
     assert unseen is not None

@@ -16,7 +16,7 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.comparison.case import ReportCase
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
@@ -53,9 +53,8 @@ HOSTILE = [
 @pytest.fixture(scope="module")
 def pooled(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("pooled")
-    resources = Resources(write_page=write_report)
     source, options = table2(folder / "four.heap"), FitOptions(allocators=("class_pools",))
-    return fit([source], folder / "out", options, resources=resources)
+    return fit([source], folder / "out", options, write_page=write_report)
 
 
 @pytest.fixture(scope="module")

@@ -113,7 +113,7 @@ def test_events_are_sixteen_bytes_each(tmp_path):
 def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit):
     limit(BATCH=4)
     trace = written(tmp_path)
-    assert [len(events) for events in trace.event_batches()] == [4, 2]
+    assert [len(events) for events, _ in trace.walk()] == [4, 2]
     assert len(trace.events()) == 6
     sizes = [size for batch in trace.batches(["size"]) for size in batch["size"].tolist()]
     assert sizes == ROWS["size"]
@@ -185,7 +185,7 @@ def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, 
     assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))
 
 
-@pytest.mark.parametrize("read", [Trace.events, lambda trace: list(trace.event_batches())])
+@pytest.mark.parametrize("read", [Trace.events, lambda trace: list(trace.walk())])
 @pytest.mark.parametrize("changed", [{"op": [0, 2, 3, 4, 9, 4]}, {"size": [1 << 48] * 6}])
 def test_a_bad_row_never_becomes_an_event(tmp_path, read, changed):
     path = forged(tmp_path, **changed)
