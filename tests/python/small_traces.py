@@ -5,8 +5,15 @@ import json
 import os
 import random
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
+from heapfit.comparison.comparison import Comparison
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import design_several
+from heapfit.sweep import Sweep
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 from program import run_heapfit
 
 
@@ -88,3 +95,12 @@ def fit_json(*arguments: object, folder: Path) -> dict:
     """What `heapfit fit` of one heap prints with --json."""
     (fitted,) = heapfit_json("fit", *arguments, folder=folder)["fits"]
     return fitted
+
+
+def design_whole(
+    traces: Sequence[Trace], options: PlanOptions | None = None, sweep: Sweep | None = None
+) -> Comparison:
+    """Every candidate for several traces, measured on all of them."""
+    options = options or PlanOptions()
+    loaded = [load_trace(trace, options.alignment) for trace in traces]
+    return design_several(loaded, options, sweep=sweep, is_whole=True)[0]

@@ -66,7 +66,7 @@ def test_an_excerpt_keeps_sites_times_and_alignments(trace, tmp_path):
     excerpt = save_excerpt(tmp_path / "excerpt.parquet", given, windows)
     (kept,) = excerpt.batches(list(COLUMNS))
     engine = _engine.Excerpt(windows)
-    for events in given.event_batches():
+    for events, _ in given.walk():
         engine.feed(events)
     rows, sizes = engine.finish()
     for name in ("op", "alignment", "time", "thread", "site"):

@@ -10,7 +10,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit, folder_for
+from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.generate import generate
@@ -23,13 +23,11 @@ from heapfit.trace.stored import Trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
-WITH_PAGE = Resources(write_page=write_report)
-
 
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("fit")
-    return fit([table2(folder / "four.heap")], folder / "out", resources=WITH_PAGE)
+    return fit([table2(folder / "four.heap")], folder / "out", write_page=write_report)
 
 
 def everything(folder: Path) -> list[Path]:
@@ -208,8 +206,8 @@ def test_a_margin_may_be_asked_for(fitted, tmp_path):
 @pytest.fixture(scope="module")
 def joint(tmp_path_factory) -> Fit:
     folder = tmp_path_factory.mktemp("joint")
-    sources = [table2(folder / f"run-{seed}.heap", events=1500, seed=seed) for seed in (1, 2, 3)]
-    return fit(sources, folder / "out", FitOptions(code=True), resources=WITH_PAGE)
+    sources = [table2(folder / f"run-{seed}.heap", events=600, seed=seed) for seed in (1, 2, 3)]
+    return fit(sources, folder / "out", FitOptions(code=True), write_page=write_report)
 
 
 def test_one_heap_serves_every_recording(joint):
@@ -227,7 +225,7 @@ def test_one_heap_serves_every_recording(joint):
 def test_workers_write_the_same_plan(joint, tmp_path):
     sources = [run.source for run in joint.runs]
     with Sweep(workers=2) as sweep:
-        shared = fit(sources, tmp_path / "out", FitOptions(code=True), resources=Resources(sweep))
+        shared = fit(sources, tmp_path / "out", FitOptions(code=True), sweep=sweep)
     assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
     assert shared.runs == joint.runs
     assert shared.work == joint.work
@@ -277,13 +275,13 @@ def test_an_interrupt_while_it_writes_leaves_nothing(quick):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit([quick], quick.parent / "out", resources=Resources(write_page=interrupt))
+        fit([quick], quick.parent / "out", write_page=interrupt)
     assert everything(quick.parent) == [quick]
 
 
 def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
     folder = quick.parent / "out"
-    fit([quick], folder, resources=WITH_PAGE)
+    fit([quick], folder, write_page=write_report)
     (folder / "mine.txt").write_text("kept")
     before = contents(folder)
     moves = []
@@ -311,14 +309,13 @@ def test_what_is_there_is_replaced_whole_or_not_at_all(quick, monkeypatch):
         assert everything(old) == []
         shutil.rmtree(new)
         old.rmdir()
-    fit([quick], folder, resources=WITH_PAGE)
+    fit([quick], folder, write_page=write_report)
     assert contents(folder) == before
 
 
-def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick, monkeypatch):
+def test_an_edited_plan_or_code_is_refused_before_anything_is_done(quick):
     folder = quick.parent / "out"
     paths = fit([quick], folder).paths
-    monkeypatch.setattr("heapfit.fitting.workload.open_all", None)  # not reached
     for path in (paths.plan, paths.code / "app_heap.h"):
         written = path.read_text()
         path.write_text(written + "# mine\n")

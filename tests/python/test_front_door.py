@@ -15,7 +15,7 @@ import pytest
 import heapfit
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.results.heap.fit import write_report
 from heapfit.trace.tabular import html_table
@@ -63,8 +63,8 @@ def fitted(walk) -> heapfit.FittedHeap:
 
 
 def test_what_a_fit_writes_later_is_what_the_command_writes(walk, fitted, tmp_path):
-    with_page, options = Resources(write_page=write_report), FitOptions(margin=10)
-    fit([walk.path], tmp_path / "command", options, resources=with_page)
+    options = FitOptions(margin=10)
+    fit([walk.path], tmp_path / "command", options, write_page=write_report)
     paths = fitted.write(tmp_path / "later")
     written = [path.relative_to(paths.folder) for path in paths.folder.rglob("*")]
     assert len(written) > 5

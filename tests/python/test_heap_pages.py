@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from page_reader import Page
-from small_traces import table2
+from small_traces import design_whole, table2
 
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
@@ -22,8 +22,8 @@ from heapfit.comparison.trial import least_size
 from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import comparison_portfolio
-from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.space import portfolio_of
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.importers import ImportOptions, open_any
@@ -95,7 +95,7 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
 
 
 def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
-    options = RobustOptions(choice=STANDARD_BUDGETS)
+    options = PlanOptions(choice=STANDARD_BUDGETS)
     loaded = load_trace(traces[0])
     comparison = compare(loaded, portfolio_of(loaded, options))
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
@@ -110,8 +110,8 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
 
 
 def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
-    options = RobustOptions(choice=STANDARD_BUDGETS)
-    designs = design_robust(traces, options)
+    options = PlanOptions(choice=STANDARD_BUDGETS)
+    designs = design_whole(traces, options)
     names = ["first", "second", "third"]
     case = case_of_several(designs, traces, alignment=8, precision=options.precision, programs=())
     write(folder / "c.html", several_plans_page(designs, names, case, measure_case(case), ""))

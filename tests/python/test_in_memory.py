@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces of events and tables in memory, and what the door says of wrong arguments."""
 
-import dataclasses
-
 import pyarrow as pa
 import pytest
 
 import heapfit
-from heapfit.fitting.options import FitChoices
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -109,11 +106,6 @@ def test_a_wrong_column_is_named(tmp_path, columns, said):
 def test_a_wrong_argument_is_named(made, call, said):
     with pytest.raises(heapfit.HeapfitError, match=said):
         call(made)
-
-
-def test_the_typed_keywords_of_a_fit_are_the_fields_of_its_options():
-    fields = [field.name for field in dataclasses.fields(heapfit.FitOptions)]
-    assert list(FitChoices.__annotations__) == fields
 
 
 def test_a_comparison_finds_a_row_by_its_name(made):

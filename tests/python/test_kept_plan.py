@@ -5,6 +5,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_traces import bimodal, heapfit, tiny
 
@@ -99,12 +100,10 @@ def test_a_boards_blocks_are_compared_with_those_of_the_kept_heap(folder, name):
     plan = load_plan(folder / name / "plan.toml")
     trace = Trace.open(folder / name / "run.parquet")
     placed = place_requests(trace, plan, 8)
-    replay = placed.make_replay(keep_offsets=True)
-    replay.feed(placed.served.engine())
-    addresses = replay.offsets.astype("uint32") + 0x20000000
+    addresses = placed.place() + np.uint32(0x20000000)
     assert find_first_difference(trace, plan, addresses) is None
     addresses[7] += 8
-    assert find_first_difference(trace, plan, addresses) == placed.asked_at[7]
+    assert find_first_difference(trace, plan, addresses) == placed.asked.asked_at[7]
 
 
 def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):

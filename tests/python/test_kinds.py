@@ -14,7 +14,7 @@ from small_traces import heapfit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.margin import HeapSize
 from heapfit.design.effort import Effort
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.filling import describe_growth
@@ -199,8 +199,9 @@ def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("unmeasured")
 def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsys) -> None:
     source = lines_of(tmp_path / "grows.parquet", released=False).path
-    with_page = Resources(write_page=write_report)
-    fitted = fit([source], tmp_path / "out", FitOptions(effort=Effort.QUICK), resources=with_page)
+    fitted = fit(
+        [source], tmp_path / "out", FitOptions(effort=Effort.QUICK), write_page=write_report
+    )
     print_text(first_screen(fitted, is_whole=False))
     screen = " ".join(capsys.readouterr().out.split())
     assert "Growing: " in screen

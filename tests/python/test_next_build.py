@@ -12,20 +12,15 @@ from typing import cast
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison import reopening
-from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
-from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.reopening import ChangeTrials
-from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.row import rank_rows
 from heapfit.comparison.verdict import select_row
-from heapfit.comparison.work import Work
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import Choice
-from heapfit.fitting.choosing import _take_rung_of_several, choose, choose_rung
+from heapfit.fitting.choosing import choose, choose_rung
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
@@ -104,7 +99,7 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
 
 
 def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> None:
-    loaded, choice = chosen(BROKEN[0])
+    _, choice = chosen(BROKEN[0])
     steps = [
         ChangeTest((ChangeResult("a", 0.0, True, False, needed),), is_complete=needed > 80)
         for needed in (0.0, 40.0, 90.0)
@@ -114,7 +109,7 @@ def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> 
     comparison = replace(choice.comparison, rows=rank_rows(untried))
     first = next(row for row in comparison.rows if not row.is_cut_to_trace)
     for is_by_memory, tried in ((True, [40.0, 90.0]), (False, [90.0])):
-        trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, is_by_memory)
+        trials = ChangeTrials(programs, lambda one: one, False, is_by_memory)
         after = comparison
         for needed in tried:
             after = trials.try_row(after, next(row for row in after.rows if row.name == first.name))
@@ -132,39 +127,6 @@ def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("events_left", "searches"), [(0, [False]), (1, [False, True])])
-def test_what_is_searched_again_has_every_size_tried_if_some_are_left(
-    events_left: int, searches: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded, choice = chosen(BROKEN[0])
-    found = replace(choice.winner, events_left=events_left, r_safe_at_least=None)
-    every: list[bool] = []
-
-    def measure(_: object, __: object, ___: object, precision: Precision, *____: object) -> Row:
-        every.append(precision.every_size)
-        return found
-
-    monkeypatch.setattr(reopening, "measure_candidate", measure)
-    monkeypatch.setattr(reopening, "try_limit", lambda *_: found)
-    asked: list[set[str]] = []
-
-    def serve_in(_: object, __: int, names: set[str]) -> tuple[bool, int]:
-        asked.append(names)
-        return len(asked) == 1, 7
-
-    programs = cast(ChangedPrograms, SimpleNamespace(serve_in=serve_in))
-    trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, True)
-    pruned = replace(choice.winner, r_safe=None)
-    trials._search(pruned, choice.comparison)
-    assert every == searches
-    row, work = trials._search(pruned, choice.comparison)
-    assert row.r_safe is None, "searched though a change fails in its limit"
-    assert work == found.work + Work(changed=7)
-    assert every == searches
-    broken = choice.winner.changes.broken if choice.winner.changes else ()
-    assert asked == [{one.name for one in broken}] * 2 != [set()] * 2
-
-
 def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(
     tmp_path: Path,
 ) -> None:
@@ -177,42 +139,10 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
     assert tested is not None and tested == choice.winner.changes
     require_it_serves_what_counts(choice, recordings, tested)
     passed_over = [row for row in designs.rows if row.known.is_trace_specific]
-    least = min(row.r_safe for row in designs.rows if row.r_safe is not None)
-    assert least in [row.r_safe for row in passed_over]
+    least = min(row.needed for row in designs.rows if row.needed is not None)
+    assert least in [row.needed for row in passed_over]
     assert select_row(designs, pools_asked=True).name not in [row.name for row in passed_over]
     assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
-
-
-def test_of_equal_regions_one_that_dominates_is_taken_for_several_recordings(
-    tmp_path: Path,
-) -> None:
-    recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
-    options = FitOptions(margin=10)
-    designs = choose(recordings, ["a", "b", "c"], options=options).designs
-    assert designs is not None
-    least = max(row.r_safe or 0 for row in designs.rows)
-    named = [row for row in designs.rows if row.name in ("tailored", "tlsf")]
-    equal = [
-        replace(row, needs=(least,) * 3, r_safe=least, unseen_r_safe=least, changes=None)
-        for row in named
-    ]
-    costly, cheap = sorted(equal, key=lambda row: row.name)
-    candidates = [
-        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in equal
-    ]
-    comparison = compare(recordings[0], Portfolio(tuple(candidates), ()))
-    of_equal = replace(designs, rows=(costly, cheap))
-    found, row = _take_rung_of_several(costly, of_equal, comparison, recordings, options)
-    assert row.name == "tlsf"
-    assert row.changes is not None and row in found.rows
-    smaller = replace(of_equal, rows=(replace(costly, r_safe=least - 64), cheap))
-    assert _take_rung_of_several(smaller.rows[0], smaller, comparison, recordings, options) == (
-        smaller,
-        smaller.rows[0],
-    )
-    unmeasured = replace(of_equal, rows=(costly, replace(cheap, needs=())))
-    _, row = _take_rung_of_several(costly, unmeasured, comparison, recordings, options)
-    assert row is costly, "a row without its regions was taken"
 
 
 @pytest.mark.parametrize(

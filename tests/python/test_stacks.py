@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import heapfit
+from small_traces import design_whole, heapfit
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.placement.learned import PlacedLayout
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
 from heapfit.design.placement.tailored_plans import STACKS, make_tailored_candidates
-from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
@@ -140,13 +139,8 @@ def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:
     assert learn_stacks(loaded, start, EVENTS) == learn_stacks(loaded, start, EVENTS)
 
 
-def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
-    start = placed(PLAIN, loaded)
-    assert learn_stacks(loaded, start, 0) == (start, 0)
-
-
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
-    rows = {row.name: row for row in design_robust(runs, RobustOptions()).rows}
+    rows = {row.name: row for row in design_whole(runs).rows}
     stacks, plain = rows[STACKS], rows["tailored_pairs"]
     assert stacks.unseen_r_safe is not None
     assert plain.unseen_r_safe is not None
@@ -154,7 +148,7 @@ def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> No
 
 
 def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) -> None:
-    rows = {row.name: row for row in design_robust(runs[:2]).rows}
+    rows = {row.name: row for row in design_whole(runs[:2]).rows}
     stacks = rows[STACKS]
     (before,) = [row for row in rows.values() if f"U_max over {row.name} " in stacks.reason]
     assert stacks.unseen == before.unseen

@@ -28,7 +28,7 @@ from heapfit.comparison.incumbents.requests import (
 )
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan_file import load_plan
@@ -273,8 +273,7 @@ def test_a_heap_that_may_be_had_is_not_proposed_if_changed_programs_need_clearly
 
 def told(source: Path, capsys, **options) -> tuple[str, dict]:
     """What `fit` prints, and its JSON."""
-    with_page = Resources(write_page=write_report)
-    outcome = fit([source], source.parent / "out", FitOptions(**options), resources=with_page)
+    outcome = fit([source], source.parent / "out", FitOptions(**options), write_page=write_report)
     print_text(parts_of_fit(outcome))
     return capsys.readouterr().out, content_of(parts_of_fit(outcome))
 

@@ -14,7 +14,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import budgets_of
-from heapfit.fitting.fit import Resources, fit, folder_for
+from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
@@ -42,9 +42,15 @@ def run(command: FitCommand) -> None:
         raise UsageError("--allocators takes one recording")
     options = _make_options(command)
     with start_sweep(command.workers) as sweep, progress_bar() as progress:
-        resources = Resources(sweep, write_report)
         folder = folder_for(command.sources, command.output)
-        fitted = fit(command.sources, folder, options, progress, resources)
+        fitted = fit(
+            command.sources,
+            folder,
+            options,
+            progress=progress,
+            sweep=sweep,
+            write_page=write_report,
+        )
         candidates = write_candidates(fitted, command.plans_folder)
     parts = [*parts_of_fit(fitted, command.every), *candidates]
     if command.as_json:
