@@ -26,7 +26,7 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("stores"),
     Column("payload_bytes"),
     Column("statics_bytes", "variables"),
-    Column("statics", value=lambda row: {static.name: static.size for static in row.statics}),
+    Column("statics", value=lambda row: dict(row.statics)),
     Column("footprint"),
     Column("events_replayed"),
     Column("attacks", value=lambda row: dict(row.attacks)),
@@ -59,7 +59,7 @@ def _row_of(labelled: LabelledRow) -> PluginRow:
 
 def _explain_rows(rows: Sequence[PluginRow]) -> Iterator[str]:
     for one in {row.name: row for row in rows if row.statics}.values():
-        largest = ", ".join(f"{each.name} {each.size}" for each in one.statics[:_SHOWN_STATICS])
+        largest = ", ".join(f"{name} {size}" for name, size in one.statics[:_SHOWN_STATICS])
         more = len(one.statics) - _SHOWN_STATICS
         yield f"{one.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
     for one in {row.name: row for row in rows}.values():
