@@ -71,7 +71,7 @@ def test_what_is_known_of_a_plan_is_what_its_replay_tells(loaded, layout):
         high ^= 1 << draw.randrange(CLASSES)
         plan = with_ends(layout, high) if draw.random() < 0.9 else layout
         region = round(u_max * draw.choice([0.9, 1.05, 1.15, 1.3])) // 8 * 8
-        told = remembered.trial(plan).run(region)
+        told = remembered.run(plan, region)
         alone = _engine.Trial(plan.engine(), loaded.events).run(region)
         assert (told.runs, told.is_region) == (alone.runs, alone.is_region)
         assert (told.reach, told.events) == (alone.reach, alone.events)

@@ -107,12 +107,9 @@ class Moves:
 
     def _budget(self, budgets: dict[int, Budget]) -> Budget:
         """A random budget, of those that exist or may exist."""
-        sizes = [*self._sizes.budgeted, *(size for size in budgets if not self._may_have(size))]
+        budgeted = self._sizes.budgeted
+        sizes = [*budgeted, *(size for size in budgets if size not in budgeted)]
         return self._budget_for(budgets, self._random.choice(sizes))
-
-    def _may_have(self, size: int) -> bool:
-        at = bisect.bisect_left(self._sizes.budgeted, size)
-        return self._sizes.budgeted[at : at + 1] == (size,)
 
     def _budget_for(self, budgets: dict[int, Budget], size: int) -> Budget:
         """The budget whose range holds the size, else an empty one for the size alone."""

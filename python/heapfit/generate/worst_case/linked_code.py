@@ -41,14 +41,13 @@ class Function:
     def successors(self, address: int) -> list[int]:
         """The addresses to which an instruction leads, inside this function.
 
-        UnboundedError if it runs into what is no code of its own.
+        UnboundedError if it is not one of its own.
         """
+        if address not in self.flows:
+            raise UnboundedError(address, f"{self.name} runs into what is no code of its own")
         flow = self.flows[address]
-        following = self.following[address]
-        if flow.falls_through and following not in self.flows:
-            raise UnboundedError(following, f"{self.name} runs into what is no code of its own")
         jump = [flow.jump] if flow.jump is not None and flow.jump in self.flows else []
-        return [following, *jump] if flow.falls_through else jump
+        return [self.following[address], *jump] if flow.falls_through else jump
 
     def ends_in_call(self, address: int) -> bool:
         """True if an instruction jumps to another function, as its last call."""
