@@ -13,10 +13,10 @@ from test_generate_replay import Recording, plan_for, random_rows, recording
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
-from heapfit.generate.images import Images
 from heapfit.generate.names import Text
+from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import language_texts
+from heapfit.generate.texts import added_texts
 from heapfit.plan.plan import Plan
 from heapfit.plan.targets import Language
 
@@ -98,7 +98,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generated code of a small heap, not to be changed."""
     made = tmp_path_factory.mktemp("generated") / "code"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
+        patch.setattr("heapfit.generate.link_images", lambda *_: nullcontext({}))
         patch.setattr("heapfit.generate.call_bounds", lambda *_: None)
         generate(plan_file(PLANS["tlsf"], 4096), made, language="c++")
     return made
@@ -149,7 +149,7 @@ def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(
     generate(plan_file(PLANS["tlsf"]), folder, language="c++")
     monkeypatch.setattr(HeapDesign, "needs_size", True)
     design = design_from_plan_file(plan_file(PLANS["tlsf"]), Text("app"))
-    for name, text in language_texts(design, Language.CXX).items():
+    for name, text in added_texts(design, templates_of(design, Language.CXX)).items():
         (folder / name).write_text(text)
     header = folder / "app_heap.hpp"
     header.write_text(header.read_text().replace("\nnamespace", FREE_SIZED + "\nnamespace", 1))

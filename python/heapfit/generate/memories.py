@@ -13,11 +13,8 @@ from heapfit.generate.core_files import (
     PLAN_OF_BUILD,
     STAMP,
     collect_core_files,
-    contract_number,
-    core_stamp,
     core_text,
     licence,
-    operation_names,
 )
 from heapfit.generate.folder import stage_code_folder, write_texts
 from heapfit.generate.names import Text, core_word, make_identifier, parse_prefix, printable
@@ -118,9 +115,6 @@ def _fill_texts(
         "design": design,
         "upper": Text(prefix.upper()),
         "allocators": allocators,
-        "contract": contract_number(),
-        "core_stamp": core_stamp(),
-        "operations": operation_names(),
     }
     texts = {
         f"{prefix}_memories.h": fill_template("memories.h.j2", figures),
