@@ -29,7 +29,6 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.cli.printing.robust import verdicts
 from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import select_row
@@ -39,6 +38,7 @@ from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import RobustOptions, design_robust
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
+from heapfit.results.plans_of_several import verdicts
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload

@@ -10,19 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import bimodal, fit_json, heapfit
+from small_traces import bimodal, fit_json
 
 from heapfit import _engine
-from heapfit.comparison.candidate import NotApplicable
-from heapfit.design.placement.tailored_plans import _static_zones
 from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
-from heapfit.design.pools.candidates import (
-    least_peaks_candidate,
-    special_sizes_candidate,
-    worst_case_candidate,
-)
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
-from heapfit.design.robust.portfolio import _worst_case
+from heapfit.design.portfolio import standard_portfolio
+from heapfit.design.robust.design import RobustOptions
+from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -187,8 +182,6 @@ def test_fit_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
     blocks = sum(pool["size"] * pool["count"] for pool in row["plan"]["pools"])
     assert blocks == fewest
     assert row["r_safe"] >= fewest
-    shown = heapfit("fit", "p.heap", "--plans", "plans", folder=tmp_path).stdout
-    assert "10 % rule: 7 pools" in shown
 
 
 def test_nothing_is_cut_into_nothing() -> None:
@@ -197,14 +190,8 @@ def test_nothing_is_cut_into_nothing() -> None:
 
 def test_pools_that_end_beyond_2_gib_are_left_out_of_the_designs(tmp_path: Path) -> None:
     loaded = stored([(ALLOC, born, (1 << 28) + born % 2) for born in range(9)], tmp_path)
-    classes = best_classes(loaded)
-    found = [
-        special_sizes_candidate(loaded),
-        least_peaks_candidate(classes, loaded),
-        worst_case_candidate("static_pools", loaded),
-        _static_zones(loaded),
-        *_worst_case(loaded),
-    ]
-    whys = [one.why for one in found if isinstance(one, NotApplicable)]
-    assert len(whys) == len(found)
-    assert all("pools end below 2 GiB" in why for why in whys)
+    portfolios = standard_portfolio(loaded), robust_portfolio(loaded, RobustOptions())
+    for portfolio in portfolios:
+        whys = [one.name for one in portfolio.not_applicable if "end below 2 GiB" in one.why]
+        assert len(whys) >= 2, portfolio.not_applicable
+        assert not any(one.plan.pools for one in portfolio.candidates)

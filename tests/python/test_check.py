@@ -229,26 +229,12 @@ def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> N
     assert packets.returncode == 0
 
 
-def test_a_program_that_is_none_is_told_although_nothing_fails(folder: Path) -> None:
-    asked = ("same.heap", "--plan", "plan.toml", "--program", "notes.txt")
-    (folder / "notes.txt").write_text("no program\n")
-    done = heapfit("check", *asked, folder=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("heapfit: notes.txt: is not a program")
-
-
 def test_a_capture_is_checked_on_a_plan_for_packets(folder: Path) -> None:
     trained_on = TrainingRecord("net", f"sha256:{'0' * 64}", 9, "packets")
     save_plan(folder / "plan.toml", plan_file(region=1_000_000, trained_on=trained_on))
     asked = (CAPTURE, "--queue", "fill-drain:100", "--plan", "plan.toml")
     done = heapfit("check", *asked, folder=folder)
     assert (done.returncode, done.stderr) == (0, "network: 2 packets without IP skipped\n")
-
-
-@pytest.mark.parametrize("growth", ["-1%", "two", "1e3", "99999"])
-def test_a_growth_that_is_no_percentage_is_wrong_usage(folder: Path, growth: str) -> None:
-    asked = ("same.heap", "--plan", "plan.toml", f"--growth={growth}")
-    assert heapfit("check", *asked, folder=folder).returncode == 2
 
 
 def test_pools_of_other_sizes_are_told_apart_from_a_broken_heap(folder: Path) -> None:

@@ -101,9 +101,3 @@ def test_a_heap_has_one_name_and_one_explanation(tmp_path):
     assert by_other_name == heapfit("allocators", "esp-tlsf", folder=tmp_path).stdout
     assert ALL["esp_tlsf"].layout.splitlines()[0] in by_other_name
     assert set(SYSTEM_HEAPS) <= set(entries)
-
-
-def test_an_unknown_allocator_is_one_line(tmp_path):
-    done = heapfit("allocators", "tlsf", "xyz", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("heapfit: xyz: no such allocator (one of first_fit, ")

@@ -185,10 +185,6 @@ def test_what_cannot_be_compared_is_one_line(folder, arguments, message):
     assert message in line
 
 
-def test_an_alignment_no_allocator_has_is_wrong_usage(folder):
-    assert heapfit("compare", "packets.heap", "--alignment", "3", folder=folder).returncode == 2
-
-
 def test_a_bare_tailored_is_its_least_layout_and_says_which(folder):
     layouts = [f"tailored:layout={layout}" for layout in range(3)]
     content = heapfit_json("compare", "four.heap", "tailored", *layouts, folder=folder)

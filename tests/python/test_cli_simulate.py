@@ -34,16 +34,6 @@ def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
     assert lines[-1] == "96,000 requests simulated in replications, seed 1; ± at 95 % confidence."
 
 
-def test_exact_simulates_nothing(folder):
-    done = heapfit("simulate", "small.toml", "--closed-form", folder=folder)
-    assert "±" not in done.stdout
-    assert "requests simulated" not in done.stdout
-    content = heapfit_json("simulate", "small.toml", "--closed-form", folder=folder)
-    assert [one["requests"] for one in content["results"]] == [0] * 6
-    assert content["results"][0]["exact"]["request_admission"] > 0.8
-    assert content["results"][2]["exact"] == {}
-
-
 def test_json_has_intervals_closed_form_and_refusals_by_size(folder):
     content = heapfit_json("simulate", "small.toml", "--seed", "3", folder=folder)
     assert content["schema"] == 1
@@ -53,34 +43,6 @@ def test_json_has_intervals_closed_form_and_refusals_by_size(folder):
     assert first["plan"] == {"allocator": "fixed_pool", "block_size": 104, "blocks": 10}
     assert first["metrics"]["bandwidth_admission"]["half_width"] > 0
     assert sum(one["offered"] for one in first["by_size"]) == first["requests"]
-
-
-def test_workers_change_nothing(folder):
-    one, two = (
-        heapfit("simulate", "small.toml", "--workers", n, folder=folder).stdout for n in "12"
-    )
-    assert one == two
-
-
-def test_table_and_page_are_written(folder):
-    words = ("simulate", "small.toml", "--closed-form", "-o", "out/table.parquet", "--report")
-    assert heapfit(*words, "out/page.html", folder=folder).returncode == 0
-    assert (folder / "out/table.parquet").read_bytes().startswith(b"PAR1")
-    assert "<h1>small</h1>" in (folder / "out/page.html").read_text()
-
-
-def test_what_is_wrong_is_one_line_and_exit_code_1(tmp_path):
-    path = small(tmp_path, ("rate = 10", "rate = 10, intervall = 2"))
-    done = heapfit("simulate", path, folder=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
-    assert f"{path}: traffic.arrivals.intervall: unknown key" in done.stderr
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path):
-    done = heapfit("simulate", "nowhere.toml", folder=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "nowhere.toml: no such file" in done.stderr
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

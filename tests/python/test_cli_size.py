@@ -95,15 +95,6 @@ def test_a_recording_is_judged_by_its_other_half(tmp_path):
     assert 0 <= content["unseen"]["overall"]["share"] < content["unseen"]["overall"]["highest"]
 
 
-def test_a_workload_is_judged_by_other_seeds(tmp_path):
-    heapfit("workload", "campus:packets=5000", "--seed", 7, "-o", "c.parquet", folder=tmp_path)
-    arguments = ("size", "c.parquet", "--admission", 0.5)
-    assert "on 8 other seeds" in heapfit(*arguments, folder=tmp_path).stdout
-    content = heapfit_json(*arguments, "--times", 2, folder=tmp_path)
-    assert content["unseen"]["evidence"] == "seeds" and content["unseen"]["draws"] == 2
-    assert content["refused"] <= 0.5
-
-
 def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     table2(tmp_path / "t.txt", events=2000)
     done = heapfit("size", "t.txt", "--admission", 0.999999, folder=tmp_path)
@@ -143,20 +134,6 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     assert content["text"].rstrip("\n") == done.stdout.rstrip("\n")
     assert f"{line}{content['settings'][1]['value']}" in done.stdout
     assert content["settings"][1]["run_out"]["count"] == content["settings"][1]["value"]
-
-
-def test_freertos_gets_its_heap_from_a_heap_trace(tmp_path):
-    table2(tmp_path / "t.txt")
-    arguments = ("settings", "freertos", "t.txt", "--assume", "2952=MY_BLOCKS")
-    content = heapfit_json(*arguments, "--assume", "alignment=4", folder=tmp_path)
-    assert [one["name"] for one in content["settings"]] == ["MY_BLOCKS", "configTOTAL_HEAP_SIZE"]
-    assert {one["name"]: one["value"] for one in content["assumptions"]}["alignment"] == 4
-
-
-def test_traffic_is_known_by_its_content(tmp_path, traffic):
-    (tmp_path / traffic).rename(tmp_path / "offered")
-    done = heapfit("size", "offered", "--admission", 0.9999999, folder=tmp_path)
-    assert done.stdout.startswith("offered: least memory that admits")
 
 
 def test_a_page_is_complete_in_itself(tmp_path, traffic):

@@ -105,15 +105,6 @@ def test_the_order_given_does_not_matter() -> None:
     assert orders == {("d", "b", "a", "c")}
 
 
-def test_a_row_counts_accesses_over_all_operations() -> None:
-    assert row("a", 1100, loads=500).accesses_per_operation == 5.0
-
-
-def test_a_row_without_a_safe_region_has_no_ratio() -> None:
-    assert row("a", None).over_u_max is None
-    assert row("a", None, r_min=1010).replay_region == 1010
-
-
 def test_pools_that_win_are_told_beside_the_best_without() -> None:
     assert told(row("tlsf", 1160), row("budgeted_4_largest", 1020, has_pools=True)) == (
         "Pools save 12.1 %: budgeted_4_largest needs 1,020 B (1.02 x U_max, alignment 8); "

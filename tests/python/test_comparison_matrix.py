@@ -8,12 +8,12 @@ from small_traces import bimodal, heapfit, heapfit_json
 from test_comparison import INFO, row
 
 from heapfit.cli.printing.console import print_text
-from heapfit.cli.printing.matrix import matrix_table
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.matrix import TraceColumn, matrix_of
 from heapfit.comparison.row import Row, energies_over_least, rank_rows
 from heapfit.plan.energy import Sram
+from heapfit.results.matrix import matrix_table
 
 SMALL = ("t2_w2:events=600", "queue_fill:packets=300,depth=50")
 
@@ -92,7 +92,7 @@ def test_the_matrix_has_the_figures_of_single_comparisons(tmp_path) -> None:
 
 def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
     def table(seed: int) -> str:
-        arguments = (*SMALL, "--allocators", "all", "--seed", seed)
+        arguments = (*SMALL, "tlsf", "lea", "--seed", seed)
         done = heapfit("compare", *arguments, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -113,12 +113,6 @@ def test_blocks_in_pieces_are_marked_and_left_out_of_what_fit_tries(tmp_path) ->
     assert "chained_pool" not in {row["name"] for row in rows}
 
 
-def test_without_a_trace_there_is_nothing_to_compare(tmp_path) -> None:
-    done = heapfit("compare", "tlsf", folder=tmp_path)
-    assert done.returncode == 2
-    assert "give a trace or a workload" in done.stderr
-
-
 def test_a_table_of_energies_can_be_given(tmp_path) -> None:
     (tmp_path / "flat.toml").write_text(
         'schema = 1\nsource = "x"\nmemory = [{ bytes = 9000000, read_pj = 1, write_pj = 1 }]\n'
@@ -133,5 +127,5 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
 def test_workers_change_nothing_but_the_time(tmp_path) -> None:
     words = ("compare", bimodal(tmp_path / "b.heap"), *SMALL,
              "--allocators", "tlsf,class_pools")  # fmt: skip
-    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2", "3")]
+    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2")]
     assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)

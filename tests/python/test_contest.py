@@ -59,7 +59,7 @@ def test_what_is_always_shown_is_always_searched() -> None:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
     path = tmp_path_factory.mktemp("contest") / "drawn.parquet"
-    spec = parse_workload("phases_w4:events=1500", 1)
+    spec = parse_workload("phases_w4:events=800", 1)
     return load_trace(generate_workload(spec, path))
 
 

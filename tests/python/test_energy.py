@@ -79,8 +79,3 @@ def test_a_table_that_makes_no_sense_is_refused_by_name(tmp_path, old, new, mess
         load_sram(path)
     assert str(raised.value).startswith(f"{path}: ")
     assert message in str(raised.value)
-
-
-def test_a_table_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(HeapfitError, match="no such file"):
-        load_sram(tmp_path / "none.toml")

@@ -312,18 +312,6 @@ def test_a_size_cannot_be_followed_twice() -> None:
         _engine.SizeSeries([40, 40])
 
 
-def test_a_bad_trace_is_told_with_its_file_and_event(tmp_path: Path, monkeypatch) -> None:
-    trace = open_any(bimodal(tmp_path / "bimodal.heap"), ImportOptions(), tmp_path)
-    monkeypatch.setattr(
-        Trace, "event_batches", lambda _self: iter([events_of([(0, 0, 8), (FREE, 3, 0)])])
-    )
-    with pytest.raises(HeapfitError) as raised:
-        profile_trace(trace)
-    assert str(raised.value).startswith(
-        f"{tmp_path / 'bimodal.heap'}: event 1: object 3 is freed before it is allocated"
-    )
-
-
 def test_greedy_budgets_are_exact_and_in_the_order_of_the_sizes(tmp_path: Path) -> None:
     trace = open_any(table2(tmp_path / "t2.heap"), ImportOptions(), tmp_path)
     events = trace.events()

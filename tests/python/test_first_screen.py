@@ -26,6 +26,8 @@ from heapfit.results.html import page_rows
 from heapfit.results.longer import describe_risk_as_long, longer_section
 from heapfit.results.number_text import size
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
 OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")
 

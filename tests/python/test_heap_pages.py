@@ -13,8 +13,9 @@ from small_traces import table2
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.checks.shown import read_shown
+from heapfit.comparison.case import case_of_matrix, case_of_several, make_case
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.heap_map import map_of, map_recordings, subject_from_heap
+from heapfit.comparison.heap_map import map_of, map_recordings, measure_case, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.comparison.trial import least_size
@@ -30,15 +31,11 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.heap.check import check_page
-from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
-from heapfit.results.heap.design import (
-    DesignPageOptions,
-    RobustDesignInput,
-    write_design_page,
-    write_robust_page,
-)
 from heapfit.results.html import write
-from heapfit.results.sections.risk import RunGroup, risk_section
+from heapfit.results.matrix import comparison_page
+from heapfit.results.plans import plans_page
+from heapfit.results.plans_of_several import several_plans_page
+from heapfit.results.sections.risk import risk_section
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -85,9 +82,8 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
     matrix, traces, folder
 ):
     sources = [traces[0], parse_workload("t2_w1:events=300")]
-    write_comparison_page(
-        folder / "a.html", ComparisonInput(matrix, sources, command="heapfit compare")
-    )
+    case = case_of_matrix(matrix, sources, (), folder)
+    write(folder / "a.html", comparison_page(case, measure_case(case), matrix=matrix))
     page = read(folder / "a.html")
     table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
     for name in matrix.names:
@@ -104,7 +100,8 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
     comparison = compare(loaded, portfolio_of(loaded, options))
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
     designs = designs_of(comparison, paths, loaded)
-    write_design_page(folder / "b.html", designs, loaded, DesignPageOptions(8, options.precision))
+    case = make_case(loaded, comparison, select_row(comparison), ())
+    write(folder / "b.html", plans_page(designs, case, measure_case(case), ""))
     page = read(folder / "b.html")
     files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
     assert files == [path.name for path in designs.paths]
@@ -116,8 +113,8 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     options = RobustOptions(choice=STANDARD_BUDGETS)
     designs = design_robust(traces, options)
     names = ["first", "second", "third"]
-    several = RobustDesignInput(designs, traces, names)
-    write_robust_page(folder / "c.html", several, DesignPageOptions(8, options.precision))
+    case = case_of_several(designs, traces, alignment=8, precision=options.precision, programs=())
+    write(folder / "c.html", several_plans_page(designs, names, case, measure_case(case), ""))
     page = read(folder / "c.html")
     chosen = select_row(designs)
     figure = page.figures["chart-risk"]
@@ -140,7 +137,7 @@ def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(trac
     ],
 )
 def test_the_scale_of_runs_always_shows_the_region_that_is_set(needs, region, ends):
-    (chart,) = risk_section([RunGroup("runs", needs)], region, "").parts
+    (chart,) = risk_section({"runs": needs}, region, "").parts
     assert tuple(chart.layout["xaxis"]["range"]) == ends
 
 

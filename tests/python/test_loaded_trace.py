@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording in memory has what its file has, and `fit` reads the file once."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from small_traces import table2
 
-from heapfit.fitting.fit import fit
-from heapfit.fitting.options import FitOptions
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -42,19 +37,3 @@ def test_its_columns_are_those_of_the_file(tmp_path, sites):
     assert loaded.largest_alignment == trace.largest_alignment == 4096
     assert loaded.content == content_hash(trace)
     assert loaded.profile.u_max == profile_trace(trace).u_max == 140
-
-
-@pytest.mark.parametrize("now", [None, "heap_4"])
-def test_a_fit_reads_a_recording_once_for_its_plans_and_once_for_what_grows(
-    tmp_path, monkeypatch, now
-):
-    source = fit([table2(tmp_path / "four.heap", 1500)], tmp_path / "out").trace.path
-    reads, read = Counter(), Trace._read
-
-    def counted(self, columns):
-        reads[self.path] += 1
-        return read(self, columns)
-
-    monkeypatch.setattr(Trace, "_read", counted)
-    fit([source], tmp_path / "again", FitOptions(now=now))
-    assert reads == {source: 2}

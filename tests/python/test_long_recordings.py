@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison.margin import UNIT, MarginBasis, MarginKind, heap_size, largest_r_safe
+from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting import excerpt_search
@@ -23,7 +23,6 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.progress import ignore_progress
 from heapfit.results.parts import Line
 from heapfit.results.screen import first_screen
-from heapfit.trace import stored
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import merge_windows
 from heapfit.trace.loaded import load_trace
@@ -33,8 +32,6 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 OPTIONS = FitOptions(most_events=4_000)
-KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
-RIVAL = MarginBasis(1, 87_384, MarginKind.LISTED)  # with another margin
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +82,15 @@ def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     return fit_in_memory(sources, request)
 
 
-@pytest.fixture
-def one_window(monkeypatch):
+@pytest.fixture(params=[lambda *_: [(0, 500)]])
+def one_window(request, monkeypatch):
     """An excerpt that is the recording's beginning, whatever was refused."""
-    monkeypatch.setattr(excerpt_search, "windows_of", lambda *_: [(0, 500)])
+    monkeypatch.setattr(excerpt_search, "windows_of", request.param)
 
 
-def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(excerpt_search, "windows_of", only_the_beginning)
+@pytest.mark.usefixtures("one_window")
+@pytest.mark.parametrize("one_window", [only_the_beginning], indirect=True)
+def test_where_a_heap_runs_out_is_looked_at_next(trace, tmp_path):
     found = found_by([trace.path], tmp_path)
     assert found.excerpt.refused
     assert plain_replay(trace, found.winner.plan, found.winner.r_safe).result().refusals == 0
@@ -161,17 +159,15 @@ def test_the_first_screen_tells_what_was_looked_at(fitted):
     assert fitted.excerpt.sentence() in told
 
 
-def test_what_is_held_in_memory_has_an_end(trace, monkeypatch):
-    monkeypatch.setattr(stored, "MOST_IN_MEMORY", 7_999)
+def test_what_is_held_in_memory_has_an_end(trace, limit):
+    limit(MOST_IN_MEMORY=7_999)
     for whole in (trace.events, lambda: load_trace(trace)):
         with pytest.raises(HeapfitError, match=r"8,000 events are more than the 7,999 that are"):
             whole()
 
 
-def test_a_recording_of_more_live_blocks_than_a_search_holds_is_refused(
-    trace, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(stored, "MOST_IN_MEMORY", 100)
+def test_a_recording_of_more_live_blocks_than_a_search_holds_is_refused(trace, tmp_path, limit):
+    limit(MOST_IN_MEMORY=100)
     with pytest.raises(HeapfitError, match=r"walk.parquet: \d+ blocks live at once: an excerpt"):
         found_by([trace.path], tmp_path)
 
@@ -196,22 +192,6 @@ class View:
         failed = None if region >= self.needs else self.needs
         result = SimpleNamespace(refusals=int(failed is not None), failed_event=failed)
         return SimpleNamespace(result=lambda: result, reach=0)
-
-
-def test_a_rival_is_tried_in_the_most_that_still_beats_the_choice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rival = SimpleNamespace(known=RIVAL, r_safe=60_000, plan="rival")
-    choice: Any = SimpleNamespace(winner=SimpleNamespace(known=KNOWN))
-    monkeypatch.setattr(excerpt_search, "list_rivals", lambda _: [rival])
-    for needed in range(90_000, 90_200, 8):
-        view: Any = View(2**31)
-        found = excerpt_search.find_least_of_whole(
-            view, choice, needed, FitOptions(), ignore_progress
-        )
-        best, limit = heap_size(needed, KNOWN).region, view.tried[0]
-        assert found == (choice, needed)
-        assert heap_size(limit, RIVAL).region < best <= heap_size(limit + 8, RIVAL).region
 
 
 def test_between_a_region_that_fails_and_one_that_serves_the_served_one_is_taken() -> None:

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from heapfit.comparison import margin
 from heapfit.comparison.margin import (
     HeapSize,
     MarginBasis,
@@ -75,13 +74,6 @@ def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
     assert margin_kind(Plan("sized"), is_trained=False) is MarginKind.PLAIN
     assert margin_kind(Plan("class_pools"), is_trained=False) is MarginKind.PLAIN
     assert margin_kind(Plan("tailored"), is_trained=True) is MarginKind.PLACED
-
-
-@pytest.mark.parametrize("is_trained", (False, True))
-def test_nothing_is_learned_by_an_allocator_that_does_not_say_how_it_works(is_trained, monkeypatch):
-    bare = SimpleNamespace(free_lists="unknown", address_order=None)
-    monkeypatch.setattr(margin, "find_allocators", lambda _: [bare])
-    assert margin_kind(Plan("first_fit"), is_trained) is MarginKind.UNKNOWN
 
 
 @pytest.mark.parametrize("known", (1, 2, 3, 4))

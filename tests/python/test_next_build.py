@@ -12,17 +12,15 @@ from typing import cast
 import pytest
 
 from heapfit import _engine
-from heapfit.comparison import reopening
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, margin_for
-from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
+from heapfit.comparison.measuring import STANDARD_PRECISION
 from heapfit.comparison.reopening import ChangeTrials
-from heapfit.comparison.row import Row, rank_rows
+from heapfit.comparison.row import rank_rows
 from heapfit.comparison.verdict import select_row
-from heapfit.comparison.work import Work
 from heapfit.design.front.preference import Preference
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.choosing import _take_rung_of_several, choose, choose_rung
@@ -130,39 +128,6 @@ def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
     assert (some.winner.name != every.comparison.rows[0].name) == (
         every.comparison.rows[0].is_cut_to_trace
     )
-
-
-@pytest.mark.parametrize(("events_left", "searches"), [(0, [False]), (1, [False, True])])
-def test_what_is_searched_again_has_every_size_tried_if_some_are_left(
-    events_left: int, searches: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded, choice = chosen(BROKEN[0])
-    found = replace(choice.winner, events_left=events_left, r_safe_at_least=None)
-    every: list[bool] = []
-
-    def measure(_: object, __: object, ___: object, precision: Precision, *____: object) -> Row:
-        every.append(precision.every_size)
-        return found
-
-    monkeypatch.setattr(reopening, "measure_candidate", measure)
-    monkeypatch.setattr(reopening, "try_limit", lambda *_: found)
-    asked: list[set[str]] = []
-
-    def serve_in(_: object, __: int, names: set[str]) -> tuple[bool, int]:
-        asked.append(names)
-        return len(asked) == 1, 7
-
-    programs = cast(ChangedPrograms, SimpleNamespace(serve_in=serve_in))
-    trials = ChangeTrials(loaded, programs, STANDARD_PRECISION, False, True)
-    pruned = replace(choice.winner, r_safe=None)
-    trials._search(pruned, choice.comparison)
-    assert every == searches
-    row, work = trials._search(pruned, choice.comparison)
-    assert row.r_safe is None, "searched though a change fails in its limit"
-    assert work == found.work + Work(changed=7)
-    assert every == searches
-    broken = choice.winner.changes.broken if choice.winner.changes else ()
-    assert asked == [{one.name for one in broken}] * 2 != [set()] * 2
 
 
 def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(

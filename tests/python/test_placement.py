@@ -10,7 +10,6 @@ from small_traces import heapfit_json
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.design.placement import learned as search
 from heapfit.design.placement.class_lifetimes import (
     class_lifetimes,
     classes_of_sizes,
@@ -19,11 +18,9 @@ from heapfit.design.placement.class_lifetimes import (
 from heapfit.design.placement.learned import (
     PlacedLayout,
     Placement,
-    PlacementSearch,
     guesses,
     learn_placement,
 )
-from heapfit.design.placement.remembered import TrialCache
 from heapfit.design.placement.sized_plans import learn_sized_ends
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
@@ -164,45 +161,6 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     assert found.tried <= most / len(shifted.events)
 
 
-def test_every_plan_that_is_replayed_is_told_as_tried(
-    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replayed: list[Plan] = []
-    run = TrialCache.run
-
-    def noted(self: TrialCache, plan: Plan, region: int) -> _engine.TrialResult:
-        replayed.append(plan)
-        return run(self, plan, region)
-
-    monkeypatch.setattr(TrialCache, "run", noted)
-    found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
-    assert found is not None
-    distinct = {str(plan) for plan in replayed}
-    assert len(distinct) <= found.tried <= len(replayed)  # of one plan two regions may be tried
-
-
-def test_a_climb_turns_every_class_over_before_it_is_asked_whether_it_pays(
-    shifted: LoadedTrace, learned: Placement, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "_PATIENCE", 0)
-    monkeypatch.setattr(search, "_LEAST_PATIENCE", 0)
-    turned: list[int] = []
-    turn_over = PlacementSearch._turn_over
-
-    def noted(self: PlacementSearch, next_ones: list[int]) -> bool:
-        before = self.tried
-        gained = turn_over(self, next_ones)
-        turned.extend(next_ones[:1] * (self.tried - before))
-        return gained
-
-    monkeypatch.setattr(PlacementSearch, "_turn_over", noted)
-    layout = learned.climbed.layout
-    learn_placement(shifted, [layout], EVENTS)
-    classes = class_lifetimes(blocks_of(shifted), layout)[0]
-    assert {1 << one for one in classes} <= set(turned)
-    assert len(turned) < 12  # and is ended then
-
-
 def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
     told = 0
 
@@ -319,12 +277,6 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
     assert isinstance(zones["apart"], NotApplicable)
 
 
-def test_guesses_of_each_layout_are_refined_the_first_of_each_layout_alone() -> None:
-    maps = [PlacedLayout(PLAIN, high, 0) for high in range(1, 6)]
-    pairs = PlacedLayout(Plan("tailored", {"alignment": 8, "layout": 2}), 1, 0)
-    assert search._first_of_each([*maps, pairs]) == [*maps[:3], pairs]
-
-
 def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     shifted: LoadedTrace,
 ) -> None:
@@ -334,18 +286,3 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
-
-
-@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
-def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
-    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
-) -> None:
-    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
-    assert pairs is not None
-    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
-    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
-    assert found._refine(PlacedLayout(PLAIN, 0, 0))
-    plain = found.best
-    assert found._refine(pairs.climbed) == is_taken
-    assert (found.best == plain) == (not is_taken)
-    found.close()

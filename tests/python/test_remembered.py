@@ -8,7 +8,6 @@ import pytest
 
 from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import CLASSES
-from heapfit.design.placement.learned import learn_placement
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -77,17 +76,3 @@ def test_what_is_known_of_a_plan_is_what_its_replay_tells(loaded, layout):
         assert (told.reach, told.events) == (alone.reach, alone.events)
         known += told.known > 0
     assert 20 < known < 280
-
-
-def test_the_same_plans_are_tried_with_fewer_events(loaded, monkeypatch):
-    layouts = [Plan("tailored", {"alignment": 8}), Plan("tailored", {"alignment": 8, "layout": 1})]
-    events = 300 * len(loaded.events)
-    found = learn_placement(loaded, layouts, events)
-    monkeypatch.setattr(TrialCache, "find", lambda *_: None)
-    whole = learn_placement(loaded, layouts, events)
-    assert found is not None
-    assert whole is not None
-    assert (found.plain, found.limited) == (whole.plain, whole.limited)
-    assert (found.by_lifetime, found.climbed) == (whole.by_lifetime, whole.climbed)
-    assert found.tried == whole.tried
-    assert found.replayed < whole.replayed

@@ -16,7 +16,6 @@ from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.comparison.case import ReportCase
-from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import Resources, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
@@ -319,29 +318,6 @@ def test_labels_of_special_sizes_do_not_overlap():
         for other_x, other_y in places[:i]:
             apart = abs(x - other_x) / 4.0 >= LABEL_WIDTH or abs(y - other_y) >= LABEL_HEIGHT * 0.12
             assert apart
-
-
-def test_the_same_fit_gives_the_same_page(pooled):
-    shown = load_trace(pooled.trace)
-    assert render_fit(pooled, shown) == render_fit(pooled, shown)
-
-
-def test_a_report_is_written_whole_or_not_at_all(pooled, tmp_path, monkeypatch):
-    path = tmp_path / "report.html"
-    shown = load_trace(pooled.trace)
-    write_report(path, pooled, shown)
-    before = path.read_bytes()
-
-    def fail(self, text, **_):
-        with self.open("w") as file:
-            file.write(text[:1000])
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "write_text", fail)
-    with pytest.raises(HeapfitError, match="disk full"):
-        write_report(path, replace(pooled, verdict="another"), shown)
-    assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_the_page_carries_the_code_as_a_zip_that_is_the_same_each_time(pooled):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Designs for several traces: trained on all, judged by those that a plan has not seen."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import pytest
 from small_traces import diverse, fit_json, heapfit, heapfit_json, table2
 
 from heapfit import _engine
-from heapfit.cli.printing.robust import verdicts
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import MARGINS, Row, with_margin
 from heapfit.comparison.trial import runs_in
@@ -28,8 +28,8 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.progress import ignore_progress
+from heapfit.results.plans_of_several import verdicts
 from heapfit.sweep import Sweep
-from heapfit.trace import stored
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -144,10 +144,10 @@ def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
 
 
 def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
-    runs: list[Trace], monkeypatch: pytest.MonkeyPatch
+    runs: list[Trace], limit: Callable[..., None]
 ) -> None:
     together = sum(trace.info.events for trace in runs)
-    monkeypatch.setattr(stored, "MOST_IN_MEMORY", together - 1)
+    limit(MOST_IN_MEMORY=together - 1)
     told = rf"^{len(runs)} recordings have [\d,]+ events, more than can be held in memory"
     with Sweep(workers=1) as sweep, pytest.raises(HeapfitError, match=told):
         design_robust(runs, RobustOptions(), sweep=sweep)

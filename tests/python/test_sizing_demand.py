@@ -96,12 +96,12 @@ def test_stretches_are_equal_in_events_and_cover_the_trace(tmp_path):
     assert demand.shares_above(50).tolist() == [0.0] * 10 + [1.0] * 10
 
 
-def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, monkeypatch):
+def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, limit):
     events = random_events(4)
     trace = trace_of(tmp_path / "t", events)
     assign = smallest_that_fits([(2000, False)])
     (whole,) = measure_demand(trace, 1, assign)
-    monkeypatch.setattr("heapfit.trace.stored.BATCH", 37)
+    limit(BATCH=37)
     (cut,) = measure_demand(trace, 1, assign)
     assert cut.needs.tolist() == whole.needs.tolist()
     assert cut.time_us.tolist() == whole.time_us.tolist()

@@ -64,10 +64,6 @@ def test_requests_of_three_units_are_as_many_of_a_third_of_the_pool():
     assert run_out(demand, 3).independent == pytest.approx(_engine.erlang_b(1, 0.5))
 
 
-def test_one_stretch_tells_nothing_of_how_much_stretches_differ():
-    assert interval(0.5, np.array([0.5]), 0.01) == (0.0, 1.0)
-
-
 def test_above_it_is_no_narrower_than_as_many_independent_looks_allow():
     """Of 100 seen in 10,000: 103, and twice the root of 100."""
     lowest, highest = interval(0.01, np.array([0.01, 0.01, 0.01]), 0.0003)

@@ -342,13 +342,6 @@ def test_an_assumption_that_nobody_has_checked_is_marked_until_another_is_given(
     assert "unchecked" not in as_text(given)
 
 
-def test_every_assumption_has_a_source():
-    for system in SYSTEMS:
-        ways = SYSTEMS[system].packets, SYSTEMS[system].heap
-        for one in [each for way in ways if way is not None for each in way.assumptions]:
-            assert one.meaning and one.source
-
-
 @pytest.mark.parametrize(
     ("system", "choices", "message"),
     [

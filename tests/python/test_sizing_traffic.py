@@ -93,18 +93,6 @@ def test_simulated_memories_are_told_with_an_interval_that_holds_them():
     assert memories == sorted(memories)
 
 
-def test_simulation_finds_what_the_closed_form_finds(monkeypatch):
-    aim = Aim(0.98, replications=6)
-    expected = exact(SMALL, admission=0.98)
-    monkeypatch.setattr("heapfit.sizing.from_traffic.exact_metrics", lambda *_: None)
-    monkeypatch.setattr(
-        "heapfit.sizing.from_traffic.families_for", lambda *_: families_for(load_of(SMALL))[:2]
-    )
-    for one in size_for(SMALL, aim, workers=2).schemes:
-        assert one.half_width is not None
-        assert one.lowest <= expected[one.name].memory <= one.highest * 1.01
-
-
 @pytest.mark.usefixtures("few")
 def test_simulated_memories_are_judged_on_draws_they_were_not_found_on():
     found = size_for(SMALL, Aim(0.9, replications=4)).schemes

@@ -140,11 +140,6 @@ def test_a_seed_gives_the_same_stacks_again(loaded: LoadedTrace) -> None:
     assert learn_stacks(loaded, start, EVENTS) == learn_stacks(loaded, start, EVENTS)
 
 
-def test_without_work_nothing_is_set_aside(loaded: LoadedTrace) -> None:
-    start = placed(PLAIN, loaded)
-    assert learn_stacks(loaded, start, 0) == (start, 0)
-
-
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
     rows = {row.name: row for row in design_robust(runs, RobustOptions()).rows}
     stacks, plain = rows[STACKS], rows["tailored_pairs"]

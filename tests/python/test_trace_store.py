@@ -13,7 +13,6 @@ import pytest
 from stored_tables import SCHEMA, freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
-from heapfit.trace import stored
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 
 INFO = TraceInfo(program="echo", source="a test", pointer_bits=32, notes=("1 thing counted.",))
@@ -111,12 +110,8 @@ def test_events_are_sixteen_bytes_each(tmp_path):
     assert (len(events), events.nbytes) == (6, 96)
 
 
-def read_in_batches_of(events, monkeypatch):
-    monkeypatch.setattr(stored, "BATCH", events)
-
-
-def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, monkeypatch):
-    read_in_batches_of(4, monkeypatch)
+def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit):
+    limit(BATCH=4)
     trace = written(tmp_path)
     assert [len(events) for events in trace.event_batches()] == [4, 2]
     assert len(trace.events()) == 6
@@ -124,8 +119,8 @@ def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, monkey
     assert sizes == ROWS["size"]
 
 
-def test_small_batches_are_joined_to_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored, "_ROW_GROUP", 4)
+def test_small_batches_are_joined_to_row_groups(tmp_path, limit):
+    limit(_ROW_GROUP=4)
     whole = columns()
     ones = [{name: whole[name][i : i + 1] for name in whole} for i in range(6)]
     path = write_trace(tmp_path / "t.parquet", ones, INFO).path
@@ -183,8 +178,8 @@ def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, t
 
 
 @pytest.mark.parametrize("batch", [1, 2, 5])
-def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, monkeypatch, batch):
-    read_in_batches_of(batch, monkeypatch)
+def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, limit, batch):
+    limit(BATCH=batch)
     assert "event 4: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
     assert "event 2: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
     assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))
@@ -306,27 +301,26 @@ def loop(folder, events, row_group):
     return write_table(folder / "loop.parquet", rows, row_group=row_group, compression="zstd")
 
 
-def test_row_groups_that_take_much_memory_are_refused(tmp_path, monkeypatch):
+def test_row_groups_that_take_much_memory_are_refused(tmp_path, limit):
     most = 2 << 20
     assert Trace.open(loop(tmp_path, most, most)).info.events == most
     told = refusal(loop(tmp_path, most + 2, most + 2))
     assert "row group 0 holds 2,097,154 events" in told
-    monkeypatch.setattr(stored, "_MOST_OF_COLUMN", 1 << 20)
+    limit(_MOST_OF_COLUMN=1 << 20)
     told = refusal(loop(tmp_path, most, most))
     assert "B of one column (at most 2,097,152 and 1,048,576 B" in told
 
 
-def test_more_events_than_a_file_of_this_size_can_hold_are_a_bomb(tmp_path, monkeypatch):
+def test_more_events_than_a_file_of_this_size_can_hold_are_a_bomb(tmp_path, limit):
     path = loop(tmp_path, 200_000, 1 << 20)
     assert Trace.open(path).info.events == 200_000
-    monkeypatch.setattr(stored, "_UNSUSPECTED", 1000)
-    monkeypatch.setattr(stored, "_MOST_EVENTS_A_BYTE", 0)
+    limit(_UNSUSPECTED=1000, _MOST_EVENTS_A_BYTE=0)
     assert "200,000 events are more than 0 for each byte" in refusal(path)
 
 
-def test_the_densest_honest_trace_is_no_bomb(tmp_path, monkeypatch):
+def test_the_densest_honest_trace_is_no_bomb(tmp_path, limit):
     """A loop as heapfit stores it, without a change in anything but time, which goes evenly."""
-    monkeypatch.setattr(stored, "_UNSUSPECTED", 0)
+    limit(_UNSUSPECTED=0)
     events = 1 << 20
     rows = freed_at_once(events)
     trace = write_trace(tmp_path / "t.parquet", [rows | {"time": np.arange(events)}], TraceInfo())

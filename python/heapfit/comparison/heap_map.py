@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,9 @@ class HeapMap:
         return self.heaps[-1].peak
 
 
+MappedCase: TypeAlias = tuple[HeapMap | None, tuple[PeakUse, ...]]  # the heaps of a case
+
+
 @dataclass(frozen=True, slots=True)
 class _BlockEvents:
     """The blocks that a system's heap allocates, in order, with the events of each.
@@ -152,9 +156,7 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     return (*others, *(one for one in found if one is not None))
 
 
-def measure_case(
-    case: ReportCase, progress: Progress = ignore_progress
-) -> tuple[HeapMap | None, tuple[PeakUse, ...]]:
+def measure_case(case: ReportCase, progress: Progress = ignore_progress) -> MappedCase:
     """The map of a case's heaps, if their blocks have one place, and their bytes at the peak."""
     subjects = subjects_of(case)
     with run_beside_body(case.shown.threads, lambda: _measure_peaks(case, subjects)) as peaks:
