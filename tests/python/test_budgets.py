@@ -9,9 +9,9 @@ import pytest
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import (
     classes_with_most,
-    live_sizes_at,
     plan_from_budgets,
 )
+from heapfit.trace.loaded import live_sizes_at
 
 SIZES = (16, 24, 40, 64, 104)
 Event = tuple[int, int, int]  # op, object, size

@@ -19,7 +19,7 @@ from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
-from heapfit.generate.folder import stage_code_folder, write_texts
+from heapfit.generate.folder import list_files, stage_code_folder, write_texts
 from heapfit.generate.images import link_images
 from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
@@ -95,7 +95,7 @@ def generate(
         write_parts_list(staging, design.prefix, design.stamp)
         if options.inspect is not None:
             options.inspect(staging)
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return list_files(folder)
 
 
 def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
@@ -111,7 +111,7 @@ def write_recorder(folder: Path) -> list[Path]:
     """Writes the recorder of firmware, for the heap that it has, and returns its files, sorted."""
     with stage_code_folder(folder) as staging:
         copy_recorder(staging)
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return list_files(folder)
 
 
 def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> list[CodeSize]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.generate.folder import list_files
 
 PARTS_LIST = "heapfit.spdx.json"
 _LICENCE = "Apache-2.0"
@@ -37,7 +38,7 @@ def parts_list(
         needed: Name, version and licence of other projects' packages that the code needs when it
             runs; the licence as an SPDX expression, or NOASSERTION.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = list_files(folder)
     files = [_file_entry(path, folder, number) for number, path in enumerate(paths)]
     others = [_other_package(number, *one) for number, one in enumerate(needed)]
     return {

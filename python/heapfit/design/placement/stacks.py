@@ -108,7 +108,7 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
-        sizes, counts = greedy_budgets.live_at_peak(run)
+        sizes, counts = run.live_at_peak()
         for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
             live[-(-size // alignment) * alignment] += count
         common = live if common is None else common & live
