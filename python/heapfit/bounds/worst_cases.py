@@ -196,11 +196,13 @@ def _with_holes(
         hole = _largest_chunk_below(int(found[asked].max()), unit)
         needed = limits.max_weight(chunks + spare + hole) + hole + int(chunks[asked].max())
     else:
-        needed = 0
-        for number in asked.tolist():
-            hole = _largest_chunk_below(int(found[number]), unit)
-            others = limits.exclude_block(number).max_weight(chunks + spare + hole)
-            needed = max(needed, others + hole + unit)
+        holes = {
+            number: _largest_chunk_below(int(found[number]), unit) for number in asked.tolist()
+        }
+        needed = max(
+            limits.exclude_block(number).max_weight(chunks + spare + hole) + hole + unit
+            for number, hole in holes.items()
+        )
     return needed, "when a request fails, every hole is too small and has a live neighbour"
 
 

@@ -158,11 +158,9 @@ _RUN: dict[str, Callable[[Table, str], Any]] = {
 
 def _shortest_end(key: str, keys: list[str]) -> str:
     words = key.split(".")
-    for length in range(1, len(words)):
-        end = ".".join(words[-length:])
-        if sum(f".{other}".endswith(f".{end}") for other in keys) == 1:
-            return end
-    return key
+    ends = (".".join(words[-length:]) for length in range(1, len(words)))
+    counts = ((end, sum(f".{one}".endswith(f".{end}") for one in keys)) for end in ends)
+    return next((end for end, count in counts if count == 1), key)
 
 
 def _read_grid(top: Table) -> tuple[Axis, ...]:
