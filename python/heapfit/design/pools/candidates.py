@@ -36,7 +36,9 @@ def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidat
         return NotApplicable(name, "no pool can serve the largest request")
     shapes = [(size, False) for size in best.sizes]
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
-    return _pools_candidate(name, allocator, shapes, loaded, reason=reason, are_linked=True)
+    return _pools_candidate(
+        name, loaded, allocator=allocator, shapes=shapes, reason=reason, are_linked=True
+    )
 
 
 def histogram_candidate(
@@ -47,7 +49,7 @@ def histogram_candidate(
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
     return _pools_candidate(
-        allocator, allocator, shapes, loaded, reason=reason, are_linked=are_linked
+        allocator, loaded, allocator=allocator, shapes=shapes, reason=reason, are_linked=are_linked
     )
 
 
@@ -61,7 +63,7 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
             f"{len(shapes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
         )
     reason = "a pool for each size, at its own peak"
-    made = _pools_candidate(allocator, allocator, shapes, loaded, reason=reason)
+    made = _pools_candidate(allocator, loaded, allocator=allocator, shapes=shapes, reason=reason)
     (info,) = find_allocators([allocator])
     if isinstance(made, Candidate) and made.plan.shared is not None and not takes_shared(info):
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
@@ -71,10 +73,10 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
 
 def _pools_candidate(
     name: str,
-    allocator: str,
-    shapes: list[tuple[int, bool]],
     loaded: LoadedTrace,
     *,
+    allocator: str,
+    shapes: list[tuple[int, bool]],
     reason: str,
     are_linked: bool = False,
 ) -> Candidate | NotApplicable:
