@@ -732,7 +732,7 @@ def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path):
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            fit([source], tmp_path / "a" / "out", None, tell)
+            fit([source], tmp_path / "a" / "out", progress=tell)
         assert list(tmp_path.iterdir()) == [source]
 
 

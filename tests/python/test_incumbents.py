@@ -7,34 +7,37 @@ HEAPFIT_CORPUS names; where that is unset, the model alone stands for the source
 
 import os
 import random
+import re
+import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from captures import ethernet, ipv4, pcap
-from small_traces import table2
+from small_traces import bimodal, heapfit, heapfit_json, table2
 
+from heapfit import _engine
 from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
-from heapfit.comparison.incumbents.requests import (
-    Requests,
-    remove_objects,
-    requests_of,
-)
+from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.heap.fit import write_report
 from heapfit.results.parts import content_of
+from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
+from heapfit.trace.stored import Trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -273,8 +276,7 @@ def test_a_heap_that_may_be_had_is_not_proposed_if_changed_programs_need_clearly
 
 def told(source: Path, capsys, **options) -> tuple[str, dict]:
     """What `fit` prints, and its JSON."""
-    with_page = Resources(write_page=write_report)
-    outcome = fit([source], source.parent / "out", FitOptions(**options), resources=with_page)
+    outcome = fit([source], source.parent / "out", FitOptions(**options), write_page=write_report)
     print_text(parts_of_fit(outcome))
     return capsys.readouterr().out, content_of(parts_of_fit(outcome))
 
@@ -391,3 +393,234 @@ def test_zephyrs_heap_serves_from_the_region_on_that_was_published(tmp_path, nam
     source = Path(CORPUS) / "synthetic" / f"{name}.heap.gz"
     needed = smallest_for_zephyr(requests_of(open_any(source, ImportOptions(), tmp_path)))
     assert abs(needed / (over * peak) - 1) <= 0.03
+
+
+# ---- where sources put every block
+
+MEMORY = 60_000  # bytes that each system's heap is given
+
+
+def long_walk(resizes: bool) -> Requests:
+    """4,000 requests of 1 to 900 bytes, mostly small, of up to 90 blocks."""
+    chance = random.Random(7)
+    rows: list[tuple[int, int, int, int]] = []
+    live: list[int] = []
+    count = 0
+    for _ in range(4_000):
+        size = chance.choice(
+            (chance.randint(1, 40), chance.randint(1, 200), 8 * chance.randint(1, 112))
+        )
+        if len(live) < 8 or (len(live) < 90 and chance.random() < 0.5):
+            rows.append((ALLOC, count, size, 0))
+            live.append(count)
+            count += 1
+        elif resizes and chance.random() < 0.2:
+            rows.append((RESIZE, chance.choice(live), size, 0))
+        else:
+            rows.append((FREE, live.pop(chance.randrange(len(live))), 0, 0))
+    op, named, sizes, alignment = (np.array(column) for column in zip(*rows, strict=True))
+    return Requests(
+        op.astype(np.uint8),
+        named.astype(np.uint32),
+        sizes.astype(np.uint64),
+        alignment.astype(np.uint32),
+    )
+
+
+def offsets_of(name: str, requests: Requests) -> np.ndarray:
+    heap = find_heap(name, 8)
+    replay = _engine.Replay(heap.plan.engine(), heap.region(MEMORY), 8, keep_offsets=True)
+    assert replay.feed(heap.events(requests))
+    return replay.offsets.astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("name", "resizes", "source"),
+    [
+        ("lwip-mem", False, 3_453_895_797),
+        ("nuttx", True, 329_164_443),
+        ("threadx", False, 2_218_428_356),
+        ("umm_malloc", True, 2_314_380_253),
+        ("newlib-nano", True, 421_779_346),
+        ("sys_heap", True, 2_272_548_607),
+        ("mattconte-tlsf", True, 1_515_212_347),
+        ("picolibc", True, 1_768_139_587),
+        ("esp-tlsf", True, 3_617_390_045),
+        ("rt-thread", False, 1_736_180_855),
+        ("newlib", True, 161_847_702),
+    ],
+)
+def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
+    offsets = offsets_of(name, long_walk(resizes))
+    assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [
+        ("newlib", (16, 104)),  # a word before each, at multiples of 8, at least 16
+        ("picolibc", (16, 112)),  # 8 before each, at multiples of 8
+        ("esp-tlsf", (16, 108)),  # a word before 12, and before 104, the next eighth of 64 to 128
+        ("mattconte-tlsf", (16, 104)),  # a word before each, at multiples of 4
+        ("sys_heap", (8, 104)),  # 4 before each, at multiples of 8
+        ("lwip-mem", (24, 112)),  # 8 before 12, at multiples of 8
+        ("rt-thread", (32, 120)),  # 16 before 16, at multiples of 8
+    ],
+)
+def test_blocks_of_1_and_of_100_bytes_lie_so_far_apart(name, apart):
+    heap = find_heap(name, 8)
+    sizes = np.array([1, 1, 100, 100], np.uint64)
+    requests = Requests(
+        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
+    )
+    replay = _engine.Replay(heap.plan.engine(), heap.region(12_000), 8, keep_offsets=True)
+    assert replay.feed(heap.events(requests))
+    between = np.diff(replay.offsets.astype(np.int64))
+    assert (between[0], between[2]) == apart
+
+
+def test_newlib_asks_for_pages():
+    heap = find_heap("newlib", 8)
+    statics = heap.own
+    for size, pages in (
+        (100, 1),
+        (4_072, 1),
+        (4_080, 2),
+    ):  # a word, 8s, and 16 that stay at the top
+        requests = Requests(
+            np.array([ALLOC], np.uint8),
+            np.array([0], np.uint32),
+            np.array([size], np.uint64),
+            np.array([0], np.uint32),
+        )
+        needed = measure(heap, [requests]).most
+        assert needed == statics + 4_096 * pages
+        assert heap.set_to(needed) == 4_096 * pages
+    assert heap.set_to(statics + 4_097) == 8_192
+
+
+# ---- names
+
+SYSTEMS = [
+    *("heap_4", "lwip-mem", "newlib-nano", "sys_heap"),
+    *("threadx", "nuttx", "umm_malloc", "mattconte-tlsf"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("heaps")
+    bimodal(made / "run.heap")
+    with (made / "run.heap").open("a") as file:
+        file.write("a 900000 40\nr 900000 400\nr 900000 30\nf 900000\n")
+    (made / "aligned.heap").write_text("m 0 24 64\nf 0\n")
+    assert heapfit("import", "run.heap", folder=made).returncode == 0
+    return made
+
+
+def test_systems_heaps_are_ranked_by_their_own_memory(folder):
+    content = heapfit_json("compare", "run.parquet", *SYSTEMS, "tlsf", folder=folder)
+    rows = {row["name"]: row for row in content["rows"]}
+    trace = Trace.open(folder / "run.parquet")
+    for name in SYSTEMS:
+        heap = find_heap(name, 8)
+        assert rows[name]["r_safe"] == measure(heap, [trace]).most, name
+        assert (rows[name]["simulated"], rows[name]["tolerance"]) == (heap.title, heap.tolerance)
+    assert rows["tlsf"]["simulated"] is None
+    assert len(content["rows"]) == len(SYSTEMS) + 1
+
+
+@pytest.mark.parametrize(
+    ("heap", "system"), [("heap_4", "freertos"), ("sys_heap", "zephyr"), ("lwip-mem", "lwip")]
+)
+def test_settings_of_a_heap_are_those_of_its_system(folder, heap, system):
+    settings = heapfit_json("settings", heap, "run.heap", folder=folder)
+    assert settings == heapfit_json("settings", system, "run.heap", folder=folder)
+    from_python = settings_for(heap, [folder / "run.heap"], SettingsOptions())
+    assert from_python.system == settings["system"]
+
+
+def test_a_heap_without_settings_of_its_system_is_told_the_systems(folder):
+    wrong = heapfit("settings", "esp-tlsf", "run.heap", folder=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert (
+        "'esp-tlsf' is not one of 'lwip', 'zephyr', 'zephyr-bluetooth', 'nimble'," in wrong.stderr
+    )
+
+
+def test_a_simulated_row_is_marked(folder):
+    shown = heapfit("compare", "run.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4^ " in shown
+    assert "tlsf^" not in shown
+    assert "^ simulated from its algorithm; R with control data, equal to the source's." in shown
+    both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout
+    assert "^ simulated from its algorithm" in both
+
+
+def test_a_page_is_drawn_of_a_simulated_heap(folder):
+    done = heapfit("compare", "run.heap", "heap_4", "--report", "page.html", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "heap_4" in (folder / "page.html").read_text()
+
+
+def test_drawn_workloads_are_asked_of_systems_heaps_too(folder):
+    asked = ("t2_w1:events=300", "heap_4")
+    (row,) = heapfit_json("compare", *asked, folder=folder)["rows"]
+    assert row["r_safe"] > 0
+
+
+def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
+    shown = heapfit("compare", "aligned.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4 skipped: event 1: asks for an alignment of 64" in " ".join(shown.split())
+
+
+def test_an_alias_is_the_allocator_everywhere(folder):
+    (row,) = heapfit_json("compare", "run.heap", "dlmalloc", folder=folder)["rows"]
+    assert row["name"] == "lea"
+    shown = heapfit("allocators", "dlmalloc", folder=folder).stdout.splitlines()
+    assert shown[0].startswith("lea: ")
+    assert shown[1].split() == ["also", "called", "dlmalloc"]
+    aliases = list_aliases()
+    assert [info.name for info in find_allocators(list(aliases))] == list(aliases.values())
+
+
+def test_the_heap_of_today_is_any_of_them(folder):
+    shown = heapfit("fit", "run.heap", "--now", "dlmalloc", folder=folder).stdout
+    assert re.search(r"keep lea and\s+set its region to", shown, re.IGNORECASE)
+    (row,) = heapfit_json("compare", "run.parquet", "lea", folder=folder)["rows"]
+    needs = measure(find_heap("dlmalloc", 8), [Trace.open(folder / "run.parquet")])
+    assert needs.most == row["r_safe"]
+
+
+def test_a_name_means_one_heap():
+    registered = [info.name for info in _engine.allocators()]
+    both = set(SYSTEM_HEAPS) & set(registered)
+    assert all(is_simulated(name) for name in both)  # it is the system's, in every command
+    assert len(list_heap_names()) == len(set(list_heap_names()))
+    assert all(is_heap(name) for name in [*SYSTEMS, "lea:alignment=4", "dlmalloc"])
+    assert [name for name in SYSTEMS if is_simulated(name)] == SYSTEMS
+    assert not is_heap("run.heap")
+
+
+@pytest.mark.parametrize("name", ["heap_1", "heap_2", "heap_5:16K,8K"])
+@pytest.mark.parametrize("words", [("fit", "run.heap", "--now"), ("compare", "run.heap")])
+def test_a_removed_heap_ends_with_2_and_the_one_to_name(folder, words, name):
+    done = heapfit(*words, name, folder=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{name.partition(':')[0]}: is no longer simulated" in done.stderr
+    assert "give heap_4" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["class_pools", "sized", "chained_pool"])
+def test_an_allocator_that_no_program_can_just_have_is_none(name):
+    with pytest.raises(HeapfitError, match="is no heap that a program can have as it is"):
+        find_heap(name, 8)
+
+
+def test_all_are_listed_with_what_users_set(folder):
+    shown = heapfit("allocators", folder=folder).stdout
+    content = heapfit_json("allocators", folder=folder)
+    assert [one["name"] for one in content["systems_heaps"]] == [*SYSTEM_HEAPS]
+    assert content["aliases"] == {"dlmalloc": "lea"}
+    assert "systems' heaps: simulated from their algorithms (docs/now.md)" in shown
+    assert "configTOTAL_HEAP_SIZE" in heapfit("allocators", "heap_4", folder=folder).stdout
