@@ -116,15 +116,4 @@ TEST(a_resize_of_no_live_block_gives_nothing) {
     misuse_count = 0;
 }
 
-TEST(plans_beyond_their_ranges_are_refused) {
-    const hfit_fixed_pool_plan bad[] = {
-        {{8}, 0, 1, 0},          {{3}, 8, 1, 0},          {{8}, UINT32_MAX, 1, 0},
-        {{8}, 8, UINT32_MAX, 0}, {{8}, 8, 1, UINT32_MAX}, {{8}, 1 << 20, 1 << 12, 0},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK(hfit_fixed_pool_smallest_region(&bad[i].common) == 0);
-        CHECK(hfit_fixed_pool_init(region, sizeof region, &bad[i].common) == NULL);
-    }
-}
-
 RUN_TESTS()
