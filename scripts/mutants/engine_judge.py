@@ -18,6 +18,7 @@ from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
 CPU_SECONDS = 60  # the longest C++ test takes 4
 LIBRARY = "engine/libheapfit_engine.a"
 EXTENSION = "python/bindings/_engine.abi3.so"
+PROGRAM = "tests/engine/engine_tests"  # of all C++ tests
 # What Python tests of a room's functions there are.
 PYTHON_TESTS = {
     "adversary": ("test_adversary",),
@@ -84,7 +85,7 @@ class EngineJudge:
     def makes(self, test: str) -> bool:
         """Builds what a test file needs; False if that does not compile."""
         if test.endswith(".cpp"):
-            return self.build.build([program_of(test)])
+            return self.build.build([PROGRAM])
         if not self.build.build([EXTENSION]):
             return False
         shutil.copy2(self.build.folder / EXTENSION, self.tree.top / "python/heapfit")
@@ -93,14 +94,10 @@ class EngineJudge:
     def code_of(self, test: str) -> int | None:
         """How a test file ends."""
         if test.endswith(".cpp"):
-            return self.tree.run([self.build.folder / program_of(test)], CPU_SECONDS)
+            subject = Path(test).stem.removeprefix("test_")
+            return self.tree.run([self.build.folder / PROGRAM, subject], CPU_SECONDS)
         options = ["-x", "-q", "-p", "no:cacheprovider"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
-
-
-def program_of(test: str) -> str:
-    """What tests/engine/CMakeLists.txt makes of a source, from the build's top."""
-    return f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
 
 
 def judging_files(file: str, texts: dict[str, str]) -> list[str]:
@@ -121,4 +118,4 @@ def judging_files(file: str, texts: dict[str, str]) -> list[str]:
 def extension_options(root: Path) -> list[str]:
     """What CMake is told to build engine, tests and extension as `make` has built the last."""
     return ["-C", str(root / "build/extension/CMakeInit.txt"),
-            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON"]  # fmt: skip
+            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON", "-DHFIT_UNITY=OFF"]  # fmt: skip

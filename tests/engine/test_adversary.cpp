@@ -298,5 +298,3 @@ TEST(sizes_that_leave_nothing_to_others_come_in_both_orders) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -147,5 +147,3 @@ TEST(live_bytes_of_2_to_the_63_are_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

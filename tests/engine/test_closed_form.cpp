@@ -89,5 +89,3 @@ TEST(bad_traffic_is_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

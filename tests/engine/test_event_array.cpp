@@ -68,5 +68,3 @@ TEST(a_bad_event_is_named_and_nothing_appended) {
 }
 
 } // namespace
-
-RUN_TESTS()

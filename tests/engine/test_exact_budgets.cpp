@@ -233,5 +233,3 @@ TEST(nothing_live_needs_no_budget) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -127,5 +127,3 @@ TEST(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -88,5 +88,3 @@ TEST(an_event_without_a_group_is_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

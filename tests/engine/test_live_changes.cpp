@@ -74,5 +74,3 @@ TEST(a_bad_event_is_told_by_its_number) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -342,5 +342,3 @@ TEST(nothing_is_packed_into_nothing) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -120,5 +120,3 @@ TEST(two_pools_of_one_size_are_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -89,5 +89,3 @@ TEST(a_count_is_needed_for_each_pool) {
 }
 
 } // namespace
-
-RUN_TESTS()

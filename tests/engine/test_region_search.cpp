@@ -575,5 +575,3 @@ TEST(a_bad_trace_is_told_and_not_searched) {
 }
 
 } // namespace
-
-RUN_TESTS()

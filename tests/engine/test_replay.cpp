@@ -337,5 +337,3 @@ TEST(a_bad_trace_is_told_by_event) {
 }
 
 } // namespace
-
-RUN_TESTS()

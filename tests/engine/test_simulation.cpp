@@ -404,5 +404,3 @@ TEST(requests_no_region_holds_are_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -72,5 +72,3 @@ TEST(a_stretch_without_events_is_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

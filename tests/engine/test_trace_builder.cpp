@@ -70,5 +70,3 @@ TEST(a_refused_request_adds_no_event) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -417,5 +417,3 @@ TEST(a_clock_that_would_overflow_is_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

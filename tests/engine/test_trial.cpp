@@ -225,5 +225,3 @@ TEST(what_a_replay_places_is_a_placement_of_all_lifetimes) {
 }
 
 } // namespace
-
-RUN_TESTS()

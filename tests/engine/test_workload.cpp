@@ -511,5 +511,3 @@ TEST(a_packet_is_two_events_of_the_most) {
 }
 
 } // namespace
-
-RUN_TESTS()
