@@ -126,11 +126,7 @@ int main(int argc, char **argv) {
     size_t first = 0;
     print_head();
     while (first < plan_count) {
-        size_t count = 1;
-        while (first + count < plan_count &&
-               plans[first + count].allocator == plans[first].allocator) {
-            count++;
-        }
+        const size_t count = count_alike(&plans[first], plans + plan_count);
         if (is_subject(plans[first].allocator, argc < 2 ? NULL : argv[1])) {
             failures += attack_allocator(&plans[first], count, argc > 1);
         }

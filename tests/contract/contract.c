@@ -10,6 +10,7 @@
 #include "model.h"
 #include "plans.h"
 #include "rule_oracle.h"
+#include "split_mix.h"
 
 #include "check.h"
 #include "hfit/config.h"
@@ -27,20 +28,6 @@ static long steps_wanted = 200000;
 static size_t stride = 1; /* of sizes that overflow: with few steps each seventh is tried */
 
 static model m; /* one for all statements, as some machines have little memory */
-
-static uint64_t random_state;
-
-/* SplitMix64 (Steele, Lea and Flood 2014). */
-static uint64_t random_next(void) {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static size_t random_below(size_t n) {
-    return (size_t)(random_next() % n);
-}
 
 /* A region that holds the plan's pools and this much more. */
 static size_t region_for(const test_plan *plan, size_t more) {

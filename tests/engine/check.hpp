@@ -17,6 +17,10 @@
                  : (std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #statement), \
                     std::abort()))
 
+// What `__VA_ARGS__`, an expression, throws is an Error whose message has this in it.
+#define CHECK_ERROR(message, ...)                                                                  \
+    CHECK(heapfit::test::error_of([&] { (void)(__VA_ARGS__); }).find(message) != std::string::npos)
+
 #define TEST(name)                                                                                 \
     void name();                                                                                   \
     [[maybe_unused]] const bool is_added_##name =                                                  \

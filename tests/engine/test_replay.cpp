@@ -331,9 +331,7 @@ TEST(a_bad_trace_is_told_by_event) {
     trace.free(0);
     trace.free(0);
     Replay replay = replay_of(tlsf(), mebibyte);
-    CHECK(error_of([&] {
-              replay.feed(trace.events);
-          }).starts_with("event 2: object 0 is freed after it was freed"));
+    CHECK_ERROR("event 2: object 0 is freed after it was freed", replay.feed(trace.events));
 }
 
 } // namespace
