@@ -182,30 +182,6 @@ TEST(alignments_up_to_64_cost_a_partition_of_64_nothing) {
     with_both_kinds(16, serves_aligned);
 }
 
-/* Frees and resizes what is no live block: told each time, and nothing changes. */
-static void refuses_bad_blocks(model *m) {
-    CHECK(model_alloc(m, 0, 64 * 3) && model_alloc(m, 0, 1) && model_alloc(m, 0, 64 * 2));
-    unsigned char *group = m->live[0].address;
-    check_refused(m, group + 64);
-    check_refused(m, group + 128);
-    check_refused(m, group + 1);
-    check_refused(m, group - 64);
-    check_refused(m, m->region + m->region_size);
-    model_free(m, 1, false);
-    check_refused(m, group + 64 * 3);
-    unsigned char *last = m->live[1].address;
-    model_free(m, 1, false);
-    check_refused(m, last);
-    check_refused(m, last + 64);
-    model_free(m, 0, false);
-    check_refused(m, group);
-    model_compare(m);
-}
-
-TEST(every_address_but_a_live_blocks_own_is_refused_and_told) {
-    with_both_kinds(40, refuses_bad_blocks);
-}
-
 /* Blocks of one to four partitions with gaps of all sizes. */
 static void make_gaps(model *m) {
     random_state = 7;
