@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/workload/traffic.hpp"
 
 namespace {
@@ -225,14 +226,12 @@ Traffic poisson_traffic() {
 // FNV-1a over times, sizes and holdings of the first thousand requests.
 std::uint64_t digest_of(const Traffic &traffic) {
     TrafficSource source(traffic, 1);
-    std::uint64_t digest = 0xcbf29ce484222325;
+    heapfit::test::FnvHash digest;
     for (int i = 0; i < 1000; ++i) {
         const OfferedRequest request = next_of(source);
-        for (const std::uint64_t value : {request.time_ns, request.size, request.holding_ns}) {
-            digest = (digest ^ value) * 0x100000001b3;
-        }
+        digest.mix_words(std::array{request.time_ns, request.size, request.holding_ns});
     }
-    return digest;
+    return digest.value();
 }
 
 // Digests of one machine; any other draws the same.
