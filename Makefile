@@ -124,8 +124,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	$(PYTHON) scripts/try_aarch64.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_every_command.py tests/repository/test_documentation.py \
 	    tests/repository/test_walked_pages.py
-	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_interrupted_commands.py tests/python/test_ctrl_c.py
-	HEAPFIT_SCALE_EVENTS=1e8 $(PYTHON) -m pytest tests/python/test_scale_bench.py
+	HEAPFIT_ALL_INTERRUPTS=1 $(PYTHON) -m pytest tests/python/test_every_command.py --keyword "interrupt or ctrl_c"
+	HEAPFIT_SCALE_EVENTS=1e8 $(PYTHON) -m pytest tests/python/test_benches.py --keyword hold_no_events
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	$(PYTHON) scripts/try_exports.py

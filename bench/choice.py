@@ -29,16 +29,16 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.cli.printing.robust import verdicts
 from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.design import design_several
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
+from heapfit.results.plans_of_several import verdicts
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -178,7 +178,8 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
             for i in range(draws)
         ]
         choice = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
-        designs = design_robust(traces, RobustOptions(choice=choice))
+        loaded = [load_trace(trace) for trace in traces]
+        designs, _ = design_several(loaded, PlanOptions(choice=choice), is_whole=True)
     first, chosen = designs.rows[0], select_row(designs)
     return Unseen(
         name=name,

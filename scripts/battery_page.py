@@ -43,7 +43,7 @@ tried at level 3, which would guard them as well.
 Level 2 reports damage before another byte is allocated. Level 3 reports it before the damaged
 memory is allocated again, and an attack G that is not reported counts as `X` there. The attacks B
 are on calloc. They are made on generated heaps, which have one
-(`tests/python/test_generate_calls.py`)."""
+(`tests/python/test_generated_platforms.py`)."""
 
 
 FAULTS = """\

@@ -10,6 +10,8 @@ import pytest
 import program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from heapfit_papers.reproduce.laboratory import Laboratory
     from heapfit_papers.slotbuf.measures import ReportRuns
 
@@ -36,6 +38,18 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """The README's code sizes, which cost compilations, are test_generate's business."""
     monkeypatch.setattr(program, "measures", False)
     program.leave_unmeasured(monkeypatch.setattr)
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> "Callable[..., None]":
+    """Sets what limits stored traces, by name: a million events reach the real limits, or more."""
+    from heapfit.trace import stored
+
+    def lower(**limits: int) -> None:
+        for name, value in limits.items():
+            monkeypatch.setattr(stored, name, value)
+
+    return lower
 
 
 @pytest.fixture(scope="session")

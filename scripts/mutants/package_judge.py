@@ -21,9 +21,9 @@ from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
 
 NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
-SLOW = ("_bench", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
+SLOW = ("_benches", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
-OF_ALL_ROOMS = "tests/python/test_decisions.py"
+OF_ALL_ROOMS = "tests/python/test_choosing.py"
 
 
 class PackageJudge:

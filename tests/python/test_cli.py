@@ -116,13 +116,6 @@ def test_several_pipes_are_imported(source, tmp_path):
     assert [one["events"] for one in json.loads(done.stdout)["traces"]] == [2, 2]
 
 
-def test_notes_go_to_stderr(source, tmp_path):
-    source.write_text("a 0 8\nf 0\nf 0\n")
-    done = heapfit("import", source, "-o", tmp_path / "t.parquet", "--drop-unknown")
-    assert done.stdout.count("\n") == 1
-    assert done.stderr == "1 free of an unknown id dropped.\n"
-
-
 def test_bad_input_exits_with_1_and_one_line_on_stderr(source, tmp_path):
     source.write_text("a 0 8\nf 1\n")
     done = heapfit("import", source, "-o", tmp_path / "t.parquet")
@@ -172,11 +165,6 @@ def test_a_table_aligns_text_left_and_numbers_right(capsys):
     )
 
 
-def test_a_table_without_rows_is_its_head(capsys):
-    console.print_table(["a", "bc"], [])
-    assert capsys.readouterr().out == "a  bc\n"
-
-
 def on_terminal(*words, **environment):
     """What a terminal receives as stderr."""
     ours, theirs = pty.openpty()
@@ -205,20 +193,6 @@ def test_a_progress_bar_shows_on_a_terminal_without_colour_if_so_asked(source, t
     plain = on_terminal("import", source, "-o", tmp_path / "t", NO_COLOR="1")
     assert b"import" in plain
     assert not COLOUR.search(plain)
-
-
-@pytest.mark.parametrize("asked", ["allocators", "allocators --json", "--help"])
-def test_an_output_that_is_full_is_one_line(asked):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "heapfit", *asked.split()],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr == "heapfit: output: No space left on device\n"
 
 
 @pytest.mark.parametrize("asked", ["allocators", "allocators --json", "--help"])

@@ -33,11 +33,6 @@ def test_special_sizes_are_suggested(folder):
     assert "Sizes with 10 % of the allocations: 40, 1,500 B" in shown
 
 
-def test_sizes_without_a_mode_are_told_so(folder):
-    shown = heapfit("profile", "diverse.heap", folder=folder).stdout
-    assert "No size has 10 % of the allocations" in shown
-
-
 def test_json_holds_the_series(folder):
     content = heapfit_json("profile", "small.heap", folder=folder)
     assert content["u_max"] == 108
@@ -45,14 +40,6 @@ def test_json_holds_the_series(folder):
     assert content["live"]["highest"] == [40, 80, 88, 88, 108]
     blocks = {one["size"]: one["highest"] for one in content["live_blocks"]}
     assert blocks == {8: [0, 0, 1, 1, 1], 40: [1, 2, 2, 2, 1], 100: [0, 0, 0, 0, 1]}
-
-
-def test_a_foreign_file_is_one_line(folder):
-    (folder / "foreign").write_bytes(b"\x7fELF\0\0\0")
-    done = heapfit("profile", "foreign", folder=folder)
-    assert (done.returncode, done.stdout) == (1, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("heapfit: foreign: ")
 
 
 def test_series_hold_what_each_event_changes(folder):
@@ -82,17 +69,3 @@ def test_series_agree_with_the_profile_and_have_the_traces_times(folder):
     assert peaks == dict(zip(content["sizes"], content["peaks"], strict=True))
     times = pq.read_table(folder / "c.parquet", columns=["time"])["time"].to_pylist()
     assert table["time"] == times  # no resizes: a row for each event
-
-
-def test_series_are_written_over_series_alone(folder):
-    (folder / "mine.txt").write_text("mine")
-    for name in ("mine.txt", "packets.parquet"):
-        if name.endswith("parquet"):
-            heapfit("import", "packets.heap", "-o", name, folder=folder)
-        before = (folder / name).read_bytes()
-        done = heapfit("profile", "small.heap", "-o", name, folder=folder)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert f"{name}: was edited, or not written by this command" in done.stderr
-        assert (folder / name).read_bytes() == before
-    for _ in range(2):
-        assert heapfit("profile", "small.heap", "-o", "t", folder=folder).returncode == 0

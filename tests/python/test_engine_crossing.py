@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import bimodal, table2
+from small_traces import bimodal, event_array, table2
 
 from heapfit import _engine
 from heapfit.comparison.trial import replay_trace, runs_from_file, runs_in, serves_from
@@ -19,21 +19,13 @@ from heapfit.trace.stored import Trace
 RESIZE, FREE = 3, 4
 
 
-def events_of(rows: list[tuple[int, int, int]]) -> _engine.EventArray:
-    """Events from (op, object, size)."""
-    ops, objects, sizes = zip(*rows, strict=True)
-    events = _engine.EventArray()
-    events.append(np.array(ops, "u1"), np.array(objects, "u4"), np.array(sizes, "u8"))
-    return events
-
-
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
     return open_any(bimodal(tmp_path / "bimodal.heap"), ImportOptions(), tmp_path)
 
 
 def test_columns_become_16_bytes_an_event() -> None:
-    events = events_of([(0, 0, 8), (FREE, 0, 0)])
+    events = event_array([(0, 0, 8), (FREE, 0, 0)])
     assert (len(events), events.nbytes) == (2, 32)
 
 
@@ -138,7 +130,7 @@ def test_blocks_in_pieces_replay_like_any_other() -> None:
     block_0, block_1, block_2 = 0, 1, 2
     scattered = [(0, block_0, 64), (0, block_1, 64 * 3), (0, block_2, 64), (FREE, block_0, 0)]
     grown = (RESIZE, block_2, 64 * 5)  # in partitions 4, 0, 5, 6 and 7: of no use to one run
-    assert replay.feed(events_of([*scattered, grown]))
+    assert replay.feed(event_array([*scattered, grown]))
     result = replay.result()
     assert (result.refusals, result.payload_bytes, result.external_peak) == (0, 0, 0)
 
@@ -146,7 +138,7 @@ def test_blocks_in_pieces_replay_like_any_other() -> None:
 def test_a_shared_plan_outlives_the_python_object_it_came_from() -> None:
     plan = _engine.Plan("budgeted", {}, [], _engine.Plan("tlsf"))
     replay = _engine.Replay(plan, 4096)
-    assert replay.feed(events_of([(0, 0, 100), (FREE, 0, 0)]))
+    assert replay.feed(event_array([(0, 0, 100), (FREE, 0, 0)]))
 
 
 def test_a_replay_and_its_series_come_as_numbers_and_arrays(trace: Trace) -> None:
@@ -276,7 +268,7 @@ def test_an_exception_of_the_callback_stops_the_search(trace: Trace) -> None:
 
 def test_no_region_is_none_not_zero() -> None:
     plan = _engine.Plan("class_pools", {}, [(8, 1, True)])
-    search = _engine.Trial(plan, events_of([(0, 0, 9)])).scan()
+    search = _engine.Trial(plan, event_array([(0, 0, 9)])).scan()
     assert (search.r_min, search.r_safe, search.searched) == (None, None, False)
 
 
@@ -310,18 +302,6 @@ def test_the_series_of_a_size_peaks_at_its_peak(trace: Trace) -> None:
 def test_a_size_cannot_be_followed_twice() -> None:
     with pytest.raises(HeapfitError, match="series: the size 40 is given twice"):
         _engine.SizeSeries([40, 40])
-
-
-def test_a_bad_trace_is_told_with_its_file_and_event(tmp_path: Path, monkeypatch) -> None:
-    trace = open_any(bimodal(tmp_path / "bimodal.heap"), ImportOptions(), tmp_path)
-    monkeypatch.setattr(
-        Trace, "event_batches", lambda _self: iter([events_of([(0, 0, 8), (FREE, 3, 0)])])
-    )
-    with pytest.raises(HeapfitError) as raised:
-        profile_trace(trace)
-    assert str(raised.value).startswith(
-        f"{tmp_path / 'bimodal.heap'}: event 1: object 3 is freed before it is allocated"
-    )
 
 
 def test_greedy_budgets_are_exact_and_in_the_order_of_the_sizes(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from heapfit.results.html import page_rows
 from heapfit.results.longer import describe_risk_as_long, longer_section
 from heapfit.results.number_text import size
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ECHO = Path(__file__).parents[2] / "examples/lwip-echo/lwip-echo.parquet"
 OURS = re.compile(r"U_max|R_safe|R_min|\bstep\b|P_i|tailored|budgeted|best_fit")
 
@@ -36,7 +38,9 @@ TOLD: list[float] = []  # shares of progress
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory) -> Fit:
     return fit(
-        [ECHO], tmp_path_factory.mktemp("echo") / "out", None, lambda _, share: TOLD.append(share)
+        [ECHO],
+        tmp_path_factory.mktemp("echo") / "out",
+        progress=lambda _, share: TOLD.append(share),
     )
 
 

@@ -1,38 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generated folder compiles alone, holds what its README says, and goes stale with an error."""
+"""A generated folder: it compiles alone, holds what its README says, goes stale with an error,
+replaces its own work alone, takes no name for code, counts and records. Weighing it takes most of
+the time: one folder is weighed."""
 
 import hashlib
 import json
+import random
 import re
 import shutil
 import subprocess
+import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from generated_code import (
+    HERE,
     NO_MEMSET,
     PLANS,
     ROOT,
+    STRICT,
     compile_objects,
     plan_file,
     run_with_heap,
     symbols,
 )
+from small_traces import bimodal, heapfit, heapfit_json
 
 from grid import thin
 from heapfit.errors import HeapfitError
-from heapfit.generate import generate, linked_folder
+from heapfit.generate import GenerateOptions, generate
+from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
+from heapfit.generate.tables import HeapDesign, design_from_plan_file
+from heapfit.generate.texts import heap_texts, language_texts, readme_text
+from heapfit.importers import import_file
+from heapfit.outputs.ours import allow_replacing
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import load_plan
+from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.plan.targets import Language
+from program import leave_unmeasured
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 @pytest.fixture(scope="module", params=PLANS)
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generated code of each allocator, not to be changed."""
     made = tmp_path_factory.mktemp("generated") / "code"
-    generate(plan_file(PLANS[request.param]), made)
+    with pytest.MonkeyPatch.context() as patch:
+        leave_unmeasured(patch.setattr)
+        generate(plan_file(PLANS[request.param]), made)
     return made
+
+
+@pytest.fixture(scope="module")
+def weighed(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The README of a folder whose code was linked and weighed."""
+    made = tmp_path_factory.mktemp("weighed") / "code"
+    generate(plan_file(PLANS["tlsf"]), made)
+    return (made / "README.md").read_text()
 
 
 @pytest.fixture
@@ -46,33 +73,34 @@ def names_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-BUILDS = thin(5, ["gcc", "clang"], ["-m64", "-m32"], ["-O0", "-Os", "-O3"])
+BUILDS = thin(12, PLANS, ["gcc", "clang"], ["-m64", "-m32"], ["-O0", "-Os", "-O3"])
 
 
-@pytest.mark.parametrize(("compiler", "bits", "optimise"), BUILDS)
+@pytest.mark.parametrize(("name", "compiler", "bits", "optimise"), BUILDS)
 def test_it_compiles_alone_and_needs_nothing_to_link(
-    folder: Path, tmp_path: Path, compiler: str, bits: str, optimise: str
+    tmp_path: Path, name: str, compiler: str, bits: str, optimise: str
 ) -> None:
-    table = symbols(
-        compile_objects(folder, tmp_path, bits, optimise, "-fno-pie", compiler=compiler)
-    )
+    generate(plan_file(PLANS[name]), tmp_path / "code")
+    options = (bits, optimise, "-fno-pie")
+    objects = compile_objects(tmp_path / "code", tmp_path / "made", *options, compiler=compiler)
+    table = symbols(objects)
     given = {name for name, letter, _ in table if letter != "U"}
     assert {name for name, letter, _ in table if letter == "U"} - given == set()
     external = {name for name, letter, _ in table if letter.isupper() and letter != "U"}
     assert {name for name in external if not name.startswith(("app_", "hfit_"))} == set()
 
 
-def test_the_command_of_the_readme_compiles_it(folder: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(folder, tmp_path / "code")
-    [command] = re.findall(r"```sh\ncc (.*?)\n```", (copy / "README.md").read_text(), re.DOTALL)
-    subprocess.run(f"gcc {command}", shell=True, cwd=copy, check=True)
-    subprocess.run(f"clang {command.replace(NO_MEMSET, '')}", shell=True, cwd=copy, check=True)
-    assert (copy / "app_heap.o").exists()
-
-
-def test_the_program_of_the_readme_runs(folder: Path, tmp_path: Path) -> None:
-    [program] = re.findall(r"```c\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
-    run_with_heap(folder, program, tmp_path)
+def test_the_command_and_the_program_of_the_readme_compile_and_run(
+    pools_folder: Path, tmp_path: Path
+) -> None:
+    page = (pools_folder / "README.md").read_text()
+    [program] = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+    run_with_heap(pools_folder, program, tmp_path)
+    [command] = re.findall(r"```sh\ncc (.*?)\n```", page, re.DOTALL)
+    subprocess.run(f"gcc {command}", shell=True, cwd=pools_folder, check=True)
+    command = command.replace(NO_MEMSET, "")
+    subprocess.run(f"clang {command}", shell=True, cwd=pools_folder, check=True)
+    assert (pools_folder / "app_heap.o").exists()
 
 
 def test_its_header_serves_cxx(folder: Path) -> None:
@@ -119,11 +147,10 @@ def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     assert "| 65536 bytes of region aligned to 64 and 4 bytes of variables |" in page
 
 
-def test_the_readme_tells_the_code_size_and_who_measured_it(folder: Path) -> None:
-    page = (folder / "README.md").read_text()
-    sizes = re.findall(r"\| ROM, code .*\| ([\d,]+) bytes: .*cc.* \d+\.\d+", page)
+def test_the_readme_tells_the_code_size_and_who_measured_it(weighed: str) -> None:
+    sizes = re.findall(r"\| ROM, code .*\| ([\d,]+) bytes: .*cc.* \d+\.\d+", weighed)
     assert sizes
-    titles = re.findall(r"^\| (ROM[^|]*) \|", page, re.MULTILINE)
+    titles = re.findall(r"^\| (ROM[^|]*) \|", weighed, re.MULTILINE)
     assert len(set(titles)) == len(titles) > 1
     assert all(300 < int(size.replace(",", "")) < 12_000 for size in sizes)
 
@@ -187,7 +214,6 @@ def test_the_plan_inside_generates_the_same_code_again(folder: Path, tmp_path: P
         ("hfit/plan_of_build.h", "HFIT_DESIGN_OF_BUILD 0x", "HFIT_DESIGN_OF_BUILD 0x1"),
     ],
 )
-@pytest.mark.usefixtures("unmeasured")
 def test_files_of_another_core_refuse_to_compile(
     pools_folder: Path, tmp_path: Path, file: str, old: str, new: str
 ) -> None:
@@ -200,7 +226,6 @@ def test_files_of_another_core_refuse_to_compile(
 
 
 @pytest.mark.parametrize("file", ["app_heap.h", "app_heap.c"])
-@pytest.mark.usefixtures("unmeasured")
 def test_files_of_another_plan_refuse_to_compile(
     pools_folder: Path, tmp_path: Path, file: str
 ) -> None:
@@ -211,7 +236,6 @@ def test_files_of_another_plan_refuse_to_compile(
     assert "Regenerate" in refused.value.stderr
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_two_heaps_share_a_core_that_is_built_for_any_plan(tmp_path: Path) -> None:
     generate(plan_file(PLANS["budgeted"]), tmp_path / "net", "net")
     generate(plan_file(PLANS["first_fit"]), tmp_path / "ui", "ui")
@@ -276,18 +300,415 @@ def test_a_plan_that_is_no_heap_is_refused(
         Plan("class_pools", pools=tuple(Pool(8 * i + 8, i % 9, i % 2 == 0) for i in range(300))),
     ],
 )
-@pytest.mark.usefixtures("unmeasured")
 def test_plans_of_every_form_compile_and_start(tmp_path: Path, plan: Plan) -> None:
     generate(plan_file(plan, region=2_000_000), tmp_path / "code")
     main = '#include "app_heap.h"\nint main(void) { return !app_heap_init() || !app_heap_check(); }'
     run_with_heap(tmp_path / "code", main, tmp_path)
 
 
-def test_a_compiler_tells_of_each_function_and_its_failure_is_one(tmp_path):
-    told: list[bool] = []
-    words = ["printf", r"\t.type\ta, %%function\n\tbx lr\n\t.type\tb, %%function\n"]
-    linked_folder._compile(tmp_path, words, tmp_path / "a.s", lambda: told.append(True))
-    assert len(told) == 2
-    assert (tmp_path / "a.s").read_text().splitlines()[1] == "\tbx lr"
-    with pytest.raises(linked_folder.FAILURES):
-        linked_folder._compile(tmp_path, ["false"], tmp_path / "b.s", lambda: None)
+# ---- the contract
+
+
+BOUND = ("include/hfit/contract.h", "include/hfit/pools.h", "src/pools/layout.h")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# Of the code of these files, by contract. A new number gets a new line; old lines stay.
+CONTRACTS = {
+    1: "455af03d1cff51c2",
+    2: "5bd960d22de40bb5",
+    3: "cefa80948398b95b",
+    4: "3301cd2f38090996",
+    5: "761a83dd89b8e243",
+    6: "2709eaab0a27c3eb",
+    7: "86e0d17ef4dd5da4",
+    8: "106ed2c8a8b8a3d1",
+    9: "21490873484e4cf6",
+    10: "3bd6ca99db5aeede",
+}
+
+
+def test_the_contract_number_grows_with_plans_and_layout() -> None:
+    code = "".join((ROOT / "core" / file).read_text() for file in BOUND)
+    digest = hashlib.sha256("".join(COMMENT.sub("", code).split()).encode()).hexdigest()[:16]
+    version = (ROOT / "core/include/hfit/version.h").read_text()
+    [number] = re.findall(r"^#define HFIT_CONTRACT (\d+)$", version, re.MULTILINE)
+    assert {int(number): digest}.items() <= CONTRACTS.items(), "raise HFIT_CONTRACT in version.h"
+    assert int(number) == max(CONTRACTS)
+
+
+# ---- counts, and a region of another's
+
+
+COUNTED = {name: PLANS[name] for name in ("first_fit", "tlsf", "budgeted")}
+COUNTED["tailored"] = Plan("tailored")
+GIVEN = GenerateOptions(counts=True, is_given=True)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_and_free_blocks_agree_with_what_was_asked(tmp_path: Path, name: str) -> None:
+    generate(plan_file(COUNTED[name], 16_384), tmp_path / "code", options=GIVEN)
+    main, options = HERE / "generated_counts.c", "-fsanitize=undefined"
+    run_with_heap(tmp_path / "code", main, tmp_path / "made", options)
+
+
+def test_a_heap_that_hands_sizes_over_counts_what_was_asked_for(tmp_path: Path) -> None:
+    generate(
+        plan_file(Plan("sized"), 4096), tmp_path / "code", options=GenerateOptions(counts=True)
+    )
+    main = """
+        #include "app_heap.h"
+        int main(void) {
+            app_heap_counts counts;
+            (void)app_heap_init();
+            void *block = app_malloc(100);
+            block = app_realloc_sized(block, 100, 70);
+            (void)app_malloc(0);
+            app_heap_count(&counts);
+            const int is_right = counts.live == 71 && counts.most_live == 100 && counts.allocs == 2;
+            app_free_sized(block, 70);
+            app_free_sized(NULL, 5);
+            app_heap_count(&counts);
+            return is_right && counts.live == 1 && counts.frees == 1 ? 0 : 1;
+        }"""
+    run_with_heap(tmp_path / "code", main, tmp_path / "made")
+
+
+def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GIVEN)
+    page = (tmp_path / "code/README.md").read_text()
+    assert "| RAM | 28 bytes of variables, and a region that the program passes: 65,536" in page
+    with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region-given"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "cxx", language="c++", options=GIVEN)
+
+
+def test_another_region_is_the_codes_and_the_plans(tmp_path: Path) -> None:
+    save_plan(tmp_path / "plan.toml", plan_file(PLANS["tlsf"], 8192))
+    done = heapfit("generate", "plan.toml", "--region", "6000", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "#define APP_HEAP_BYTES 6000u" in (tmp_path / "code/app_heap.h").read_text()
+    assert load_plan(tmp_path / "code/plan.toml").region == 6000
+    done = heapfit("generate", "plan.toml", "--region", "6K", "--region-given", folder=tmp_path)
+    assert done.returncode == 2
+
+
+# ---- what is replaced
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    generate(plan_file(PLANS["class_pools"]), tmp_path / "code")
+    return tmp_path / "code"
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def refusal(code: Path) -> str:
+    """The message of a refusal that changed nothing."""
+    before = content(code.parent)
+    with pytest.raises(HeapfitError) as caught:
+        generate(plan_file(PLANS["first_fit"]), code)
+    assert content(code.parent) == before
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_another_plan_replaces_the_whole_folder_and_it_is_told_what_was_written(
+    code: Path,
+) -> None:
+    (code / "tlsf.o").write_bytes(b"an object that can be built again")
+    files = generate(plan_file(PLANS["first_fit"]), code)
+    assert files == sorted(path for path in code.rglob("*") if path.is_file())
+    assert not (code / "src/tiling/tlsf.c").exists()
+    assert not (code / "tlsf.o").exists()
+    assert list(code.parent.iterdir()) == [code]
+    (code.parent / "empty").mkdir()
+    assert generate(plan_file(PLANS["tlsf"]), code.parent / "empty")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda code: (code / "src/port.c").touch(), "port.c: was not written by heapfit generate"),
+        (lambda code: (code / "app_heap.c").write_text("mine"), "app_heap.c: was edited"),
+        (lambda code: (code / "heapfit.sha256").unlink(), "was not written by heapfit generate"),
+        (lambda code: (code / "heapfit.sha256").write_bytes(b"\xff\xfe\0"), "was not written by"),
+        (lambda code: (code / "more").symlink_to(code.parent), "more: was not written by heapfit"),
+        (lambda code: code.rename(code.parent / "old").touch(), "code: is not a folder"),
+        (
+            lambda code: code.symlink_to(code.rename(code.parent / "old")),
+            "code: is not a folder",
+        ),
+    ],
+)
+def test_what_somebody_else_has_in_a_folder_is_left_alone(
+    code: Path, change: Callable[[Path], object], told: str
+) -> None:
+    change(code)
+    if not code.exists():
+        code.write_text("mine")
+    assert told in refusal(code)
+
+
+def test_force_replaces_what_was_edited_and_no_file_beside_it(code: Path) -> None:
+    (code / "app_heap.c").write_text("mine")
+    with allow_replacing():
+        generate(plan_file(PLANS["tlsf"]), code)
+        assert (code / "app_heap.c").read_text() != "mine"
+        (code / "src/port.c").touch()
+        assert "port.c: was not written by heapfit generate" in refusal(code)
+    assert (code / "src/port.c").exists()
+
+
+def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(HeapfitError, match=r"code: cannot be written: .* \(choose another place\)"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "file/code")
+
+
+# ---- names: 200 hostile ones change no token
+
+
+PAYLOAD = "int injected;"
+BREAKERS = [
+    "*/", "/*", "//", "\\", "\\\n", "\n", "\r", "\r\n", "\v", "\f", "\0", "\x1a", "\x7f", "\x85",
+    "\u2028", "\u2029", "\u202e", "\ufeff", "\ud800", "é", "😀", "ｘ", "??/", "??/\n", "??>", "??<",
+    "??'", "%:", "<:", '"', "'", "`", "```", "|", "{{ 7*7 }}", "{% raw %}", "{#", "#error", "#}",
+    "$(id)", "; rm -rf", "../../../etc/x", "<script>", "</code>", "]]>", "&amp;", "%s%n", "@", "",
+]  # fmt: skip
+
+
+def hostile_names() -> list[str]:
+    chance = random.Random(7)
+    forms = [
+        (breaker, f"{PAYLOAD}{breaker}", f"{breaker}{PAYLOAD}") for breaker in BREAKERS if breaker
+    ]
+    mixed = ["".join(chance.choices(BREAKERS, k=8)) + PAYLOAD for _ in range(50)]
+    long = ["", "a" * 5000, "?" * 5000, "int", "main", "_Static_assert", "8", "_", "hfit_plan"]
+    return [*(name for form in forms for name in form), *mixed, *long]
+
+
+def design_named(name: str) -> HeapDesign:
+    return design_from_plan_file(plan_file(PLANS["budgeted"], name=name, trace=name), Text("app"))
+
+
+def heap_code(name: str) -> str:
+    return "".join(heap_texts(design_named(name)).values())
+
+
+def tokens(texts: list[str], names: list[str]) -> list[list[str]]:
+    """What C sees of each text once comments are gone; plans have one identifier."""
+    strip = ["gcc", "-std=c11", "-fpreprocessed", "-dD", "-E", "-P", "-xc", "-"]
+    whole = "\nEND_OF_TEXT\n".join(texts)
+    code = subprocess.run(strip, input=whole, capture_output=True, text=True, check=True).stdout
+    parts = code.split("END_OF_TEXT")
+    plans = (make_identifier(Text("app_plan"), name) for name in names)
+    return [
+        part.replace(plan, "app_plan_NAME").split() for part, plan in zip(parts, plans, strict=True)
+    ]
+
+
+def test_hostile_names_change_no_token() -> None:
+    names = hostile_names()
+    assert len(names) >= 200
+    codes = [heap_code(name) for name in ("plain", *names)]
+    expected, *found = tokens(codes, ["plain", *names])
+    assert len(expected) > 500
+    for name, code, told in zip(names, codes[1:], found, strict=True):
+        assert told == expected, ascii(name)
+        assert len(code.splitlines()) == len(codes[0].splitlines()), ascii(name)
+
+
+@pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
+def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
+    plain = language_texts(design_named("plain"), language)
+    for name in hostile_names():
+        made = language_texts(design_named(name), language)
+        shown = printable(name)
+        for file, text in plain.items():
+            assert made[file] == text.replace("plan plain", f"plan {shown}").replace(
+                '"plain"', f'"{shown}"'
+            ), (file, ascii(name))
+        if language is Language.RUST:
+            assert tomllib.loads(made["Cargo.toml"])["package"]["name"] == "app_heap"
+
+
+def test_code_of_hostile_names_compiles(tmp_path: Path) -> None:
+    generate(plan_file(PLANS["budgeted"]), tmp_path)
+    for name in hostile_names()[::10]:
+        for file, text in heap_texts(design_named(name)).items():
+            (tmp_path / file).write_bytes(text.encode("ascii"))
+        check = ["gcc", *STRICT, "-I.", "-fsyntax-only", "app_heap.c"]
+        subprocess.run(check, cwd=tmp_path, check=True)
+
+
+def test_hostile_names_stay_inside_their_cell_of_the_readme() -> None:
+    plain = readme_text(design_named("plain"), [])
+    for name in hostile_names():
+        page = readme_text(design_named(name), [])
+        cell = f"`{printable(name)}`"
+        assert f"\n| plan | {cell} (`budgeted` over `tlsf`) |\n" in page
+        assert f"\n| trained on | {cell}, 1,234 events |\n" in page
+        assert page.replace(cell, "`plain`") == plain
+
+
+def test_identifiers_are_c_names_and_differ_between_names() -> None:
+    names = hostile_names()
+    made = [make_identifier(Text("app"), name) for name in names]
+    assert len(set(made)) == len(set(names))
+    assert all(re.fullmatch(r"app_([a-z0-9_]+_)?[0-9a-f]{8}", name) for name in made)
+    assert max(map(len, made)) <= 40
+
+
+def test_comments_hold_printable_ascii_that_ends_no_comment() -> None:
+    for name in hostile_names():
+        assert re.fullmatch(r"[ -~]{1,80}", printable(name))
+        assert not set(printable(name)) & set("/\\?*`<>|&$\"'#{}")
+    assert printable("lwIP echo, run 2 (32 bit)") == "lwIP echo, run 2 (32 bit)"
+
+
+def test_a_prefix_becomes_a_name_as_it_is() -> None:
+    assert parse_prefix("net_2") == "net_2"
+    with pytest.raises(HeapfitError, match="must be at most 32"):
+        parse_prefix("app\n")
+
+
+# ---- with --record it records itself: each call, as the program made it
+
+
+RECORDING_FLAGS = ("gcc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", NO_MEMSET)
+PROGRAM = """
+#include "app_heap.h"
+#ifdef APP_HEAP_RECORDS
+#include "record.h"
+#endif
+#include "sinks/sinks.h"
+#include <stdio.h>
+
+int main(void) {
+    hfit_character_sink out = {.put = putchar};
+    unsigned char outside = 0;
+    if (app_malloc(7) != NULL || !app_heap_init()) {
+        return 1; /* the first was asked of no heap */
+    }
+    void *first = app_malloc(100);
+    void *second = app_calloc(3, 10);
+    void *third = app_aligned_alloc(64, 24);
+    FREE(&outside);
+    first = RESIZE(first, 100, 500);
+    if (first == NULL || third == NULL || app_malloc(70000) != NULL) {
+        return 1;
+    }
+    FREE_OF(second, 30);
+    FREE_OF(NULL, 0);
+    hfit_record_close_frame(&app_heap_recorder);
+    return hfit_record_drain(&app_heap_recorder, hfit_record_to_characters, &out) ? 0 : 1;
+}
+"""
+PLAIN = (
+    *("-DFREE(block)=app_free(block)", "-DFREE_OF(block,size)=app_free(block)"),
+    "-DRESIZE(block,old,size)=app_realloc(block,size)",
+)
+SIZED = (
+    *("-DFREE(block)=(void)(block)", "-DFREE_OF(block,size)=app_free_sized(block,size)"),
+    "-DRESIZE(block,old,size)=app_realloc_sized(block,old,size)",
+)
+COLUMNS = {  # of what was served: malloc, calloc, aligned_alloc, realloc of the first, free
+    "op": [0, 0, 2, 3, 4],
+    "object": [0, 1, 2, 0, 1],
+    "size": [100, 30, 24, 500, 0],
+    "alignment": [0, 0, 64, 0, 0],
+}
+REFUSED = ("2 requests that the heap refused left out, the largest of 70000 bytes.",)
+
+
+@pytest.mark.parametrize("name", ["tlsf", "budgeted", "sized", "one file"])
+def test_a_heap_records_what_its_program_asks(name: str, tmp_path: Path) -> None:
+    options = GenerateOptions(("one-file",) if name == "one file" else (), records=True)
+    plan = PLANS.get(name, Plan("sized" if name == "sized" else "tlsf"))
+    generate(plan_file(plan, 16_384), tmp_path / "code", options=options)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    sources = [*tmp_path.glob("code/*.c"), *tmp_path.glob("code/src/*/*.c")]
+    sources += [tmp_path / "code/sinks/characters.c", tmp_path / "main.c"]
+    forms = SIZED if name == "sized" else PLAIN
+    command = [*RECORDING_FLAGS, *forms, "-Icode", *map(str, sources), "-o", "program"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    log = subprocess.run([tmp_path / "program"], check=True, capture_output=True).stdout
+    (tmp_path / "heapfit.frames").write_bytes(log)
+    trace = import_file(tmp_path / "heapfit.frames", tmp_path / "trace.parquet")
+    columns = next(trace.batches(tuple(COLUMNS)))
+    assert {name: column.tolist() for name, column in columns.items()} == COLUMNS
+    assert trace.info.notes == REFUSED
+
+
+# ---- as typed
+
+
+HEAP = """
+#include <stdlib.h>
+void *pvPortMalloc(size_t size) { return malloc(size); }
+void *pvPortCalloc(size_t count, size_t size) { return calloc(count, size); }
+void vPortFree(void *block) { free(block); }
+"""
+USER = """
+#include "adapters/one_heap.h"
+#include "sinks/sinks.h"
+#include <stdio.h>
+void vTaskSuspendAll(void) {}
+BaseType_t xTaskResumeAll(void) { return 0; }
+uint32_t xTaskGetTickCountFromISR(void) { return 0; }
+int main(void) {
+    hfit_character_sink out = {.put = putchar};
+    void *first = pvPortMalloc(10);
+    vPortFree(pvPortCalloc(2, 20));
+    vPortFree(first);
+    hfit_record_close_frame(&hfit_one_heap);
+    return hfit_record_drain(&hfit_one_heap, hfit_record_to_characters, &out) ? 0 : 1;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("generate")
+    bimodal(folder / "packets.heap", events=400, pointer_bits=64)
+    heapfit_json("fit", "packets.heap", "--plans", ".", folder=folder)
+    return folder
+
+
+def test_the_files_written_are_printed_and_a_recording_of_64_bits_is_warned_of(fitted):
+    done = heapfit("generate", "tlsf.toml", "-o", "heap", folder=fitted)
+    assert done.returncode == 0
+    assert done.stderr.startswith("recorded on 64 bit: sizes on a 32-bit target will differ")
+    assert set(done.stdout.split()) == {
+        str(path.relative_to(fitted)) for path in (fitted / "heap").rglob("*") if path.is_file()
+    }
+
+
+def test_the_recorder_alone_is_written_with_its_builds(fitted):
+    """CMake links a program of FreeRTOS's names with each call wrapped, by one line of its own."""
+    done = heapfit("generate", "--record", "-o", "recorder", folder=fitted)
+    assert done.returncode == 0, done.stderr
+    assert "recorder/zephyr/module.yml" in done.stdout.split()
+    (fitted / "heap.c").write_text(HEAP)
+    (fitted / "main.c").write_text(USER)
+    (fitted / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nadd_subdirectory(recorder)\n"
+        f"include_directories({ROOT}/tests/target/platforms)\n"
+        "add_executable(user main.c heap.c recorder/sinks/characters.c)\n"
+        "target_link_libraries(user PRIVATE heapfit_record_freertos)\n"
+        "target_compile_definitions(user PRIVATE configTOTAL_HEAP_SIZE=4096)\n"
+    )
+    subprocess.run(["cmake", "-GNinja", "-S.", "-Bbuild"], cwd=fitted, check=True)
+    subprocess.run(["cmake", "--build", "build"], cwd=fitted, check=True)
+    frames = subprocess.run([fitted / "build/user"], capture_output=True, check=True).stdout
+    (fitted / "run.frames").write_bytes(frames)
+    done = heapfit("import", "run.frames", folder=fitted)
+    assert done.stdout.startswith("run.frames.parquet: 4 events of firmware, FreeRTOS")
+
+
+def test_neither_plan_nor_recorder_is_a_usage_error(fitted):
+    done = heapfit("generate", "--record", folder=fitted)
+    assert done.returncode == 2
+    assert "give PLAN; or --record and -o" in done.stderr

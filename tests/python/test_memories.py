@@ -120,8 +120,8 @@ def test_needs_and_where_requests_were_served_are_columns_if_told(tmp_path, colu
     assert Trace.open(trace.path).optional == trace.optional == found
     told = {name: [int(row.split(",")[i] or "0", 0) for row in rows[:2]]
             for i, name in enumerate(columns.split(","))}  # fmt: skip
-    assert trace.needs().tolist() == [*told.get("needs", [0, 0]), 0]
-    assert trace.served().tolist() == [*told.get("served", [0, 0]), 0]
+    assert trace.bits("needs").tolist() == [*told.get("needs", [0, 0]), 0]
+    assert trace.bits("served").tolist() == [*told.get("served", [0, 0]), 0]
     again = from_arrow(trace.to_arrow(), tmp_path / "again.parquet")
     assert again.to_arrow().equals(trace.to_arrow())
 

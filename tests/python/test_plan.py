@@ -402,10 +402,6 @@ def test_many_numbers_are_no_endless_key(tmp_path: Path) -> None:
     assert "sizes: unknown key" in refusal(path)
 
 
-def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
-    assert "no such file (check the path)" in refusal(tmp_path / "none.toml")
-
-
 def test_a_failed_write_leaves_the_old_plan_and_nothing_else(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(TypeError):

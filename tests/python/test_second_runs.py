@@ -32,14 +32,6 @@ def recorder() -> ModuleType:
     return module
 
 
-def test_at_least_twelve_programs_have_three_different_loads() -> None:
-    names = {entry["name"] for entry in PROGRAMS}
-    assert len(names) == len(PROGRAMS) >= 12
-    for entry in PROGRAMS:
-        without_seed = {str({**load, "seed": 0}) for load in entry["loads"]}
-        assert len(without_seed) == len(entry["loads"]) == 3, entry["name"]
-
-
 @pytest.mark.parametrize("entry", FED, ids=lambda entry: entry["name"])
 def test_an_input_is_the_same_for_the_same_seed_only(recorder: ModuleType, entry: dict) -> None:
     generate = recorder.GENERATORS[entry["input"]]

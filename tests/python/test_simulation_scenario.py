@@ -11,7 +11,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.simulation.arrivals import Poisson
 from heapfit.simulation.holding import EmpiricalHolding, ExponentialHolding
-from heapfit.simulation.scenario import load_scenario, with_seed
+from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.sizes import EmpiricalSize, UniformSize
 from heapfit.simulation.traffic import load_traffic
 
@@ -125,18 +125,6 @@ def test_what_is_wrong_is_told_in_one_line_with_its_key(tmp_path, old, new, plac
     assert refusal(small(tmp_path, (old, new))).startswith(place)
 
 
-def test_a_large_region_is_not_begun_to_tell_whether_it_serves(tmp_path, monkeypatch):
-    begun, replay = [], _engine.Replay
-
-    def noted(plan, region):
-        begun.append(region)
-        return replay(plan, region)
-
-    monkeypatch.setattr(_engine, "Replay", noted)
-    load_scenario(small(tmp_path, ("region = 1200", "region = 100_000_000")))
-    assert 0 < max(begun) < 10_000
-
-
 def test_a_grid_that_is_too_large_is_refused(tmp_path):
     values = ", ".join(str(n) for n in range(1, 102))
     grid = "".join(
@@ -209,11 +197,6 @@ def test_a_recording_that_is_not_there_is_told(tmp_path):
     law = '"empirical", trace = "nowhere.csv"'
     told = refusal(small(tmp_path, ('"uniform", least = 1, most = 100', law)))
     assert told.startswith(f"traffic.sizes.trace: no such file: {tmp_path / 'nowhere.csv'}")
-
-
-def test_the_seed_can_be_replaced(tmp_path):
-    scenario = load_scenario(small(tmp_path))
-    assert [with_seed(scenario, seed).run.seed for seed in (7, None)] == [7, 1]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from small_traces import design_whole
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -16,20 +16,17 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
 from heapfit.design.placement.sites import (
-    _SiteSearch,
-    _tags_of_blocks,
     busiest_sites,
     learn_sites,
 )
 from heapfit.design.placement.tailored_plans import BY_SITE, layouts, make_tailored_candidates
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, load_plan, save_plan
-from heapfit.trace.blocks import blocks_of
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC
@@ -88,31 +85,6 @@ def test_a_request_with_an_alignment_has_no_site(tmp_path: Path) -> None:
     }
     loaded = load_trace(write_trace(tmp_path / "aligned.parquet", [columns], TraceInfo()), 4)
     assert [one.site for one in call_sites(loaded)] == [GOES]
-    tags = _tags_of_blocks(loaded, {GOES: 1, STAYS: 2}, blocks_of(loaded))
-    assert tags.tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])
-def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
-    loaded: LoadedTrace,
-    by_class: PlacedLayout,
-    monkeypatch: pytest.MonkeyPatch,
-    saved: int,
-    is_taken: bool,
-) -> None:
-    guessed: list[PlacedLayout] = []
-
-    def climb(search: _SiteSearch, _bits: list[int]) -> None:
-        assert search.best is not None
-        guessed.append(search.best)
-        search.best = replace(search.best, region=search.best.region - saved)
-
-    monkeypatch.setattr(_SiteSearch, "_climb", climb)
-    assert loaded.profile.u_max // 200 in range(2, 300)
-    found, replayed = learn_sites(loaded, by_class, 500_000)
-    assert replayed > 0
-    assert found is not None
-    assert found.region == guessed[0].region - saved * is_taken
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
@@ -203,8 +175,8 @@ def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: Load
 
 
 def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) -> None:
-    options = RobustOptions(alignment=4, call_sites=True)
-    designs = design_robust([loaded.trace, loaded.trace], options)
+    options = PlanOptions(alignment=4, call_sites=True)
+    designs = design_whole([loaded.trace, loaded.trace], options)
     rows = {row.name: row for row in designs.rows}
     assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max
     assert all(rows[BY_SITE].unseen)

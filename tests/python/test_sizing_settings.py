@@ -6,16 +6,17 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from test_sizing_demand import ALLOC, FREE, trace_of
+from test_sizing import ALLOC, FREE, trace_of
 
 from heapfit import _engine
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing import systems
-from heapfit.sizing.buffers import Layout, one_unit
-from heapfit.sizing.demand import measure_demand
+from heapfit.sizing.buffers import Layout
+from heapfit.sizing.demand import measure_units
 from heapfit.sizing.run_out import block_share, run_out
 from heapfit.sizing.settings import as_text, describe_run_out
 from heapfit.sizing.systems import SYSTEMS, SettingsOptions
@@ -285,7 +286,7 @@ def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
     by_name = {one.name: one for one in settings_for("zephyr", burst, options()).settings}
     found = by_name["NET_PKT_RX_COUNT"].run_out
     assert found.count >= 15
-    (demand,) = measure_demand(burst, 1, one_unit)
+    demand = measure_units([burst], np.ones_like)
     seen = run_out(demand, 12)
     assert seen.share == pytest.approx(0.2)
     assert 0.5 * seen.share < seen.in_bursts < 2 * seen.share
@@ -340,13 +341,6 @@ def test_an_assumption_that_nobody_has_checked_is_marked_until_another_is_given(
     assert "metadata=44 (unchecked)," in " ".join(as_text(found).split())
     given = settings_for("openthread", burst, options(assume={"metadata": 44}))
     assert "unchecked" not in as_text(given)
-
-
-def test_every_assumption_has_a_source():
-    for system in SYSTEMS:
-        ways = SYSTEMS[system].packets, SYSTEMS[system].heap
-        for one in [each for way in ways if way is not None for each in way.assumptions]:
-            assert one.meaning and one.source
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from own_process import run_alone
 from stored_tables import freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
-from heapfit.trace import stored
 from heapfit.trace.pages import _Header
 from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 
@@ -134,15 +133,6 @@ def test_profile_of_pages_that_lie_stays_small(tmp_path, what):
     assert told.startswith(f"heapfit: {path}: ")
     assert ("unpack to 1,073,741,824 B" in told) == (what == "bomb")
     assert memory < MOST_MEMORY
-
-
-def test_without_the_check_the_bomb_would_be_unpacked(tmp_path, monkeypatch):
-    path = trace_file(tmp_path, {"compression": "zstd", "use_dictionary": False})
-    swell(path, 8)
-    monkeypatch.setattr(stored, "require_true_pages", lambda *_: None)
-    sizes = [batch["size"] for batch in Trace.open(path).batches(("size",))]
-    assert sum(map(len, sizes)) == EVENTS
-    assert not any(one.any() for one in sizes)
 
 
 DAMAGED = {

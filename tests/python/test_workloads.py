@@ -128,10 +128,3 @@ def test_the_command_lists_every_workload_within_100_columns(tmp_path):
     listed = heapfit_json("workload", folder=tmp_path)["workloads"]
     assert [one["name"] for one in listed] == [info.name for info in _engine.workloads()]
     assert json.dumps(listed)
-
-
-def test_an_unknown_workload_leaves_no_file(tmp_path):
-    done = heapfit("workload", "none", "-o", "x.parquet", folder=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("heapfit: workload: none is named 'none'")
-    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import page_tables
 import pytest
 
 MADE_PAGES = {
@@ -69,3 +70,24 @@ def test_the_index_leads_to_every_page_of_the_documentation(root: Path) -> None:
     pages = [page.relative_to(root / "docs") for page in (root / "docs").rglob("*.md")]
     assert len(pages) > 5
     assert [page for page in pages if page.name != "README.md" and f"]({page})" not in index] == []
+
+
+def test_the_tables_of_pages_are_those_of_their_homes():
+    pages = {file: file.read_text() for file in page_tables.pages()}
+    stale = [file for file, text in pages.items() if page_tables.renewed(text) != text]
+    assert stale == [], "run bench/page_tables.py"
+    shown = {
+        name
+        for text in pages.values()
+        for _, names in page_tables.BLOCK.findall(text)
+        for name in names.split()
+    }
+    results = {path.stem for path in page_tables.RESULTS.iterdir()}
+    assert shown - {"margins"} == results
+    for name in results:
+        result = page_tables.read_result(name)
+        assert result.columns[-1] == page_tables.MEASURED
+        assert len(result.by) > 8, name
+        for row in result.rows:
+            assert re.match(r"\d{4}-\d\d-\d\d with \w", row[-1]), (name, row)
+            assert len(row) == len(result.columns)

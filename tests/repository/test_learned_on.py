@@ -6,8 +6,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 OPEN_SET = "examples/recordings"
-PAGE = ROOT / "docs/learned-on.md"
-ROW = re.compile(r"^\| `((?:bench|scripts)/\w+\.py)` \| (`examples.+) \|$", re.MULTILINE)
 READS = re.compile(r"examples/|\"examples\"")
 
 
@@ -26,28 +24,6 @@ def test_no_script_that_chooses_names_the_open_set() -> None:
     for name, text in readers().items():
         assert OPEN_SET not in text, name
         assert "recordings/traces" not in text, name
-
-
-def test_no_search_for_files_in_examples_comes_to_the_open_set() -> None:
-    """Patterns are applied to the whole tree: what they find must lie elsewhere."""
-    patterns = {
-        pattern
-        for text in readers().values()
-        for pattern in re.findall(r"(?:EXAMPLES|\"examples\"\))\.r?glob\(\"([^\"]+)\"\)", text)
-    }
-    assert patterns
-    for pattern in patterns:
-        for path in (ROOT / "examples").glob(pattern):
-            assert "recordings" not in path.relative_to(ROOT).parts[:2], pattern
-
-
-def test_the_page_lists_every_script_that_reads_examples() -> None:
-    told = dict(ROW.findall(PAGE.read_text()))
-    assert sorted(told) == sorted(readers())
-    for script, folders in told.items():
-        for folder in re.findall(r"`(examples/[\w-]+)`", folders):
-            assert (ROOT / folder).exists(), (script, folder)
-            assert folder != OPEN_SET
 
 
 def test_the_package_knows_no_recording_of_the_repository() -> None:

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from heapfit.checks.margin import peak_of_plan
-from heapfit.checks.run import PlanRun, run_recording
+from heapfit.checks.run import run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
-from heapfit.cli.printing.matrix import matrix_table
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, start_sweep
+from heapfit.comparison.case import case_of_matrix
+from heapfit.comparison.heap_map import measure_case
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
     is_heap,
@@ -35,7 +35,8 @@ from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure, plugins_of
 from heapfit.progress import Progress
 from heapfit.results.check import describe_run
-from heapfit.results.parts import Column, Fields, Line, Part, Table
+from heapfit.results.matrix import HELD, HeldRun, comparison_page, matrix_table
+from heapfit.results.parts import Fields, Line, Part, Table
 from heapfit.results.plugins import LabelledRow, plugin_parts
 from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import Kind
@@ -82,7 +83,15 @@ def run(command: CompareCommand) -> None:
         runs = _runs(request.plan_files, sources, traces, progress)
         rows = _measure_plugins(compared, plugins, request.alignment, progress)
         if command.report is not None:
-            _write_page(command.report, command.programs or [], matrix, compared, runs)
+            from heapfit.results.html import write  # loads jinja2, which takes long
+
+            with scratch_folder() as folder:
+                shown = [one for _, one in compared]
+                case = case_of_matrix(matrix, shown, command.programs or [], Path(folder))
+                page = comparison_page(
+                    case, measure_case(case), matrix=matrix, held=runs, command=command_line()
+                )
+                write(command.report, page)
     seed = command.seed if specs else None
     print_result(_parts(matrix, runs, rows, load_sram(command.sram), seed), command.as_json)
     if any(row.faults for _, row in rows):
@@ -103,7 +112,7 @@ def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:
 
 def _runs(
     plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
-) -> list[tuple[PlanRun, PlanFile]]:
+) -> list[HeldRun]:
     """A replay of each trace in the region of each plan that sets one."""
     return [
         (run_recording(trace, one, source_name(source), progress), one)
@@ -111,21 +120,6 @@ def _runs(
         if one.region is not None
         for source, trace in zip(sources, traces, strict=True)
     ]
-
-
-def _write_page(
-    path: Path,
-    programs: Sequence[Path],
-    matrix: Matrix,
-    compared: Sequence[tuple[str, Trace | WorkloadSpec]],
-    runs: Sequence[tuple[PlanRun, PlanFile]],
-) -> None:
-    # jinja2 takes long to load
-    from heapfit.results.heap.compare import ComparisonInput, write_comparison_page
-
-    sources = [one for _, one in compared]
-    page = ComparisonInput(matrix, sources, runs, programs, command_line())
-    write_comparison_page(path, page)
 
 
 def _measure_plugins(
@@ -153,40 +147,21 @@ def _measure_plugins(
 
 def _parts(
     matrix: Matrix,
-    runs: Sequence[tuple[PlanRun, PlanFile]],
+    runs: Sequence[HeldRun],
     foreign: Sequence[LabelledRow],
     sram: Sram | None,
     seed: int | None,
-) -> Iterator[Part]:
-    if seed is not None:
-        yield Fields({"seed": seed})
-    if len(matrix.columns) > 1:
-        yield from matrix_table(matrix, sram)
-    else:
-        yield from ranking(matrix.columns[0].comparison, sram)
-    if seed is not None:
-        yield Line(f"Seed of the synthetic workloads: {seed}.")
-    yield from _run_parts(runs)
-    for column in matrix.columns:
-        yield from note_parts(column.comparison.trace, column.label)
-    yield from plugin_parts(foreign)
-
-
-def _run_parts(runs: Sequence[tuple[PlanRun, PlanFile]]) -> Iterator[Part]:
-    """A row and sentences for each trace and plan: does it run in the plan's region?"""
-    columns: list[Column[tuple[PlanRun, PlanFile]]] = [
-        Column("plan", value=lambda one: one[1].name),
-        Column("trace", value=lambda one: one[0].name),
-        Column("region", value=lambda one: one[1].region),
-        Column("held", value=lambda one: one[0].refusal is None),
-        Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
-        Column("peak", value=lambda one: one[0].peak),
-        Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
+) -> list[Part]:
+    first, *others = matrix.columns
+    return [
+        *([] if seed is None else [Fields({"seed": seed})]),
+        *(matrix_table(matrix, sram) if others else ranking(first.comparison, sram)),
+        *([] if seed is None else [Line(f"Seed of the synthetic workloads: {seed}.")]),
+        *([Table(HELD, runs, "in_plans_regions")] if runs else []),
+        *(Line(text) for one in runs for text in describe_run(*one)),
+        *(part for one in matrix.columns for part in note_parts(one.comparison.trace, one.label)),
+        *plugin_parts(foreign),
     ]
-    if runs:
-        yield Table(columns, runs, "in_plans_regions")
-    for run, plan_file in runs:
-        yield from map(Line, describe_run(run, plan_file))
 
 
 def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:

@@ -3,15 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.comparison import Comparison, with_series
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import Comparison, measure_portfolio, with_series
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.measuring import Ground, find_events, measure_candidate
+from heapfit.comparison.matrix import Matrix, Source
+from heapfit.comparison.measuring import Ground, Precision, find_events, measure_candidate
 from heapfit.comparison.row import Row
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.comparison.verdict import select_row
+from heapfit.importers.site_names import site_names
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload
+
+_MOST_OTHERS = 5  # plans for several recordings measured once more on one, after the chosen one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +48,45 @@ def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
 
 
 def make_case(
-    shown: LoadedTrace, comparison: Comparison, winner: Row, sites: Mapping[int, str]
+    shown: LoadedTrace, comparison: Comparison, winner: Row, programs: Sequence[Path]
 ) -> ReportCase:
-    """A case whose winner is replayed once more, as a series over time for charts."""
+    """A case whose winner is replayed once more, as a series over time for charts.
+
+    `programs`: recorded ones, for the names of call sites.
+    """
     comparison, winner = with_series(comparison, winner, shown)
-    return ReportCase(shown, comparison, winner, sites=sites)
+    return ReportCase(shown, comparison, winner, sites=site_names(shown, programs))
+
+
+def case_of_matrix(
+    matrix: Matrix, sources: Sequence[Source], programs: Sequence[Path], folder: Path
+) -> ReportCase:
+    """The trace with the highest peak, with the plan chosen for it; drawn anew into `folder`."""
+    pairs = [*zip(matrix.columns, sources, strict=True)]
+    column, source = max(pairs, key=lambda one: one[0].comparison.u_max)
+    if not isinstance(source, Trace):
+        source = generate_workload(source, folder / f"{source.name}.parquet")
+    comparison = column.comparison
+    shown = load_trace(source, comparison.rows[0].alignment)
+    return make_case(shown, comparison, select_row(comparison), programs)
+
+
+def case_of_several(
+    designs: Comparison,
+    traces: Sequence[Trace],
+    *,
+    alignment: int,
+    precision: Precision,
+    programs: Sequence[Path],
+) -> ReportCase:
+    """The recording that needs most of plans for several, the chosen and the next best on it."""
+    chosen = select_row(designs)
+    most = max(range(len(traces)), key=lambda i: chosen.needs[i] or 0)
+    shown = load_trace(traces[most], alignment)
+    others = [row for row in designs.rows if row is not chosen and not row.is_cut_to_trace]
+    candidates = [
+        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
+        for row in (chosen, *others[:_MOST_OTHERS])
+    ]
+    comparison = measure_portfolio(shown, Portfolio(tuple(candidates), ()), precision=precision)
+    return make_case(shown, comparison, comparison.row(chosen.name), programs)

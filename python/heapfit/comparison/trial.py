@@ -98,12 +98,9 @@ def replay_trace(
 
 def _feed(replay: _engine.Replay, trace: Trace, plan: Plan, progress: Progress) -> _engine.Replay:
     """Feeds a trace's events to a replay until it stops at a failed request."""
-    done = 0
-    for events in trace.event_batches(plan.sites):
+    for events, _ in trace.walk(sites=plan.sites, step="replay", progress=progress):
         with prefix_errors(trace.given):
             goes_on = replay.feed(events)
-        done += len(events)
-        progress("replay", done / trace.info.events)
         if not goes_on:
             break
     return replay

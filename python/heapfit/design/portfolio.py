@@ -59,7 +59,7 @@ SHARED_HEAPS = ("tlsf", "best_fit", "first_fit", "tailored")  # that pools are t
 _BEATEN = "first_fit"
 _GIVEN = {"alignment", "layout"}  # scalars that no design learns from a trace
 
-_SHOWN = ("tlsf", "best_fit", *RUNGS)  # measured with every answer
+SHOWN = ("tlsf", "best_fit", *RUNGS)  # measured with every answer
 
 PortfolioEntry: TypeAlias = Candidate | NotApplicable
 CandidateMaker: TypeAlias = "Callable[[MakerInput], list[PortfolioEntry]]"
@@ -308,7 +308,7 @@ def _make_plain_candidate(
     if info.name == static_pools.EQUAL_BUFFERS:
         return equal_buffers_candidate(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
-    is_shown = name in _SHOWN
+    is_shown = name in SHOWN
     return Candidate(
         name, Heap(name, plan), info.title, trained_on_this_trace=False, is_shown=is_shown
     )

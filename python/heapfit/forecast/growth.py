@@ -21,7 +21,7 @@ from heapfit.forecast.trend import NORMAL_95, Trend, find_trend
 from heapfit.forecast.windows import Windows
 from heapfit.trace.chains import Chains
 from heapfit.trace.operations import FREE
-from heapfit.trace.stored import Trace, prefix_errors
+from heapfit.trace.stored import Trace
 
 Family: TypeAlias = Literal["size", "site", "thread"]
 Frame = TypeVar("Frame")
@@ -163,13 +163,7 @@ def follow_groups(
     """
     cut = int(windows.starts[0]), windows.events, len(windows)
     passes = {family: (_Numbering(), _engine.GroupTroughs(*cut)) for family in FAMILIES}
-    done = end = 0
-    for batch in trace.batches(("op", "object", "size", "alignment", "time", "site", "thread")):
-        events = _engine.EventArray(done)
-        with prefix_errors(trace.given):
-            events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
-        done += len(events)
-        end = int(batch["time"][-1])
+    for events, batch in trace.walk("time", "site", "thread"):
         is_request = batch["op"] < FREE
         for family, (numbering, troughs) in passes.items():
             names = np.where(is_request, batch[family], 0).astype(np.uint64)
@@ -179,7 +173,9 @@ def follow_groups(
         for family, (numbering, troughs) in passes.items()
         for one in _series_of(family, numbering.names, troughs.result())
     ]
-    return series, tuple(passes["site"][0].names), end / done if end >= SHORTEST_CLOCK else 0.0
+    end = int(batch["time"][-1])
+    apart = end / trace.info.events if end >= SHORTEST_CLOCK else 0.0
+    return series, tuple(passes["site"][0].names), apart
 
 
 def _series_of(

@@ -89,7 +89,7 @@ def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Dema
     ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
     asks = is_allocation(ops) | ((ops == RESIZE) & (sizes > 0))
     sites = loaded.sites if len(loaded.sites) else np.zeros(len(ops), np.uint32)
-    needs = np.where(asks, _needs_of(sizes, loaded, rules) | loaded.trace.needs(), 0).astype(
+    needs = np.where(asks, _needs_of(sizes, loaded, rules) | loaded.trace.bits("needs"), 0).astype(
         np.uint8
     )
     needs = _hand_down(needs, ops, objects)
@@ -101,7 +101,7 @@ def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Dema
         sizes,
         sites,
         needs,
-        loaded.trace.served(),
+        loaded.trace.bits("served"),
         _byte_events(asks, sizes, objects),
         asks.astype(np.float64),
     )

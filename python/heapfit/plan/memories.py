@@ -31,6 +31,7 @@ _OFFERS: Final = (*CAPABILITIES[:-1], _WORDS)
 MOST_MEMORIES: Final = 8
 _ANY_SIZE: Final = 2**63 - 1
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,23}")
+_MUST_NAME = "be a small letter, then at most 23 small letters, digits and _"
 _SECTION = re.compile(r"[A-Za-z0-9._$]{1,60}")
 
 Order: TypeAlias = tuple[str, ...]  # names of memories, the first one tried first
@@ -222,14 +223,12 @@ def read_memories(top: Table) -> MemoriesPlan:
 
 
 def _read_memory(table: Table) -> Memory:
-    name = table.text("name")
-    if not _NAME.fullmatch(name):
-        table.reject("name", "must be a small letter, then at most 23 small letters, digits and _")
+    name = table.text("name", form=_NAME, must=_MUST_NAME)
     size = table.whole("size", 1, LARGEST_REGION)
     offers = _read_words(table, "offers", _OFFERS) if table.has("offers") else ()
-    section = table.text("section") if table.has("section") else ""
-    if section and not _SECTION.fullmatch(section):
-        table.reject("section", "must be letters, digits, ., _ and $")
+    must = "be letters, digits, ., _ and $"
+    has_section = table.has("section")
+    section = table.text("section", form=_SECTION, must=must) if has_section else ""
     waits = table.whole("wait_states", 0, 1000) if table.has("wait_states") else None
     plan = read_plan(table.table("plan"))
     table.finish()

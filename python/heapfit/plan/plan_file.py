@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
-from heapfit.plan.toml_table import FileKind, Table, read_document, show
+from heapfit.plan.toml_table import FileKind, Table, read_document
 
 SCHEMA = 1
 MOST_MARGIN = 1000  # percent
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/plan-schema.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_MUST_NAME = "be a letter, then letters, digits, _ and -, not {}"
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
+_MUST_CONTENT = "be sha256: and 64 hexadecimal digits"
+_TRACE_KIND = re.compile("heap|packets")
+_MUST_KIND = 'be "heap" or "packets", not {}'
 _SEAL = "sha256 "
 _SEALED = re.compile(rf"(?:#[^\n]*\n){{2}}#[^\n]*{_SEAL}([0-9a-f]{{64}})[^\n]*\n")
 
@@ -136,20 +140,15 @@ def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     """
     path = Path(path)
     top = Table(path, _KIND, "", read_document(path, _KIND))
-    schema = top.whole("schema", 0, _LARGEST_COUNT) if top.has("schema") else SCHEMA
-    if schema != SCHEMA:
-        top.reject(
-            "schema",
-            f"the plan has version {schema}, heapfit {_engine.version} reads {SCHEMA} "
-            "(make it anew with heapfit fit)",
-        )
+    if top.has("schema"):
+        top.require_version(SCHEMA, " (make it anew with heapfit fit)")
     top.collect_errors()
     plan_file = _read_plan_file(top, path)
     top.finish()
     top.raise_collected()
     plan_file = _fill_alignment(top, plan_file)
-    _check_region(top, plan_file)
-    _check_figures(top, plan_file)
+    for key, reason in _find_contradictions(plan_file):
+        top.read_or_note(None, top.reject, key, reason)
     top.raise_collected()
     if plan_file.memories is not None and not takes_memories:
         raise HeapfitError(
@@ -175,33 +174,19 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
         "base_alignment": plan_file.base_alignment,
         "u_max": plan_file.u_max,
         "pointer_bits": plan_file.pointer_bits,
-        **_training_table(plan_file.trained_on),
-        **_plan_tables(plan_file),
+        **({"trained_on": _training_table(plan_file.trained_on)} if plan_file.runs else {}),
+        **(
+            memories_tables(plan_file.memories)
+            if plan_file.memories
+            else {"plan": plan_table(plan_file.plan)}
+        ),
     }
-
-
-def _plan_tables(plan_file: PlanFile) -> dict[str, Any]:
-    if plan_file.memories is not None:
-        return memories_tables(plan_file.memories)
-    return {"plan": plan_table(plan_file.plan)}
 
 
 def _training_table(trained_on: TrainingRecord) -> dict[str, Any]:
-    if trained_on == BY_HAND:
-        return {}
-    table = {
-        "trace": trained_on.trace,
-        "content": trained_on.content,
-        "events": trained_on.events,
-        "kind": trained_on.kind,
-        **_training_trace_tables(trained_on.traces),
-    }
-    return {"trained_on": table}
-
-
-def _training_trace_tables(traces: tuple[TrainingTrace, ...]) -> dict[str, Any]:
-    tables = [{"trace": seen.trace, "content": seen.content} for seen in traces]
-    return {"traces": tables} if tables else {}
+    table = asdict(trained_on)
+    table["traces"] = list(table["traces"])
+    return table if trained_on.traces else {key: table[key] for key in table if key != "traces"}
 
 
 def _read_plan_file(top: Table, path: Path) -> PlanFile:
@@ -215,10 +200,12 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
         top.read_or_note(BY_HAND, _read_training_record, top) if top.has("trained_on") else BY_HAND
     )
     return PlanFile(
-        name=top.read_or_note("", _read_name, top) if top.has("name") else _name_of(path),
+        name=top.read_or_note("", top.text, "name", form=_NAME, must=_MUST_NAME)
+        if top.has("name")
+        else _name_of(path),
         plan=memories.memories[0].plan
         if memories
-        else top.read_or_note(Plan(""), _read_own_plan, top),
+        else top.read_or_note(Plan(""), lambda: read_plan(top.table("plan"))),
         region=memories.memories[0].size if memories else whole("region", 1, LARGEST_REGION),
         r_min=whole("r_min", 1, LARGEST_REGION),
         base_alignment=top.read_or_note(0, _read_base_alignment, top)
@@ -248,13 +235,6 @@ def file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:64]
 
 
-def _read_name(top: Table) -> str:
-    name = top.text("name")
-    if not _NAME.fullmatch(name):
-        top.reject("name", f"must be a letter, then letters, digits, _ and -, not {show(name)}")
-    return name
-
-
 def _name_of(path: Path) -> str:
     """The plan name that the file's own name gives.
 
@@ -263,10 +243,6 @@ def _name_of(path: Path) -> str:
     """
     stem = re.sub(r"[^A-Za-z0-9_-]", "_", path.stem)
     return (stem if _NAME.match(stem) else f"plan_{stem}")[:64]
-
-
-def _read_own_plan(top: Table) -> Plan:
-    return read_plan(top.table("plan"))
 
 
 def _read_base_alignment(top: Table) -> int:
@@ -285,34 +261,24 @@ def _read_pointer_bits(top: Table) -> int:
 
 def _read_training_record(top: Table) -> TrainingRecord:
     table = top.table("trained_on")
-    trace = table.read_or_note("", table.text, "trace")
-    content = table.read_or_note("", _read_content, table)
+    trace, content = _read_training_trace(table)
     events = table.read_or_note(0, table.whole, "events", 0, _LARGEST_COUNT)
-    kind = table.read_or_note("heap", _read_kind, table)
+    kind = table.read_or_note("heap", table.text, "kind", form=_TRACE_KIND, must=_MUST_KIND)
     tables = table.read_or_note([], table.tables, "traces") if table.has("traces") else []
     table.finish()
-    return TrainingRecord(trace, content, events, kind, tuple(map(_read_training_trace, tables)))
+    traces = []
+    for one in tables:
+        traces.append(TrainingTrace(*_read_training_trace(one)))
+        one.finish()
+    return TrainingRecord(trace, content, events, kind, tuple(traces))
 
 
-def _read_kind(table: Table) -> str:
-    kind = table.text("kind")
-    if kind not in ("heap", "packets"):
-        table.reject("kind", f'must be "heap" or "packets", not {show(kind)}')
-    return kind
-
-
-def _read_training_trace(table: Table) -> TrainingTrace:
-    trace = table.read_or_note("", table.text, "trace")
-    seen = TrainingTrace(trace, table.read_or_note("", _read_content, table))
-    table.finish()
-    return seen
-
-
-def _read_content(table: Table) -> str:
-    content = table.text("content")
-    if not _CONTENT.fullmatch(content):
-        table.reject("content", "must be sha256: and 64 hexadecimal digits")
-    return content
+def _read_training_trace(table: Table) -> tuple[str, str]:
+    """The name and the content's hash of a recording."""
+    return (
+        table.read_or_note("", table.text, "trace"),
+        table.read_or_note("", table.text, "content", form=_CONTENT, must=_MUST_CONTENT),
+    )
 
 
 def _fill_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
@@ -324,40 +290,32 @@ def _fill_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
     return replace(plan_file, base_alignment=plan_file.base_alignment or int(alignment))
 
 
-def _check_region(top: Table, plan_file: PlanFile) -> None:
-    engine_plan = plan_file.plan.engine()
-    if plan_file.base_alignment < engine_plan.alignment:
-        below = f"{plan_file.base_alignment} is below the plan's alignment"
-        top.read_or_note(None, top.reject, "base_alignment", f"{below} of {engine_plan.alignment}")
-    if plan_file.heap:
-        return  # sizes are in bytes of its own setting
-    smallest = engine_plan.smallest_region
-    sizes = {"region": plan_file.region, "r_safe": plan_file.r_safe, "r_min": plan_file.r_min}
-    for key, size in sizes.items():
-        if size is not None and size < smallest:
-            reason = (
+def _find_contradictions(file: PlanFile) -> Iterator[tuple[str, str]]:
+    """Keys whose figures contradict others or the plan, as after an edit of one, and why."""
+    engine_plan = file.plan.engine()
+    base, smallest = file.base_alignment, engine_plan.smallest_region
+    peak, u_max, region = file.peak or 0, file.u_max, file.region
+    if base < engine_plan.alignment:
+        below = f"{base} is below the plan's alignment of {engine_plan.alignment}"
+        yield "base_alignment", below
+    sizes = {"region": region, "r_safe": file.r_safe, "r_min": file.r_min}
+    # The sizes of a system's heap are in bytes of its own setting.
+    known = {} if file.heap else {key: size for key, size in sizes.items() if size is not None}
+    for key, size in known.items():
+        if size < smallest:
+            yield (
+                key,
                 f"{size} is below the {smallest} bytes this plan needs to start "
-                "(`heapfit compare TRACE --plan` prints the region it needs)"
+                "(`heapfit compare TRACE --plan` prints the region it needs)",
             )
-            top.read_or_note(None, top.reject, key, reason)
-    peak, region, r_safe = plan_file.peak or 0, plan_file.region, plan_file.r_safe
-    serves_all = r_safe is None or r_safe >= plan_file.u_max  # not a quantile of the recordings
-    if region is not None and smallest <= region < peak and serves_all:
-        reason = f"{region} is below the {peak} live bytes of peak (raise it)"
-        top.read_or_note(None, top.reject, "region", reason)
-
-
-def _check_figures(top: Table, plan_file: PlanFile) -> None:
-    """Notes figures that contradict each other, as after an edit of one of them."""
-    peak, u_max, r_min, r_safe = (
-        plan_file.peak, plan_file.u_max, plan_file.r_min, plan_file.r_safe,
-    )  # fmt: skip
+    serves_all = file.r_safe is None or file.r_safe >= u_max  # not a quantile of the recordings
+    if smallest <= known.get("region", 0) < peak and serves_all:
+        yield "region", f"{region} is below the {peak} live bytes of peak (raise it)"
     if peak and peak < u_max:
         reason = f"{peak} is below the {u_max} live bytes of u_max (leave it out, or raise it)"
-        top.read_or_note(None, top.reject, "peak", reason)
-    if r_min is not None and r_safe is not None and r_min > r_safe:
-        reason = f"{r_min} is above r_safe, {r_safe} (leave it out, or lower it)"
-        top.read_or_note(None, top.reject, "r_min", reason)
+        yield "peak", reason
+    if file.r_min and file.r_safe and file.r_min > file.r_safe:
+        yield "r_min", f"{file.r_min} is above r_safe, {file.r_safe} (leave it out, or lower it)"
 
 
 def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:

@@ -27,6 +27,7 @@ _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 _MOST_PARTS = 32
 _MOST_DOTS = 1 << 16  # of a file, those of numbers included; half a million keys took 523 MiB
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_ANY = re.compile(".*")
 _IN_WORDS = {
     RecursionError: "nested too deeply, or too many dots",
     UnicodeDecodeError: "it is not UTF-8 text",
@@ -82,7 +83,7 @@ class Table:
             raise (
                 SeveralFaultsError(self._errors)
                 if self._errors[1:]
-                else HeapfitError(self._errors[0])
+                else HeapfitError(*self._errors)
             )
 
     def read_or_note(
@@ -105,11 +106,11 @@ class Table:
         """Raises HeapfitError for the key."""
         raise HeapfitError(f"{self._path}: {self._place(key)}: {reason}")
 
-    def require_version(self, known: int) -> None:
-        """HeapfitError unless the file's `schema` is the known one."""
+    def require_version(self, known: int, advice: str = "") -> None:
+        """HeapfitError, with the advice, unless the file's `schema` is the known one."""
         schema = self.whole("schema", 0, 2**63 - 1)
         if schema != known:
-            reads = f"heapfit {_engine.version} reads {known}"
+            reads = f"heapfit {_engine.version} reads {known}{advice}"
             self.reject("schema", f"the {self._kind.name} has version {schema}, {reads}")
 
     def has(self, key: str) -> bool:
@@ -135,11 +136,15 @@ class Table:
         """One or more whole numbers in this range."""
         return tuple(self._whole(key, one, lowest, highest) for one in self.items(key))
 
-    def text(self, key: str, longest: int = 200) -> str:
-        """One line of text."""
+    def text(
+        self, key: str, longest: int = 200, *, form: re.Pattern[str] = _ANY, must: str = ""
+    ) -> str:
+        """One line of text, of a form; `must` says which, and may name the value as {}."""
         value = self._take(key)
         if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= longest:
             self.reject(key, f"must be 1 to {longest} printable characters, not {show(value)}")
+        if not form.fullmatch(value):
+            self.reject(key, f"must {must}".format(show(value)))
         return value
 
     def word(self, key: str, known: Iterable[str], what: str) -> str:

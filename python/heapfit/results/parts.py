@@ -115,8 +115,9 @@ class Table(Generic[Row]):
     shown: Sequence[Row] | None = None  # the table's rows, where they are fewer or sorted otherwise
     indent: int = 0  # columns before it
     keys: int = 1  # of its columns, the first, say which row it is
+    is_whole: bool = False  # headings and texts are not broken where it is too wide
     caption: str = ""  # on a page
-    look: str = "cards numbers"  # on a page: its classes
+    look: str = "cards numbers"  # on a page: its classes; "offers": boxes, one a row
     lead: Row | None = None  # the row that a page shows in colour
 
     @property
@@ -222,24 +223,6 @@ class Definitions:
     items: Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Cards:
-    """Heaps to choose from, each in a box."""
-
-    items: Sequence[Card]
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """One to choose: its name, its figure in large, others by name."""
-
-    title: str
-    value: str
-    change: str  # of the value, from the one that is chosen
-    figures: Sequence[tuple[str, str]]
-    mark: str = ""  # "": it is not the one that is chosen
-
-
 class Piece(NamedTuple):
     """A piece of a bar or of a block that is divided to scale."""
 
@@ -282,10 +265,10 @@ class Glossary:
 Holder: TypeAlias = "Group | Section | Fold | Grid"
 Part: TypeAlias = (
     "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets | Definitions"
-    " | Cards | Strip | Icicle | HeapMap | Glossary | Holder"
+    " | Strip | Icicle | HeapMap | Glossary | Holder"
 )
 KINDS = (
-    *(Line, Table, Chart, Heading, Copyable, Tiles, Bullets, Definitions, Cards, Strip, Icicle),
+    *(Line, Table, Chart, Heading, Copyable, Tiles, Bullets, Definitions, Strip, Icicle),
     *(HeapMap, Glossary, Group, Section, Fold, Grid),
 )
 
@@ -319,15 +302,12 @@ def content_of(parts: Iterable[Part]) -> dict[str, object]:
 def hide_unless(is_shown: bool, parts: Iterable[Part]) -> Iterator[Part]:
     """The parts, without their text unless `is_shown`; the JSON has their fields all the same."""
     for part in parts:
-        match part:
-            case _ if is_shown:
-                yield part
-            case Fields():
-                yield part
-            case Table():
-                yield replace(part, columns=[column.with_heading("") for column in part.columns])
-            case Group():
-                yield Group(part.field, [*hide_unless(False, part.parts)])
+        if is_shown or isinstance(part, Fields):
+            yield part
+        elif isinstance(part, Table):
+            yield replace(part, columns=[column.with_heading("") for column in part.columns])
+        elif isinstance(part, Group):
+            yield Group(part.field, [*hide_unless(False, part.parts)])
 
 
 def object_of(columns: Sequence[Column[Row]], row: Row) -> dict[str, object]:
@@ -335,7 +315,15 @@ def object_of(columns: Sequence[Column[Row]], row: Row) -> dict[str, object]:
     return {column.field: column.figure(row) for column in columns if column.field}
 
 
-def paragraph(text: str, indent: str = "") -> Iterator[Line]:
+def which_hold(*said: tuple[object, str]) -> list[str]:
+    """The texts of which the condition before them holds.
+
+    >>> which_hold((True, "a"), (0, "b"), ([8], "c"))
+    ['a', 'c']
+    """
+    return [text for holds, text in said if holds]
+
+
+def paragraph(text: str | None, indent: str = "") -> list[Line]:
     """A text, if there is any, in lines of the page's width."""
-    if text:
-        yield Line(indent + text)
+    return [Line(indent + text)] if text else []

@@ -35,21 +35,21 @@ class TableColumn:
         return max(len(line) for lines in (self.heading, *self.cells) for line in lines)
 
 
-def table_lines(columns: Sequence[TableColumn], width: int, keys: int = 1) -> Iterator[str]:
+def table_lines(
+    columns: Sequence[TableColumn], width: int, keys: int = 1, *, is_whole: bool = False
+) -> Iterator[str]:
     """The lines of the table, its head first, none wider than `width` if that can be.
 
-    The first `keys` columns say which row it is: each panel has them.
+    The first `keys` columns say which row it is: each panel has them. `is_whole`: in panels alone.
     """
     fitted = list(columns)
-    if _width_of(fitted) > width:
+    if _width_of(fitted) > width and not is_whole:
         fitted = [_break_heading(column) for column in columns]
-    if _width_of(fitted) > width:
         narrow = _break_texts(fitted, width)
         fitted = narrow if _width_of(narrow) <= width else fitted
     for i, panel in enumerate(_panels(fitted, width, keys)):
-        if i > 0:
-            yield ""
-        yield from _lines(_break_texts(panel, width))
+        yield from [""] if i > 0 else []
+        yield from _lines(panel if is_whole else _break_texts(panel, width))
 
 
 def break_text(text: str, width: int) -> tuple[str, ...]:

@@ -88,15 +88,16 @@ def lay_table(
     indent: int = 0,
     keys: int = 1,
     width: int = WIDTH,
+    is_whole: bool = False,
 ) -> list[str]:
     """The lines of aligned columns under their names: text left, numbers right, None as "-".
 
-    What is wider than `width` columns in all is broken into panels.
+    What is wider than `width` columns in all is broken, or if `is_whole` only put into panels.
     """
     values = list(zip(*rows, strict=True)) if rows else [()] * len(headings)
     laid = [
         TableColumn((name,), tuple((cell(one),) for one in column), is_right(column))
         for name, column in zip(headings, values, strict=True)
     ]
-    lines = table_lines(laid, width - indent, keys)
+    lines = table_lines(laid, width - indent, keys, is_whole=is_whole)
     return [f"{' ' * indent}{line}".rstrip() for line in lines]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.demand import Demand, Integers, measure_demands
+from heapfit.sizing.demand import Integers, measure_units
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.trace.stored import Trace
 
@@ -65,7 +65,7 @@ def size_buffers(
     """
     pools: list[BufferPool] = []
     for layout in layouts:
-        found = least_count(_demand(traces, layout, progress), admission)
+        found = least_count(measure_units(traces, layout.buffers, progress), admission)
         smaller = [pool.run_out for pool in pools if layout.holds_all_of(pool.layout)]
         least = min([found, *smaller], key=lambda run_out: run_out.count)
         pools.append(BufferPool(layout, least))
@@ -75,16 +75,3 @@ def size_buffers(
 def least_memory(pools: Sequence[BufferPool]) -> BufferPool:
     """The pool that costs least; of equal ones that with larger buffers, so with fewer chains."""
     return min(pools, key=lambda pool: (pool.memory, -pool.layout.buffer_size))
-
-
-def _demand(traces: Sequence[Trace], layout: Layout, progress: Progress) -> Demand:
-    def assign(sizes: Integers) -> tuple[Integers, Integers]:
-        return np.zeros(len(sizes), dtype=np.int64), layout.buffers(sizes)
-
-    (demand,) = measure_demands(traces, 1, assign, progress)
-    return demand
-
-
-def one_unit(sizes: Integers) -> tuple[Integers, Integers]:
-    """All blocks in one pool, one unit each."""
-    return np.zeros(len(sizes), dtype=np.int64), np.ones(len(sizes), dtype=np.int64)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.operations import is_end
+from heapfit.trace.blocks import find_blocks
 from heapfit.trace.stored import Trace
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -110,21 +110,49 @@ def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
 def measure_demand(
     trace: Trace, pools: int, assign: Assign, progress: Progress = ignore_progress
 ) -> tuple[Demand, ...]:
-    """The demand on each pool, in one pass; memory grows with the objects, 8 B each."""
-    counts = [_PoolCount() for _ in range(pools)]
-    objects = _Objects()
-    first = 0
+    """The demand on each pool, of all blocks at once: the trace is held in memory."""
     progress("demand", 0.0)
-    for batch in trace.batches(("op", "object", "size", "time")):
-        steps = objects.steps(batch, assign)
-        stretch = (steps.event + first) * BLOCKS // trace.info.events
-        for number, count in enumerate(counts):
-            of_pool = steps.pool == number
-            count.take(steps, of_pool, stretch[of_pool])
-        first += len(batch["op"])
-        progress("demand", first / trace.info.events)
-    end = int(batch["time"][-1]) if first else 0
-    return tuple(count.result(end) for count in counts)
+    op, named, size, time = trace.whole("op", "object", "size", "time")
+    sizes, starts, ends = find_blocks(op, named, size)
+    pool, units = assign(np.maximum(sizes.astype(np.int64), 1))
+    times, of_pools = time.astype(np.int64), [pool == number for number in range(pools)]
+    demands = tuple(_count(starts[own], ends[own], units[own], times) for own in of_pools)
+    progress("demand", 1.0)
+    return demands
+
+
+def _count(starts: Integers, ends: Integers, units: Integers, times: Integers) -> Demand:
+    """The demand of the blocks of one pool; `times` are those of all events."""
+    ended = ends < len(times)
+    events = np.concatenate([ends[ended], starts])  # what an event gives back, it gives back first
+    order = np.argsort(events, kind="stable")
+    is_request = order >= np.count_nonzero(ended)
+    events, changes = events[order], np.concatenate([-units[ended], units])[order]
+    live = np.append(0, np.cumsum(changes))  # before each change, and at the end
+    lasting = np.diff(times[events], prepend=0, append=times[-1])
+    needs = live[1:][is_request]
+    width = int(needs.max(initial=0)) + 1
+    places = events[is_request] * BLOCKS // len(times) * width + needs
+    found = np.cumsum(np.where(is_request, 1, -1))[is_request] - 1  # live blocks
+    return Demand(
+        np.bincount(places, minlength=BLOCKS * width).reshape(BLOCKS, width),
+        np.rint(np.bincount(live, lasting)).astype(np.int64),
+        int(found.sum()) / max(len(needs), 1),
+    )
+
+
+def measure_units(
+    traces: Sequence[Trace],
+    units: Callable[[Integers], Integers],
+    progress: Progress = ignore_progress,
+) -> Demand:
+    """The demand on one pool, of which a block takes as many units as its size tells."""
+
+    def assign(sizes: Integers) -> tuple[Integers, Integers]:
+        return np.zeros_like(sizes), units(sizes)
+
+    (demand,) = measure_demands(traces, 1, assign, progress)
+    return demand
 
 
 def measure_demands(
@@ -144,120 +172,6 @@ def _merge(demands: Sequence[Demand]) -> Demand:
         found / max(requests, 1),
         len(demands),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Steps:
-    """Changes of live units, in order; index of all: the change."""
-
-    event: Integers  # place of the event in its batch
-    pool: Integers
-    units: Integers  # below 0 where given back
-    is_request: NDArray[np.bool_]
-    time: Integers
-
-
-class _Objects:
-    """Where each object is live; 4 B for the pool and 4 B for the units."""
-
-    def __init__(self) -> None:
-        self._pool = np.full(1 << 16, -1, dtype=np.int32)
-        self._units = np.zeros(1 << 16, dtype=np.int32)
-
-    def steps(self, batch: dict[str, NDArray[np.generic]], assign: Assign) -> _Steps:
-        """The changes that the events of a batch make; also updates the objects."""
-        op, time = batch["op"], batch["time"].astype(np.int64)
-        named = batch["object"].astype(np.int64)
-        size = batch["size"].astype(np.int64)
-        self._grow(int(named.max()) + 1)
-        gives_up = is_end(op, size)
-        pool, units = assign(np.maximum(size, 1))
-        pool, units = np.where(gives_up, -1, pool), np.where(gives_up, 0, units)
-        old_pool, old_units = self._previous(named, pool, units)
-        event = np.arange(len(op), dtype=np.int64)
-        leaves, enters = old_pool >= 0, pool >= 0
-        order = np.argsort(np.concatenate([event[leaves], event[enters]]), kind="stable")
-        return _Steps(
-            event=np.concatenate([event[leaves], event[enters]])[order],
-            pool=np.concatenate([old_pool[leaves], pool[enters]])[order],
-            units=np.concatenate([-old_units[leaves], units[enters]])[order],
-            is_request=np.concatenate([np.zeros(leaves.sum(), bool), np.ones(enters.sum(), bool)])[
-                order
-            ],
-            time=np.concatenate([time[leaves], time[enters]])[order],
-        )
-
-    def _previous(
-        self, named: Integers, pool: Integers, units: Integers
-    ) -> tuple[Integers, Integers]:
-        """Pool and units of each event's object before it; an event earlier in the batch wins."""
-        order = np.argsort(named, kind="stable")
-        is_again = np.zeros(len(named), dtype=bool)
-        is_again[1:] = named[order][1:] == named[order][:-1]
-        previous = np.roll(order, 1)
-        old_pool = np.where(is_again, pool[previous], self._pool[named[order]])
-        old_units = np.where(is_again, units[previous], self._units[named[order]])
-        result = (np.empty_like(pool), np.empty_like(units))
-        result[0][order], result[1][order] = old_pool, old_units
-        self._pool[named[order]] = pool[order]  # the last of equal objects stays
-        self._units[named[order]] = units[order]
-        return result
-
-    def _grow(self, size: int) -> None:
-        if size > len(self._pool):
-            more = max(size, 2 * len(self._pool)) - len(self._pool)
-            self._pool = np.concatenate([self._pool, np.full(more, -1, dtype=np.int32)])
-            self._units = np.concatenate([self._units, np.zeros(more, dtype=np.int32)])
-
-
-class _PoolCount:
-    """The units of one pool, counted along the trace."""
-
-    def __init__(self) -> None:
-        self._live = 0
-        self._last_time = 0
-        self._needs: list[Integers] = [np.zeros(1, dtype=np.int64) for _ in range(BLOCKS)]
-        self._time_us: Integers = np.zeros(1, dtype=np.int64)
-        self._blocks = 0
-        self._found = 0  # live blocks, summed over requests
-
-    def take(self, steps: _Steps, chosen: NDArray[np.bool_], stretch: Integers) -> None:
-        """Counts the next changes of this pool."""
-        units, is_request, time = (
-            steps.units[chosen],
-            steps.is_request[chosen],
-            steps.time[chosen],
-        )
-        if len(units) == 0:
-            return
-        after = self._live + np.cumsum(units)
-        before = after - units
-        self._time_us = _sum(
-            self._time_us, _count_by_value(before, np.diff(time, prepend=self._last_time))
-        )
-        needs, stretch = after[is_request], stretch[is_request]
-        for number in np.unique(stretch).tolist():
-            counts = np.bincount(needs[stretch == number])
-            self._needs[number] = _sum(self._needs[number], counts)
-        blocks = self._blocks + np.cumsum(np.where(is_request, 1, -1))
-        self._found += int((blocks[is_request] - 1).sum())
-        self._live, self._last_time = int(after[-1]), int(time[-1])
-        self._blocks = int(blocks[-1])
-
-    def result(self, end: int) -> Demand:
-        """The demand counted up to the time `end`."""
-        last = _count_by_value(np.array([self._live]), np.array([end - self._last_time]))
-        needs = np.array(_pad(self._needs))
-        return Demand(needs, _sum(self._time_us, last), self._found / max(int(needs.sum()), 1))
-
-
-def _count_by_value(values: Integers, weights: Integers) -> Integers:
-    """Weights by value, as whole numbers."""
-    return np.rint(np.bincount(values, weights=weights)).astype(np.int64)
-
-
-def _sum(one: Integers, other: Integers) -> Integers:
-    return np.asarray(np.sum(_pad([one, other]), axis=0))
 
 
 def _pad(counts: Sequence[Integers]) -> list[Integers]:

@@ -13,9 +13,10 @@ from enum import StrEnum
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
+
 from heapfit.progress import Progress, count_steps, ignore_progress
-from heapfit.sizing.buffers import one_unit
-from heapfit.sizing.demand import BLOCKS, Demand, Integers, measure_demand
+from heapfit.sizing.demand import BLOCKS, Demand, Integers, measure_units
 from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
 from heapfit.sizing.run_out import interval, rarest_shown
@@ -82,7 +83,7 @@ def judge_counts(
 
     `draws` traces give `draws` times the independent looks of one.
     """
-    (overall,) = measure_demand(trace, 1, one_unit, progress)
+    overall = measure_units([trace], np.ones_like, progress)
     spec = spec_of(trace)
     if spec is None:
         evidence, number = Evidence.HALVES, 1

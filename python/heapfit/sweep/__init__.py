@@ -12,15 +12,16 @@ of its job. A job that kills its worker again and again ends the sweep.
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Protocol, Self, TypeVar
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, Told, perform
+from heapfit.sweep.job import Job, WorkerDiedError, perform
 from heapfit.sweep.processes import Processes
 
 __all__ = ["Job", "Sweep", "usable_cores"]
@@ -29,6 +30,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_DEATHS = 3  # of the workers of one job
+_MOST_AT_ONCE = 1024  # jobs, of any cluster
 _MOST_HANDLED_HERE = 20_000_000  # events, in the half a second that a process takes to start
 
 
@@ -38,11 +40,9 @@ def usable_cores() -> int:
 
 
 class _Workers(Protocol):
-    tells_who_died: bool
-
-    def has_room(self) -> bool: ...
-    def start(self, number: int, job: Job) -> None: ...
-    def wait(self) -> list[tuple[int, Outcome]]: ...
+    @property
+    def count(self) -> int: ...
+    def do(self, job: Job, tell: Callable[[float], object], /) -> Any: ...  # noqa: ANN401
     def close(self) -> None: ...
 
 
@@ -61,9 +61,8 @@ class Sweep:
     def __init__(self, workers: int | None = None, cluster: str | None = None) -> None:
         self._count = workers
         self._cluster = cluster
-        self._workers = (
-            None if cluster is None else self._start_workers()
-        )  # a bad address fails at once
+        # A bad address fails at once.
+        self._workers = None if cluster is None else self._start_workers()
 
     def __enter__(self) -> Self:
         return self
@@ -113,36 +112,40 @@ class Sweep:
         `then` gets each result with the number of its job, as they come, and returns jobs to
         append. What the first of the jobs that fail raises is raised here.
         """
-        round_ = _Round(step, list(jobs), deque(range(len(jobs))))
+        jobs, results, shares = list(jobs), {}, {}
 
-        def tell(number: int, told: Told) -> None:
-            round_.told[number] = told.share
-            progress(step, round_.share())
+        def tell(number: int, share: float) -> None:
+            shares[number] = share
+            events = [max(job.events, 1) for job in jobs]
+            done = sum(events[one] * part for one, part in shares.items())
+            progress(step, done / sum(events))
 
-        workers = self._workers_for(jobs, tell)
+        def take(number: int, result: Any) -> None:  # noqa: ANN401 (whatever the work returns)
+            results[number] = result
+            tell(number, 1.0)
+            jobs.extend(then(number, result))
+
         try:
-            while round_.is_on():
-                round_.start(workers)
-                progress(step, round_.share())
-                for number in round_.wait(workers):
-                    round_.append(then(number, round_.results[number]))
-            round_.raise_first()
+            if self._is_done_here(jobs):
+                for number, job in enumerate(jobs):  # `take` appends more
+                    tell(number, 0.0)
+                    take(number, perform(job, job.files, partial(tell, number)))
+            else:
+                self._workers = self._workers or self._start_workers()
+                _run_by(self._workers, step, jobs, tell, take)
         except BaseException:
             self.close()  # jobs that nobody waits for any more
             raise
         progress(step, 1.0)
-        return [round_.results[number] for number in range(len(round_.jobs))]
+        return [results[number] for number in range(len(jobs))]
 
-    def _workers_for(self, jobs: Sequence[Job], tell: Callable[[int, Told], None]) -> _Workers:
+    def _is_done_here(self, jobs: Sequence[Job]) -> bool:
+        """True if it is this process that does them, one after the other."""
         is_little = len(jobs) <= 1 or (
             self._workers is None and sum(job.events for job in jobs) < _MOST_HANDLED_HERE
         )
         is_here = self._count == 1 or (self._count is None and is_little)
-        if is_here and self._cluster is None:
-            return _Here(tell)
-        if self._workers is None:
-            self._workers = self._start_workers()
-        return self._workers
+        return is_here and self._cluster is None
 
     def _start_workers(self) -> _Workers:
         if self._cluster is not None:
@@ -160,113 +163,55 @@ def _cluster_at(address: str) -> _Workers:
     return Cluster(address)
 
 
-@dataclass(slots=True)
-class _Round:
-    """The jobs of one `run`, and what has become of them."""
+def _run_by(
+    workers: _Workers,
+    step: str,
+    jobs: Sequence[Job],
+    tell: Callable[[int, float], None],
+    take: Callable[[int, Any], None],
+) -> None:
+    """Does the jobs, to which `take` may append; a thread waits for each that is begun.
 
-    step: str
-    jobs: list[Job]
-    waiting: deque[int]
-    running: set[int] = field(default_factory=set)
-    suspects: deque[int] = field(default_factory=deque)  # run alone, to see which one it is
-    deaths: Counter[int] = field(default_factory=Counter)
-    failed: dict[int, Exception] = field(default_factory=dict)
-    results: dict[int, Any] = field(default_factory=dict)
-    told: dict[int, float] = field(default_factory=dict)  # shares of jobs that go on
+    After a failure only the jobs before it count, and as they are begun in order, all of these are.
+    """
+    said: SimpleQueue[tuple[int, float | Future[Any]]] = SimpleQueue()  # shares, and what is done
+    running: set[int] = set()
+    failed: dict[int, BaseException] = {}
+    begun = 0
 
-    def is_on(self) -> bool:
-        """True while a job that counts is left: after a failure, only the jobs before it do."""
-        if not self.failed:
-            return bool(self.running or self.waiting or self.suspects)
-        first = min(self.failed)
-        self.waiting = deque(number for number in self.waiting if number < first)
-        self.suspects = deque(number for number in self.suspects if number < first)
-        return any(number < first for number in [*self.running, *self.waiting, *self.suspects])
+    def say(number: int, news: float | Future[Any]) -> None:
+        said.put((number, news))
 
-    def share(self) -> float:
-        """Share of the work, by events, that is done."""
-        shares = self.told | dict.fromkeys(self.results, 1.0)
-        done = sum(max(self.jobs[number].events, 1) * share for number, share in shares.items())
-        return done / max(sum(max(job.events, 1) for job in self.jobs), 1)
-
-    def start(self, workers: _Workers) -> None:
-        """Fills the workers."""
-        while self.waiting and workers.has_room():
-            self._start(self.waiting.popleft(), workers)
-        if self.suspects and not self.running:
-            self._start(self.suspects.popleft(), workers)
-
-    def wait(self, workers: _Workers) -> list[int]:
-        """The jobs that have come to a result."""
-        return [
-            number
-            for number, outcome in workers.wait()
-            if self._take(number, outcome, workers.tells_who_died)
-        ]
-
-    def _take(self, number: int, outcome: Outcome, tells_who_died: bool) -> bool:
-        if isinstance(outcome, Told):
-            self.told[number] = outcome.share
-            return False
-        self.running.remove(number)
-        match outcome:
-            case Done(value):
-                self.results[number] = value
-            case Raised(error):
-                self.failed[number] = error
-            case Died():
-                self._retry(number, tells_who_died)
-        return number in self.results
-
-    def append(self, jobs: Iterable[Job]) -> None:
-        """More to do."""
-        for job in jobs:
-            self.waiting.append(len(self.jobs))
-            self.jobs.append(job)
-
-    def raise_first(self) -> None:
-        """What the first of the failed jobs raised."""
-        if self.failed:
-            raise self.failed[min(self.failed)]
-
-    def _start(self, number: int, workers: _Workers) -> None:
-        self.running.add(number)
-        workers.start(number, self.jobs[number])
-
-    def _retry(self, number: int, tells_who_died: bool) -> None:
-        """Another try; where others may be to blame, alone, after Dask has tried several times."""
-        self.deaths[number] += 1
-        if self.deaths[number] >= (MOST_DEATHS if tells_who_died else 2):
-            how = f"{MOST_DEATHS} times" if tells_who_died else "again and again, alone at last"
-            self.failed[number] = HeapfitError(
-                f"{self.step}: {self.jobs[number].name} killed its worker {how} "
-                "(out of memory? try fewer --workers)"
-            )
-        elif tells_who_died:
-            self.waiting.appendleft(number)
-        else:
-            self.suspects.append(number)
+    threads = ThreadPoolExecutor(_MOST_AT_ONCE)
+    try:
+        while min(running, default=begun) < min(failed, default=len(jobs)):
+            while begun < len(jobs) and not failed and len(running) < workers.count:
+                job, its = jobs[begun], partial(say, begun)
+                threads.submit(_do, workers, step, job, its).add_done_callback(its)
+                running.add(begun)
+                tell(begun, 0.0)
+                begun += 1
+            number, news = said.get()
+            if not isinstance(news, Future):
+                tell(number, news)
+                continue
+            running.remove(number)
+            if error := news.exception():
+                failed[number] = error
+            else:
+                take(number, news.result())
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+    if failed:
+        raise failed[min(failed)]
 
 
-class _Here:
-    """Workers that are this process, one job at a time."""
-
-    tells_who_died = True
-
-    def __init__(self, tell: Callable[[int, Told], None]) -> None:
-        self._tell = tell
-        self._job: tuple[int, Job] | None = None
-
-    def has_room(self) -> bool:
-        return self._job is None
-
-    def start(self, number: int, job: Job) -> None:
-        self._job = number, job
-
-    def wait(self) -> list[tuple[int, Outcome]]:
-        assert self._job is not None
-        (number, job), self._job = self._job, None
-        return [(number, perform(job, job.files, partial(self._tell, number)))]
-
-    def close(self) -> None:
-        self._job = None
+def _do(workers: _Workers, step: str, job: Job, tell: Callable[[float], object]) -> Any:  # noqa: ANN401
+    """The result of a job, for which workers may die."""
+    for _ in range(MOST_DEATHS):
+        with suppress(WorkerDiedError):
+            return workers.do(job, tell)
+    raise HeapfitError(
+        f"{step}: {job.name} killed its worker {MOST_DEATHS} times "
+        "(out of memory? try fewer --workers)"
+    )

@@ -16,6 +16,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from distributed import Client, Future
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.sweep.job import Died, Done, Job, Outcome, Raised, perform
+from heapfit.sweep.job import Job, WorkerDiedError, perform
 
 _PATIENCE = 3.0  # seconds to answer, and to find a worker at the start
 _WORKERLESS = 60.0  # seconds without any worker, after which none is expected any more
@@ -37,52 +38,52 @@ class Cluster:
     At tls://host:8786 with the certificates of Dask's own configuration (docs/sweeps.md).
     """
 
-    # A worker that dies may have had other jobs in its queue, which Dask suspects just as much.
-    tells_who_died = False
-
     def __init__(self, address: str) -> None:
         self._address = address
         self._client = _connect(address)
-        self._running: dict[Future, int] = {}
         self._files: dict[str, Future] = {}
-        self._last_seen = time.monotonic()
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
             self.close()
             raise HeapfitError(f"{address}: the cluster has no workers") from error
 
-    def has_room(self) -> bool:
-        """True if a job would begin at once."""
+    @property
+    def count(self) -> int:
+        """How many jobs would begin at once."""
         threads: int = sum(self._client.nthreads().values())
-        return len(self._running) < max(1, threads)
+        return max(1, threads)
 
-    def start(self, number: int, job: Job) -> None:
-        """Hands a job to the scheduler."""
+    def do(self, job: Job, _: object) -> Any:  # noqa: ANN401 (the work's)
+        """The result of a job; WorkerDiedError if Dask suspects it of the death of its workers."""
         files = [self._send_file(path) for path in job.files]
-        version = _engine.version
-        future = self._client.submit(perform_there, version, job, files, pure=False)
-        self._running[future] = number
+        future = self._client.submit(perform_there, _engine.version, job, files, pure=False)
+        error = self._wait(future)
+        if future.status == "finished":
+            return future.result()
+        if error is None or isinstance(error, distributed.KilledWorker):
+            raise WorkerDiedError
+        if isinstance(error, HeapfitError) or hasattr(error, "__notes__"):  # of the job itself
+            raise error
+        raise HeapfitError(f"{self._address}: a worker failed: {_first_line(error)}")
 
-    def wait(self) -> list[tuple[int, Outcome]]:
-        """What has become of one job at least."""
-        while True:
-            try:
-                distributed.wait(list(self._running), timeout=1, return_when="FIRST_COMPLETED")
-            except TimeoutError:
-                self._require_workers()
-                continue
-            except Exception as error:
-                if self._client.status != "running":
-                    raise self._loss_error() from error
-            done = [future for future in self._running if future.status != "pending"]
-            return [(self._running.pop(future), self._outcome(future)) for future in done]
+    def _wait(self, future: Future) -> BaseException | None:
+        """What the job has raised, once it has ended; HeapfitError if nobody is there to do it."""
+        last_seen = time.monotonic()
+        while self._client.status == "running":
+            with suppress(TimeoutError):
+                error: BaseException | None = future.exception(timeout=1)
+                return error
+            if self._client.nthreads():
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > _WORKERLESS:
+                raise HeapfitError(f"{self._address}: the cluster has no workers any more")
+        raise HeapfitError(f"{self._address}: the connection to the cluster is lost")
 
     def close(self) -> None:
         """Forgets all jobs; those that workers have begun they end for themselves."""
         if self._client.status == "running":
-            self._client.cancel([*self._running, *self._files.values()], force=True)
-        self._running.clear()
+            self._client.cancel([*self._client.futures], force=True)
         self._files.clear()
         self._client.close(timeout=1)
 
@@ -96,28 +97,6 @@ class Cluster:
                 warnings.simplefilter("ignore", UserWarning)  # Dask's: that they are many
                 self._files[digest] = self._client.submit(bytes, content, key=key)
         return {"name": path.name, "digest": digest, "content": self._files[digest]}
-
-    def _outcome(self, future: Future) -> Outcome:
-        if self._client.status != "running":
-            raise self._loss_error()
-        if future.status == "finished":
-            outcome: Outcome = future.result()
-            return outcome
-        error = future.exception() if future.status == "error" else None
-        if error is None or isinstance(error, distributed.KilledWorker):
-            return Died()
-        return Raised(HeapfitError(f"{self._address}: a worker failed: {_first_line(error)}"))
-
-    def _require_workers(self) -> None:
-        if self._client.status != "running":
-            raise self._loss_error()
-        if self._client.nthreads():
-            self._last_seen = time.monotonic()
-        elif time.monotonic() - self._last_seen > _WORKERLESS:
-            raise HeapfitError(f"{self._address}: the cluster has no workers any more")
-
-    def _loss_error(self) -> HeapfitError:
-        return HeapfitError(f"{self._address}: the connection to the cluster is lost")
 
 
 def _connect(address: str) -> Client:
@@ -140,17 +119,14 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Done | Raised:
+def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Any:  # noqa: ANN401
     """What a worker of the cluster does: a job, with its files in a folder of its own."""
     if version != _engine.version:
-        return Raised(
-            HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
-        )
+        raise HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
     with scratch_folder() as folder:
-        paths = []
-        for i, file in enumerate(files):
+        paths = [folder / f"{i}-{file['name']}" for i, file in enumerate(files)]
+        for file, path in zip(files, paths, strict=True):
             if hashlib.sha256(file["content"]).hexdigest() != file["digest"]:
-                return Raised(HeapfitError(f"{file['name']}: damaged on its way to a worker"))
-            paths.append(Path(folder) / f"{i}-{file['name']}")
-            paths[-1].write_bytes(file["content"])
+                raise HeapfitError(f"{file['name']}: damaged on its way to a worker")
+            path.write_bytes(file["content"])
         return perform(job, paths)

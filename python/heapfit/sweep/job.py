@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One piece of a sweep: what a worker gets, and what becomes of it."""
+"""One piece of a sweep: what a worker gets, and how it does it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from heapfit.errors import HeapfitError
 
@@ -28,45 +28,22 @@ class Job:
     tells: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What the work returned."""
-
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """The work ended in an error, which ends the sweep."""
-
-    error: Exception
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
+class WorkerDiedError(Exception):
     """The worker went away, as when memory runs out. Not a word from the work itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """The work goes on."""
-
-    share: float  # of it that is done
-
-
-Outcome: TypeAlias = Done | Raised | Died | Told
-
-
 def perform(
-    job: Job, paths: Sequence[Path], tell: Callable[[Told], None] = lambda _: None
-) -> Done | Raised:
-    """Does a job, with its files at these paths; a fault of ours is handed over with its place."""
+    job: Job, paths: Sequence[Path], tell: Callable[[float], object] = lambda _: None
+) -> Any:  # noqa: ANN401 (whatever the work returns)
+    """Does a job, with its files at these paths; `tell` gets the share that is done.
+
+    A fault of ours is raised with its place.
+    """
+    told = {"progress": lambda _, share: tell(share)} if job.tells else {}
     try:
-        if job.tells:
-            return Done(job.work(job.argument, *paths, progress=lambda _, one: tell(Told(one))))
-        return Done(job.work(job.argument, *paths))
-    except HeapfitError as error:
-        return Raised(error)
+        return job.work(job.argument, *paths, **told)
+    except HeapfitError:
+        raise
     except Exception as error:
         error.add_note(f"in {job.name}:\n{traceback.format_exc()}")
-        return Raised(error)
+        raise

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worker processes on this machine.
 
-    this process ==pipe== worker (one job)
-                 ==pipe== worker (one job)      a pipe that closes tells whose job has died
+    thread ==pipe== worker (one job)
+    thread ==pipe== worker (one job)      a pipe that closes tells whose job has died
 
 They share nothing with this one. A pool of the standard library would not do: when one worker
 dies it gives up all jobs and cannot tell which of them is to blame. Nor would its processes: they
@@ -16,14 +16,14 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from multiprocessing.connection import Connection, Pipe, wait
-from typing import Final
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from multiprocessing.connection import Connection, Pipe
+from typing import Any, Final
 
 from heapfit.errors import HeapfitError
-from heapfit.sweep.job import Died, Job, Outcome, Raised, Told, perform
+from heapfit.sweep.job import Job, WorkerDiedError, perform
 
 # What a worker runs: it imports what this process could, and serves the pipe it inherits.
 _SCRIPT: Final = """\
@@ -32,102 +32,69 @@ sys.path[:] = sys.argv[2:]
 from heapfit.sweep.processes import serve
 serve(int(sys.argv[1]))
 """
-
-
 # Where libraries read how many threads they may start: Arrow, and those under numpy.
 _POOLS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-
-
-@dataclass(slots=True)
-class _Worker:
-    process: subprocess.Popen[bytes]
-    pipe: Connection
-    job: int | None = None  # the number of the one it does
+_TOLD, _DONE, _RAISED = range(3)  # what a worker says of its job
 
 
 class Processes:
-    """So many processes, started as they are needed."""
-
-    tells_who_died = True
+    """At most so many processes, started as they are needed by the threads that wait for them."""
 
     def __init__(self, count: int) -> None:
-        self._count = count
-        self._workers: list[_Worker] = []
+        self.count = count
+        self._lock = threading.Lock()  # none is started once they are ended
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._idle: list[tuple[subprocess.Popen[bytes], Connection]] = []
+        self._is_closed = False
 
-    def has_room(self) -> bool:
-        """True if a job would begin at once."""
-        return self._free() is not None or len(self._workers) < self._count
+    def do(self, job: Job, tell: Callable[[float], object]) -> Any:  # noqa: ANN401 (the work's)
+        """The result of a job; WorkerDiedError if its worker goes away.
 
-    def start(self, number: int, job: Job) -> None:
-        """Hands a job to a free worker; HeapfitError if no worker could import its function."""
+        HeapfitError if no worker could import its function.
+        """
         if job.work.__module__ == "__main__":
             raise HeapfitError(
                 f"{job.name}: its function is one of the script itself, which workers do not run "
                 "(put it into a module, or use workers=1)"
             )
         message = pickle.dumps(job)
-        worker = self._free()
-        while worker is not None:
-            if _send(worker, message):
-                worker.job = number
-                return
-            self._drop(worker)  # it died while it had nothing to do
-            worker = self._free()
-        worker = _start_worker()
-        self._workers.append(worker)
-        worker.job = number
-        _send(worker, message)  # if it is dead already, its pipe tells
-
-    def wait(self) -> list[tuple[int, Outcome]]:
-        """What has become of one job at least, or what it tells."""
-        busy = [worker for worker in self._workers if worker.job is not None]
-        ready = wait([worker.pipe for worker in busy])
-        return [self._receive(worker) for worker in busy if worker.pipe in ready]
+        process, pipe = self._take_worker()
+        try:
+            pipe.send_bytes(message)
+            while (answer := pickle.loads(pipe.recv_bytes()))[0] == _TOLD:
+                tell(answer[1])
+        except (EOFError, OSError) as error:
+            process.kill()
+            process.wait()
+            raise WorkerDiedError from error
+        self._idle.append((process, pipe))
+        if answer[0] == _RAISED:
+            raise answer[1]
+        return answer[1]
 
     def close(self) -> None:
         """Ends all of them, at once."""
-        while self._workers:
-            self._drop(self._workers[-1])
+        with self._lock:
+            self._is_closed = True
+        for process in self._started:
+            process.kill()
+            process.wait()
 
-    def _free(self) -> _Worker | None:
-        return next((worker for worker in self._workers if worker.job is None), None)
-
-    def _receive(self, worker: _Worker) -> tuple[int, Outcome]:
-        number = worker.job
-        assert number is not None
-        try:
-            message = worker.pipe.recv_bytes()
-        except (EOFError, OSError):
-            self._drop(worker)
-            return number, Died()
-        outcome: Outcome = pickle.loads(message)
-        if not isinstance(outcome, Told):
-            worker.job = None
-        return number, outcome
-
-    def _drop(self, worker: _Worker) -> None:
-        self._workers.remove(worker)
-        worker.pipe.close()
-        worker.process.kill()
-        worker.process.wait()
-
-
-def _start_worker() -> _Worker:
-    ours, theirs = Pipe()
-    words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
-    one_thread = os.environ | dict.fromkeys(_POOLS, "1")
-    with _interrupts_held():  # a process that is started here never sees one
-        process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=one_thread)
-    theirs.close()  # so that ours ends when the process does
-    return _Worker(process, ours)
-
-
-def _send(worker: _Worker, message: bytes) -> bool:
-    try:
-        worker.pipe.send_bytes(message)
-    except OSError:
-        return False
-    return True
+    def _take_worker(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        with self._lock:
+            if self._is_closed:
+                raise CancelledError
+            if self._idle:
+                return self._idle.pop()
+            ours, theirs = Pipe()
+            words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
+            one_thread = os.environ | dict.fromkeys(_POOLS, "1")
+            # This thread never sees a Ctrl-C, and what it starts inherits that.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=one_thread)
+            theirs.close()  # so that ours ends when the process does
+            self._started.append(process)
+        return process, ours
 
 
 def serve(descriptor: int) -> None:
@@ -138,21 +105,15 @@ def serve(descriptor: int) -> None:
             message = pipe.recv_bytes()
         except EOFError:
             return
-        pipe.send_bytes(_outcome_of(message, lambda told: pipe.send_bytes(pickle.dumps(told))))
+        pipe.send_bytes(_answer(message, lambda share: pipe.send((_TOLD, share))))
 
 
-def _outcome_of(message: bytes, tell: Callable[[Told], None]) -> bytes:
+def _answer(message: bytes, tell: Callable[[float], object]) -> bytes:
     try:
         job: Job = pickle.loads(message)
-        return pickle.dumps(perform(job, job.files, tell))
-    except Exception as error:  # what cannot be pickled
-        return pickle.dumps(Raised(TypeError(f"{type(error).__name__}: {error}")))
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return pickle.dumps((_DONE, perform(job, job.files, tell)))
+    except Exception as error:
+        try:
+            return pickle.dumps((_RAISED, error))
+        except Exception:  # it cannot be pickled itself
+            return pickle.dumps((_RAISED, TypeError(f"{type(error).__name__}: {error}")))

@@ -11,6 +11,7 @@ A block that is resized ends there, and one of the new size begins:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,23 @@ class Blocks:
         return (self.starts <= event) & (self.ends > event)
 
 
-def blocks_of(loaded: LoadedTrace) -> Blocks:
-    """Every block of a trace, and the peak."""
-    events = loaded.events
-    ops, objects, sizes = events.ops(), events.objects(), events.sizes()
+def find_blocks(
+    ops: NDArray[Any], objects: NDArray[Any], sizes: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """The size, the first event and the last of every block, from a trace's columns in full.
+
+    A block that is never freed ends behind the last event.
+    """
     order = np.argsort(objects, kind="stable")  # each object's events side by side
     is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
     ends = np.empty(len(ops), np.int64)
     ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
     starts = np.flatnonzero(~is_end(ops, sizes))
-    return Blocks(sizes[starts], starts, ends[starts], loaded.profile.u_max_event)
+    return sizes[starts], starts, ends[starts]
+
+
+def blocks_of(loaded: LoadedTrace) -> Blocks:
+    """Every block of a trace, and the peak."""
+    events = loaded.events
+    found = find_blocks(events.ops(), events.objects(), events.sizes())
+    return Blocks(*found, loaded.profile.u_max_event)

@@ -46,7 +46,7 @@ class TraceCheck:
             self._take_objects(columns["op"], columns["object"])
         if "time" in columns:
             self._take_times(columns["time"])
-        self.events += len(next(iter(columns.values())))
+        self.events += len(next(iter(columns.values()), ()))
 
     def _take_alignments(self, alignments: NDArray[Any]) -> None:
         if alignments.any():

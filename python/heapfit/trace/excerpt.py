@@ -23,7 +23,7 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import SAMPLES, Profile, profile_of
-from heapfit.trace.stored import REPLAYED, Columns, Trace, prefix_errors, write_trace
+from heapfit.trace.stored import Columns, Trace, prefix_errors, write_trace
 
 Window: TypeAlias = tuple[int, int]  # first event, and that after the last
 
@@ -48,16 +48,11 @@ def survey(trace: Trace, progress: Progress = ignore_progress) -> Survey:
     """Reads a trace once, in memory that follows its live blocks."""
     profile, content = _engine.Profile(SAMPLES), ContentHash()
     peaks = _engine.StretchPeaks(_STRETCH)
-    done = 0
-    for batch in trace.batches(REPLAYED):
+    for events, batch in trace.walk("alignment", step=_READ, progress=progress):
         content.take(batch)
-        events = _engine.EventArray(done)
         with prefix_errors(trace.given):
-            events.append(batch["op"], batch["object"], batch["size"], batch["alignment"])
             profile.feed(events)
             peaks.feed(events)
-        done += len(events)
-        progress(_READ, done / trace.info.events)
     octaves = tuple(peaks.octave_peaks)
     return Survey(profile_of(profile), content.digest(), peaks.live_highest, octaves)
 

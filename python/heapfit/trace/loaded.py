@@ -100,14 +100,13 @@ def load_trace(
     """Reads the trace once, and profiles it."""
     events, content = _engine.EventArray(), ContentHash()
     sites: list[NDArray[np.uint32]] = []
-    progress("read events", 0.0)
-    for batch in trace.append_to(events):
+    columns = ("alignment", "site")
+    for _, batch in trace.walk(*columns, into=events, step="read events", progress=progress):
         content.take(batch)
         if not sites and batch["site"].any():
             sites.append(np.zeros(len(events) - len(batch["site"]), np.uint32))
         if sites:
             sites.append(batch["site"])
-        progress("read events", len(events) / trace.info.events)
     called_from = np.concatenate(sites) if sites else np.zeros(0, np.uint32)
     with prefix_errors(trace.given):
         profile = profile_events(events, progress)

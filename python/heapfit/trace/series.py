@@ -47,18 +47,14 @@ def _batches(
     trace: Trace, changes: _engine.LiveChanges, progress: Progress
 ) -> Iterator[pa.RecordBatch]:
     done = 0
-    progress("series", 0.0)
-    for columns in trace.batches(("op", "object", "size", "alignment", "time")):
-        events = _engine.EventArray(done)
+    for events, columns in trace.walk("time", step="series", progress=progress):
         with prefix_errors(trace.given):
-            events.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
             found = changes.feed(events)
         event = found.take_events()
         time = columns["time"][event - done]
         arrays = (event, time, found.take_live_bytes(), found.take_sizes())
         yield pa.record_batch([*arrays, found.take_live_blocks()], schema=_schema())
         done += len(events)
-        progress("series", done / trace.info.events)
 
 
 def _schema() -> pa.Schema:

@@ -25,7 +25,7 @@ from heapfit.errors import HeapfitError
 from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_count
-from heapfit.progress import Progress
+from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
@@ -157,18 +157,20 @@ class Trace(Tabular):
         """The names of all its columns, in their order."""
         return tuple(_kinds(self.optional))
 
-    def needs(self) -> NDArray[np.uint8]:
-        """What each event needs, a bit for each capability; 0 where nothing is told."""
-        return self._bits("needs")
+    def whole(self, *columns: str) -> list[NDArray[Any]]:
+        """The named columns in memory, checked; HeapfitError if they are too long for that."""
+        self._require_short()
+        batches = list(self.batches(columns))
+        return [np.concatenate([batch[name] for batch in batches]) for name in columns]
 
-    def served(self) -> NDArray[np.uint8]:
-        """What the memory offers that each event was served in, likewise; 0 where it is unknown."""
-        return self._bits("served")
+    def bits(self, column: str) -> NDArray[np.uint8]:
+        """A bit for each capability that an event `needs`, or that its memory offers (`served`).
 
-    def _bits(self, column: str) -> NDArray[np.uint8]:
+        0 where nothing is told.
+        """
         if column not in self.optional:
             return np.zeros(self.info.events, np.uint8)
-        return np.concatenate([batch[column] for batch in self._read((column,))])
+        return self.whole(column)[0]
 
     def to_arrow(self) -> pa.Table:
         """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
@@ -194,54 +196,57 @@ class Trace(Tabular):
                 check.take(batch)
             yield batch
 
-    def event_batches(self, sites: Sites | None = None) -> Iterator[_engine.EventArray]:
-        """The events as the engine reads them, in batches of bounded memory.
+    def walk(
+        self,
+        *more: str,
+        sites: Sites | None = None,
+        into: _engine.EventArray | None = None,
+        step: str = "",
+        progress: Progress = ignore_progress,
+    ) -> Iterator[tuple[_engine.EventArray, dict[str, NDArray[Any]]]]:
+        """The events as the engine reads them, batch by batch, with their columns and `more`.
 
-        With `sites`, the tags of a plan's call sites, requests from there carry them.
+        With `sites`, the tags of a plan's call sites, requests from there carry them. All are
+        appended to `into`, if that is given; HeapfitError if they are too long to be in memory.
         """
-        first = 0
-        for batch in self._read(self._replay_columns(sites)):
-            events = _engine.EventArray(first)
-            self._append(events, batch, sites)
-            yield events
-            first += len(events)
+        replayed = REPLAYED if self.largest_alignment else REPLAYED[:-1]
+        columns = dict.fromkeys((*replayed, *(["site"] if sites else []), *more))
+        if into is not None:
+            self._require_short()
+            into.reserve(len(into) + self.info.events)
+        done, check = 0, TraceCheck()
+        progress(step, 0.0)
+        for batch in self._read(tuple(columns)):
+            events = _engine.EventArray(done) if into is None else into
+            tags = tags_of(batch["site"], sites, self.chains) if sites else None
+            # The engine checks its columns here, and the order of events in a replay.
+            with prefix_errors(self.given):
+                check.take({name: batch[name] for name in columns if name not in REPLAYED})
+                events.append(
+                    batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags
+                )
+            done += len(batch["op"])
+            yield events, batch
+            progress(step, done / self.info.events)
 
     def feed(
         self, take: Callable[[_engine.EventArray], object], step: str, progress: Progress
     ) -> None:
         """Passes all events on, batch by batch; errors that it raises name the file."""
-        done = 0
-        progress(step, 0.0)
-        for events in self.event_batches():
+        for events, _ in self.walk(step=step, progress=progress):
             with prefix_errors(self.given):
                 take(events)
-            done += len(events)
-            progress(step, done / self.info.events)
 
     def events(self, sites: Sites | None = None) -> _engine.EventArray:
         """The whole trace in memory, 16 bytes an event; HeapfitError if it is too long for that."""
-        self._require_short()
         events = _engine.EventArray()
-        events.reserve(self.info.events)
-        for batch in self._read(self._replay_columns(sites)):
-            self._append(events, batch, sites)
+        for _ in self.walk(sites=sites, into=events):
+            pass
         return events
 
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """The events for a plan, with the tags of call sites if the plan has any."""
         return self.events(plan.sites)
-
-    def append_to(self, events: _engine.EventArray) -> Iterator[dict[str, NDArray[Any]]]:
-        """Appends the whole trace to `events`; after each batch its columns, with call sites.
-
-        HeapfitError if it is too long to be held in memory.
-        """
-        self._require_short()
-        events.reserve(len(events) + self.info.events)
-        for batch in self._read((*REPLAYED, "site")):
-            replayed = {name: batch[name] for name in self._replay_columns(None)}
-            self._append(events, replayed, None)
-            yield batch
 
     def _require_short(self) -> None:
         if not self.fits_in_memory:
@@ -260,18 +265,6 @@ class Trace(Tabular):
                 yield {name: np.from_dlpack(batch.column(name)) for name in columns}
         if count != self.info.events:
             raise HeapfitError(f"{self.path}: holds {count} of {self.info.events} events")
-
-    def _append(
-        self, events: _engine.EventArray, batch: dict[str, NDArray[Any]], sites: Sites | None
-    ) -> None:
-        """Appends a batch. The engine checks its rows here, and the order of events in a replay."""
-        tags = tags_of(batch["site"], sites, self.chains) if sites else None
-        with prefix_errors(self.given):
-            events.append(batch["op"], batch["object"], batch["size"], batch.get("alignment"), tags)
-
-    def _replay_columns(self, sites: Sites | None) -> Sequence[str]:
-        columns = REPLAYED if self.largest_alignment else REPLAYED[:-1]
-        return (*columns, "site") if sites else columns
 
 
 def write_trace(

@@ -49,8 +49,7 @@ class Holder:
 def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
     """The blocks of a recording in a view."""
     blocks = blocks_of(loaded)
-    columns = list(loaded.trace.batches(("time", "thread")))
-    times, threads = (np.concatenate([one[name] for one in columns]) for name in ("time", "thread"))
+    times, threads = loaded.trace.whole("time", "thread")
     events = len(times)
     shown: Mapping[View, Callable[[], Mask]] = {
         View.HELD: lambda: blocks.ends == events,

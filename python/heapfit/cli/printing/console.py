@@ -63,12 +63,15 @@ def _plain(value: object) -> object:
 def print_table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
+    *,
     indent: int = 0,
     keys: int = 1,
     width: int = WIDTH,
+    is_whole: bool = False,
 ) -> None:
     """Prints aligned columns under their names, as `lay_table` has them."""
-    for line in lay_table(columns, rows, indent=indent, keys=keys, width=width):
+    lines = lay_table(columns, rows, indent=indent, keys=keys, width=width, is_whole=is_whole)
+    for line in lines:
         print(line)
 
 
@@ -93,6 +96,12 @@ def print_text(parts: Iterable[Part]) -> None:
                 for line in wrap_text(part.text):
                     note(line)
             case Table() if part.headings:
-                print_table(part.headings, part.cells, part.indent, part.keys)
+                print_table(
+                    part.headings,
+                    part.cells,
+                    indent=part.indent,
+                    keys=part.keys,
+                    is_whole=part.is_whole,
+                )
             case Group():
                 print_text(part.parts)

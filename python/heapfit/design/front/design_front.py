@@ -13,19 +13,13 @@ from heapfit.comparison.row import Row
 from heapfit.design.front.offers import Offer, is_near
 from heapfit.plan.energy import load_sram
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
-def with_measures(
-    comparison: Comparison, loaded: LoadedTrace, progress: Progress = ignore_progress
-) -> Comparison:
+def with_measures(comparison: Comparison, loaded: LoadedTrace) -> Comparison:
     """The comparison with the measures of all its rows, whose calls are replayed one by one."""
-    sram, measured = load_sram(), {}
-    for done, row in enumerate(comparison.rows):
-        progress("measure calls", done / len(comparison.rows))
-        measured[row.name] = measures_of(row, loaded, sram)
-    progress("measure calls", 1.0)
+    sram = load_sram()
+    measured = {row.name: measures_of(row, loaded, sram) for row in comparison.rows}
     return replace(comparison, measures=measured)
 
 

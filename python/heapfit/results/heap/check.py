@@ -11,7 +11,7 @@ from heapfit.checks.check import Check, CheckedRecording, Source, path_of
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.shown import RegionNeed, ShownCheck
 from heapfit.plan.plan_file import PlanFile
-from heapfit.results.check import change_table
+from heapfit.results.check import DIFFERENT, change_table, list_changes
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.packed_map import pack_map
@@ -25,17 +25,13 @@ from heapfit.results.parts import (
     Part,
     Section,
     Table,
+    which_hold,
 )
-from heapfit.results.sections.page import (
-    in_order,
-    name_source,
-    pointer_figure,
-    recording_kind,
-)
+from heapfit.results.sections.page import in_order, name_source, pointer_figure, recording_kind
 from heapfit.results.sections.peak import peak_section
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
-from heapfit.results.sections.risk import RunGroup, risk_section
+from heapfit.results.sections.risk import risk_section
 
 
 def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Document:
@@ -49,13 +45,19 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
         _recordings_section(check, found.needed),
         _grown_section(found),
     ]
-    if check.is_comparison:
-        page = _comparison_opening(found)
-    else:
-        page = _opening(found)
+    if not check.is_comparison:
         sections += [_risk(found.needed, check.plan), plan_file_section(check.plan, region)]
-    notes, commands = shown.trace.info.notes, _commands(sources, command)
-    return replace(page, sections=in_order(sections, notes, commands))
+    fit = shlex.join(["heapfit", "fit", *map(str, map(path_of, sources))])
+    commands = [("This check:", command), ("One heap for these recordings:", fit)]
+    base = [check.base.name] if check.is_comparison and check.base else []
+    names, many = [one.run.name for one in check.recordings], len(check.recordings) > 1
+    return replace(
+        _open_comparison(found) if check.is_comparison else _open(found),
+        source=name_source(", ".join([*base, *names])),
+        kind=recording_kind(shown.trace.info),
+        remarks=which_hold((many, f"Below, the page shows {found.recording.run.name}.")),
+        sections=in_order(sections, shown.trace.info.notes, commands),
+    )
 
 
 def _name_moment(found: ShownCheck) -> tuple[str, str, int]:
@@ -82,10 +84,12 @@ def _recordings_section(check: Check, needed: Sequence[RegionNeed]) -> Section:
             page="growth",
             shown=lambda one: None if one[0].growth is None else percent(one[0].growth / 100),
         ),
-        Column(page="needs", shown=lambda one: _describe_need(one[1])),
+        Column(page="needs", shown=lambda one: _tell_need(one[1])),
+        Column(
+            page="" if check.is_comparison else "out of memory at event",
+            shown=lambda one: count(one[0].run.refusal.event) if one[0].run.refusal else "none",
+        ),
     ]
-    if not check.is_comparison:
-        columns.append(Column(page="out of memory at event", shown=lambda one: _refused_at(one[0])))
     rows = [*zip(check.recordings, needed, strict=True)]
     return Section("recordings", "The recordings", [Table(columns, rows, caption=f"{caption}.")])
 
@@ -99,14 +103,10 @@ def _mark_verdict(one: CheckedRecording) -> Cell:
     return Cell("", mark=one.verdict, tone="differs") if one.findings else Cell("passed")
 
 
-def _describe_need(need: RegionNeed) -> str:
+def _tell_need(need: RegionNeed) -> str:
     if need.region is None:
         return "more than tried"
     return f"at most {size(need.region)}" if need.is_bound else size(need.region)
-
-
-def _refused_at(one: CheckedRecording) -> str:
-    return "none" if one.run.refusal is None else count(one.run.refusal.event)
 
 
 def _grown_section(found: ShownCheck) -> Section | None:
@@ -115,47 +115,35 @@ def _grown_section(found: ShownCheck) -> Section | None:
     if changes is None:
         return None
     parts: list[Part] = []
-    kinds = (("size", changes.sizes), ("call site", changes.sites), ("task", changes.tasks))
-    for what, changed in kinds:
-        if changed:
-            parts += [Heading(f"By {what}"), change_table(what, changed)]
-    if changes.are_builds_different:
-        parts.append(
-            Line(
-                "The builds differ, and with them the call sites: give --program and "
-                "--base-program."
-            )
-        )
+    for what, changed in list_changes(changes):
+        parts += [Heading(f"By {what}"), change_table(what, changed)]
+    different = f"{DIFFERENT} and --base-program."
+    parts += map(Line, which_hold((changes.are_builds_different, different)))
     title = "What grew" if base and base.name else "What holds memory"
     return Section("grew", title, parts, title if check.is_comparison else "")
 
 
-def _comparison_opening(found: ShownCheck) -> Document:
+def _open_comparison(found: ShownCheck) -> Document:
     check, recording, base = found.check, found.recording, found.check.base
     assert base is not None and base.needed is not None, "it is compared with that"
     assert recording.needed is not None and recording.needed.r_safe is not None
-    need, name = recording.needed.r_safe, recording.run.name
-    growth = f"{recording.growth or 0:+.1f} %"
-    many = len(check.recordings)
+    need, run, plan = recording.needed.r_safe, recording.run, check.plan
     return Document(
         command="check",
-        title=f"{name} beside {base.name}",
-        source=name_source(", ".join([base.name, *(one.run.name for one in check.recordings)])),
-        kind=recording_kind(found.shown.trace.info),
+        title=f"{run.name} beside {base.name}",
         sections=(),
         sentences=(
-            f"The peak went from {size(base.peak)} to {size(recording.run.peak)}; "
-            f"{check.plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
+            f"The peak went from {size(base.peak)} to {size(run.peak)}; "
+            f"{plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
             *filter(None, [recording.grows]),
         ),
         lead=(
-            NamedFigure("peak", growth),
-            NamedFigure(check.plan.heap, f"{need - base.needed:+,} B"),
+            NamedFigure("peak", f"{recording.growth or 0:+.1f} %"),
+            NamedFigure(plan.heap, f"{need - base.needed:+,} B"),
         ),
-        remarks=(f"Below, the page shows {name}.",) if many > 1 else (),
         trust=(
             NamedFigure("earlier peak", size(base.peak), base.name),
-            NamedFigure("peak", size(recording.run.peak), name),
+            NamedFigure("peak", size(run.peak), run.name),
             pointer_figure([one.run.trace for one in check.recordings]),
         ),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
@@ -163,86 +151,63 @@ def _comparison_opening(found: ShownCheck) -> Document:
     )
 
 
-def _opening(found: ShownCheck) -> Document:
+def _open(found: ShownCheck) -> Document:
     check, needed = found.check, found.needed
     plan, recordings = check.plan, check.recordings
     refused = sum(one.run.refusal is not None for one in recordings)
-    seen = sum(one.is_seen for one in needed)
-    name = found.recording.run.name
-    infos = [one.run.trace for one in recordings]
     margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
-    tone, badge = _judge(check)
+    planned = size(peak_of_plan(plan) or None)
+    grows = next((f" {one.grows}" for one in recordings if one.grows), "")
+    tone, badge = (UNSURE, "Growing") if grows else (HOLDS, "Holds")  # what grows holds for now
     return Document(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
-        source=name_source(", ".join(one.run.name for one in recordings)),
-        kind=recording_kind(found.shown.trace.info),
         sections=(),
-        sentences=(_sentence(check, needed),),
+        sentences=(_answer(check, needed, grows),),
         lead=(
             NamedFigure("region", size(plan.region)),
             NamedFigure("out of memory", f"{refused} of {len(recordings)}"),
             NamedFigure("highest peak", size(max(one.run.peak for one in recordings))),
         ),
-        remarks=(f"Below, the page shows {name}.",) if len(recordings) > 1 else (),
         trust=(
             NamedFigure("recordings", count(len(recordings)), "each replayed in this region"),
-            NamedFigure("used for the plan", count(seen), "of these"),
-            NamedFigure(
-                "planned peak", size(peak_of_plan(plan) or None), "which the region is sized for"
-            ),
+            NamedFigure("used for the plan", count(sum(one.is_seen for one in needed)), "of these"),
+            NamedFigure("planned peak", planned, "which the region is sized for"),
             NamedFigure("margin", margin, "of the region, for other runs"),
-            pointer_figure(infos),
+            pointer_figure([one.run.trace for one in recordings]),
         ),
-        badge=badge,
-        tone=tone,
+        badge=badge if check.holds else "Does not hold",
+        tone=tone if check.holds else FAILED,
     )
 
 
-def _judge(check: Check) -> tuple[str, str]:
-    """The tone of the answer, and the answer in a few words: what grows holds for now."""
-    if not check.holds:
-        return FAILED, "Does not hold"
-    if any(one.grows for one in check.recordings):
-        return UNSURE, "Growing"
-    return HOLDS, "Holds"
-
-
-def _sentence(check: Check, needed: Sequence[RegionNeed]) -> str:
-    runs, region = len(check.recordings), size(check.plan.region)
+def _answer(check: Check, needed: Sequence[RegionNeed], grows: str) -> str:
+    runs, where = len(check.recordings), f"in the plan's {size(check.plan.region)}"
     if check.holds:
         opening = "The recording passes" if runs == 1 else f"All {runs} recordings pass"
-        grows = next((f" {one.grows}" for one in check.recordings if one.grows), "")
-        return f"{opening} in the plan's {region}.{grows}"
-    refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
+        return f"{opening} {where}.{grows}"
+    refused = [one for one in zip(check.recordings, needed, strict=True) if one[0].run.refusal]
     if not refused:
         failed = next(one for one in check.recordings if one.findings)
         return f"{failed.run.name} fails: {failed.verdict}."
-    first = refused[0]
-    refusal, need = check.recordings[first].run.refusal, needed[first].region
-    assert refusal is not None, "it is among those that were refused"
-    many = f"{len(refused)} of {runs} recordings run out of memory in the plan's {region}: "
-    more = "" if need is None else f"; it needs {size(need)}"
-    name = check.recordings[first].run.name
-    one = f"{name} runs out of memory in the plan's {region}, "
-    opening = one if runs == 1 else f"{many}{name} "
-    grows = f" {check.recordings[first].grows}".rstrip()
-    return f"{opening}first at event {count(refusal.event)}{more}.{grows}"
+    first, need = refused[0]
+    assert first.run.refusal is not None, "it is among those that were refused"
+    more = "" if need.region is None else f"; it needs {size(need.region)}"
+    many = f"{len(refused)} of {runs} recordings run out of memory {where}: {first.run.name} "
+    one = f"{first.run.name} runs out of memory {where}, "
+    grows = f" {first.grows}".rstrip()
+    opening = one if runs == 1 else many
+    return f"{opening}first at event {count(first.run.refusal.event)}{more}.{grows}"
 
 
 def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Section | None:
-    groups = (
-        RunGroup("recorded runs", tuple(one.region for one in needed if one.is_seen)),
-        RunGroup("hold-out runs", tuple(one.region for one in needed if not one.is_seen)),
-    )
+    groups = {
+        "recorded runs": [one.region for one in needed if one.is_seen],
+        "hold-out runs": [one.region for one in needed if not one.is_seen],
+    }
     caption = (
         "Each dot is a recording, at the least bytes that were tried and serve it; left of the "
         "line, the plan's region, it is served. Recorded: the plan was made from them. Hold-out: "
         "it was not."
     )
     return risk_section(groups, plan.region, caption)
-
-
-def _commands(sources: Sequence[Source], command: str) -> list[tuple[str, str]]:
-    fit = shlex.join(["heapfit", "fit", *map(str, map(path_of, sources))])
-    return [("This check:", command), ("One heap for these recordings:", fit)]

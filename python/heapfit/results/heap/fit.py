@@ -7,25 +7,25 @@ import base64
 import io
 import shlex
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.case import ReportCase, keep_heap
+from heapfit.comparison.heap_map import measure_case
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit, Run
 from heapfit.importers.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
+from heapfit.results.case import case_sections
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
-from heapfit.results.heap.case_content import case_sections
 from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
 from heapfit.results.longer import describe_risk_as_long, longer_section
 from heapfit.results.number_text import change, count, ratio, size, term
 from heapfit.results.parts import (
-    Card,
-    Cards,
+    Cell,
     Column,
     Line,
     NamedFigure,
@@ -42,7 +42,7 @@ from heapfit.results.sections.page import (
     request_source,
 )
 from heapfit.results.sections.plan_layers import plan_file_section
-from heapfit.results.sections.risk import RunGroup, risk_section
+from heapfit.results.sections.risk import risk_section
 from heapfit.trace.loaded import LoadedTrace
 
 _PLAN_TEXT = "plan-text"  # the place of the plan file's text
@@ -106,16 +106,18 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     tone, badge = _judge(fit)
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
     changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
+    mapped = measure_case(case, progress)
     sections = [
-        *case_sections(case, fit.verdict, progress),
+        *case_sections(case, mapped, fit.verdict),
         _risk_section(fit),
         kind_section(fit.kinds.shown, fit.kinds.each, fit.kinds.names),
         longer_section(fit.longer, heap_size.region),
         plan_file_section(fit.plan_file, case.winner.replay_region),
-        Section("choices", "What you could choose", [*_choices(fit)], "Choices"),
+        Section("choices", "What you could choose", _choices(fit), "Choices"),
         None if fit.today is None else incumbent_section(fit.today, is_kept=fit.answer.is_kept),
         _runs_section(fit),
     ]
+    progress("pack the heap map", 1.0)
     return Document(
         command="fit",
         title=info.program or fit.name,
@@ -141,28 +143,36 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     )
 
 
-def _choices(fit: Fit) -> Iterator[Part]:
+def _choices(fit: Fit) -> list[Part]:
     """The heaps that one could set instead, with what each costs."""
-    yield Line(
+    rows = [(row, row.region) for row in fit.references if row.region]
+    set_to, is_kept = fit.answer.size.region, fit.answer.is_kept
+
+    def is_set(row: ReferenceRow) -> bool:
+        return row.region == set_to and (row.standing is ReferenceKind.FITTED) == (not is_kept)
+
+    def tell_region(row: ReferenceRow, region: int) -> Cell:
+        return Cell(size(region), () if is_set(row) else (change(region - set_to),))
+
+    columns: list[Column[tuple[ReferenceRow, int]]] = [
+        Column(
+            page="heap",
+            shown=lambda one: Cell(one[0].title, mark="this answer" if is_set(one[0]) else ""),
+        ),
+        Column(page="bytes", shown=lambda one: tell_region(*one)),
+        Column(
+            page="margin of its kind",
+            shown=lambda one: f"{one[0].size.margin:g} %" if one[0].size else "",
+        ),
+        Column(page="a call", shown=lambda one: count(one[0].mean)),
+        Column(page="longest call", shown=lambda one: count(one[0].longest)),
+        Column(page="flash", shown=lambda one: count(one[0].flash)),
+    ]
+    words = (
         "Each heap for these recordings, with the margin of its own kind. Calls in instructions of "
         "a Cortex-M4, estimated; flash in bytes of code."
     )
-    yield Cards([_card_of(row, row.region, fit) for row in fit.references if row.region])
-
-
-def _card_of(row: ReferenceRow, region: int, fit: Fit) -> Card:
-    chosen = fit.answer.size.region
-    is_fitted = row.standing is ReferenceKind.FITTED
-    is_set = region == chosen and is_fitted == (not fit.answer.is_kept)
-    margin = "" if row.size is None else f"{row.size.margin:g} %"
-    figures = (
-        ("margin of its kind", margin),
-        ("a call", count(row.mean)),
-        ("longest call", count(row.longest)),
-        ("flash", count(row.flash)),
-    )
-    apart = "" if is_set else change(region - chosen)
-    return Card(row.title, size(region), apart, figures, "this answer" if is_set else "")
+    return [Line(words), Table(columns, rows, look="offers")]
 
 
 def _runs_section(fit: Fit) -> Section | None:
@@ -243,18 +253,15 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
 
 def _risk_section(fit: Fit) -> Section | None:
     """The risk of the recordings, and of each in a plan made without it."""
-    seen = tuple(run.r_safe for run in fit.runs)
-    unseen = tuple(run.unseen for run in fit.runs) if len(fit.runs) > 1 else ()
-    groups = (
-        RunGroup("recorded runs", seen),
-        RunGroup("hold-out runs", () if unseen == seen else unseen),
-    )
-    caption = (
+    seen, unseen = [run.r_safe for run in fit.runs], [run.unseen for run in fit.runs]
+    has_unseen = len(fit.runs) > 1 and unseen != seen
+    apart = " Hold-out: each recording in a plan made without it." if has_unseen else ""
+    return risk_section(
+        {"recorded runs": seen, "hold-out runs": unseen if has_unseen else ()},
+        fit.answer.size.region,
         "Each dot is a run, at the bytes that it needs in this heap; left of the line it is served."
+        + apart,
     )
-    if unseen and unseen != seen:
-        caption += " Hold-out: each recording in a plan made without it."
-    return risk_section(groups, fit.answer.size.region, caption)
 
 
 def _define(fit: Fit) -> str:

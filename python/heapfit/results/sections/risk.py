@@ -4,36 +4,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TypeAlias
 
-from heapfit.results.chart import ACCENT, OTHERS, Chart, Layout, Trace, points, row_axis
+from heapfit.results.chart import ACCENT, OTHERS, Chart, Trace, points, row_axis
 from heapfit.results.number_text import count
 from heapfit.results.parts import Section
 
 _COLOURS = (ACCENT, OTHERS[2])
+_KINDS = (("circle", "", True), ("circle-open", ", out of memory", False))
 _ROW = 64  # pixels of a group
 _STEPS = 40  # dots closer than so many parts of the scale stand above one another
 _APART = 0.13  # of a row, from one of these to the next
 _GAP = 0.7  # of the scale: what lies behind such a gap would squeeze all others
 
 
-@dataclass(frozen=True, slots=True)
-class RunGroup:
-    """A group of runs, seen or unseen."""
-
-    name: str
-    needs: tuple[int | None, ...]  # least region for each, in bytes; None: above all tried
+Needs: TypeAlias = Sequence[int | None]  # least region for each run, in bytes; None: above all
 
 
-def risk_section(groups: Sequence[RunGroup], region: int | None, caption: str) -> Section | None:
-    """The chart with a row of dots for each group; None if no run's need is known.
+def risk_section(groups: Mapping[str, Needs], region: int | None, caption: str) -> Section | None:
+    """The chart with a row of dots for each group of runs; None if no run's need is known.
 
     `region` is the one that is set, if there is one.
     """
-    shown = [one for one in groups if one.needs]
-    known = [need for one in shown for need in one.needs if need is not None]
+    shown = {name: needs for name, needs in groups.items() if needs}
+    known = [need for needs in shown.values() for need in needs if need is not None]
     if not known:
         return None
     marks = [*known, *([region] if region is not None else [])]
@@ -43,12 +39,13 @@ def risk_section(groups: Sequence[RunGroup], region: int | None, caption: str) -
     ends = (low - air, high + air)
     beyond = sum(need > limit for need in known)
     more = f" At the right edge: {count(beyond)} beyond the scale." if beyond else ""
+    line = {"color": "var(--ink)", "width": 2}
     chart = Chart(
         identity="chart-risk",
         meaning="Each run at the bytes of heap that it needs, and the region that is set.",
         data=[
             dots
-            for row, group in enumerate(shown)
+            for row, group in enumerate(shown.items())
             for dots in _draw_group(group, row, region, ends)
         ],
         layout={
@@ -60,14 +57,31 @@ def risk_section(groups: Sequence[RunGroup], region: int | None, caption: str) -
                 "nticks": 5,
                 "range": list(ends),
             },
-            "yaxis": row_axis("group", [one.name for one in shown], 0.8),
-            "shapes": [_draw_line(region)] if region is not None else [],
-            "annotations": [_describe_group(group, row, region) for row, group in enumerate(shown)],
+            "yaxis": row_axis("group", [*shown], 0.8),
+            "shapes": []
+            if region is None
+            else [{"x0": region, "line": line, "label": {"text": f"<b>{count(region)} B</b> set"}}],
+            "annotations": [
+                {
+                    "place": 0.01,
+                    "y": row - 0.28,
+                    "xanchor": "left",
+                    "text": f"{name}: {_count_served(needs, region)}",
+                    "bgcolor": "veil",
+                }
+                for row, (name, needs) in enumerate(shown.items())
+            ],
         },
         height=80 + _ROW * len(shown),
         caption=f"{caption}{more}",
     )
     return Section("risk", "Will it hold?", [chart])
+
+
+def _count_served(needs: Needs, region: int | None) -> str:
+    if region is None:
+        return str(len(needs))
+    return f"{sum(need is not None and need <= region for need in needs)} of {len(needs)} served"
 
 
 def find_limit(values: Sequence[int]) -> int:
@@ -85,44 +99,30 @@ def find_limit(values: Sequence[int]) -> int:
 
 
 def _draw_group(
-    group: RunGroup, row: int, region: int | None, ends: tuple[int, int]
+    group: tuple[str, Needs], row: int, region: int | None, ends: tuple[int, int]
 ) -> list[Trace]:
     """The dots of a group: filled where the region serves the run, open where it does not."""
+    name, needs = group
     step = max((ends[1] - ends[0]) // _STEPS, 1)
     heights = Counter[int]()
-    served: list[tuple[int, int, float]] = []
-    refused: list[tuple[int, int, float]] = []
-    for need in sorted(need for need in group.needs if need is not None):
+    dots: list[tuple[int, int, float]] = []  # place, need, y
+    for need in sorted(need for need in needs if need is not None):
         place = min(need, ends[1])
-        y = row + 0.3 - _APART * min(heights[place // step], 5)
+        dots.append((place, need, row + 0.3 - _APART * min(heights[place // step], 5)))
         heights[place // step] += 1
-        (refused if region is not None and need > region else served).append((place, need, y))
-    colour = _COLOURS[row % len(_COLOURS)]
-    kinds = ((served, "circle", ""), (refused, "circle-open", ", out of memory"))
+    marker = {"color": _COLOURS[row % len(_COLOURS)], "size": 11}
     return [
         points(
-            f"{group.name}{remark}",
-            [place for place, _, _ in dots],
-            [y for _, _, y in dots],
-            {"color": colour, "size": 11, "symbol": symbol},
+            f"{name}{remark}",
+            [place for place, _, _ in some],
+            [y for _, _, y in some],
+            marker | {"symbol": symbol},
         )
         | {
-            "whole": [need for _, need, _ in dots],
-            "text": [f"{count(need)} B" for _, need, _ in dots],
+            "whole": [need for _, need, _ in some],
+            "text": [f"{count(need)} B" for _, need, _ in some],
             "hovertemplate": "%{text}<extra></extra>",
         }
-        for dots, symbol, remark in kinds
-        if dots
+        for symbol, remark, is_served in _KINDS
+        if (some := [one for one in dots if (region is None or one[1] <= region) is is_served])
     ]
-
-
-def _draw_line(region: int) -> Layout:
-    line = {"color": "var(--ink)", "width": 2}
-    return {"x0": region, "line": line, "label": {"text": f"<b>{count(region)} B</b> set"}}
-
-
-def _describe_group(group: RunGroup, row: int, region: int | None) -> Layout:
-    runs = len(group.needs)
-    served = sum(need is not None and region is not None and need <= region for need in group.needs)
-    text = f"{group.name}: {runs}" if region is None else f"{group.name}: {served} of {runs} served"
-    return {"place": 0.01, "y": row - 0.28, "xanchor": "left", "text": text, "bgcolor": "veil"}

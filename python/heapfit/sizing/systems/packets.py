@@ -23,7 +23,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers
-from heapfit.sizing.demand import Demand, Integers, measure_demands
+from heapfit.sizing.demand import Demand, Integers, measure_units
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.sizing.settings import BufferChoice, Setting
 from heapfit.sizing.systems.facts import Facts, SizedSettings, Values, add_terms
@@ -83,12 +83,7 @@ class _Sizing:
 
     def demand(self, cells: Callable[[Integers], Integers]) -> Demand:
         """The demand for cells, of which a packet takes as many as its size tells."""
-
-        def assign(sizes: Integers) -> tuple[Integers, Integers]:
-            return np.zeros_like(sizes), cells(sizes)
-
-        (demand,) = measure_demands(self.traces, 1, assign, self.progress)
-        return demand
+        return measure_units(self.traces, cells, self.progress)
 
     def least(self, cells: Callable[[Integers], Integers] = np.ones_like) -> RunOut:
         """The least count of such cells; of one for each packet if nothing else is told."""

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every page about a case shows: its answer, its map, its peak, the program, the candidates.
+
+A case is a recording, the plans measured on it, and the chosen one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from heapfit.comparison.case import ReportCase
+from heapfit.comparison.heap_map import MappedCase
+from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import pools_warning, verdict
+from heapfit.results.document import Document
+from heapfit.results.number_text import count, percent, ratio, size
+from heapfit.results.packed_map import pack_map
+from heapfit.results.parts import HeapMap, NamedFigure, Section, which_hold
+from heapfit.results.sections.candidates import candidates_section, heap_figures, heap_parts
+from heapfit.results.sections.page import (
+    in_order,
+    name_source,
+    pointer_figure,
+    recording_kind,
+    request_source,
+)
+from heapfit.results.sections.peak import peak_section
+from heapfit.results.sections.plan_layers import plan_section
+from heapfit.results.sections.program import pools_section, program_section
+
+
+def case_page(
+    opening: Document,
+    case: ReportCase,
+    mapped: MappedCase,
+    *more: Section | None,
+    commands: Sequence[tuple[str, str]],
+) -> Document:
+    """The page of a case that begins so, with more sections."""
+    sections = [*case_sections(case, mapped), *more]
+    return replace(opening, sections=in_order(sections, case.shown.trace.info.notes, commands))
+
+
+def case_sections(
+    case: ReportCase, mapped: MappedCase, verdict: str = ""
+) -> list[Section | HeapMap | None]:
+    """The sections about a case; `verdict` is said of the choice."""
+    shown, winner, (heap_map, peaks) = case.shown, case.winner, mapped
+    return [
+        None if heap_map is None else HeapMap(pack_map(heap_map, case.sites)),
+        peak_section(shown, peaks, case.sites),
+        pools_section(shown, winner.plan),
+        candidates_section(case, verdict),
+        program_section(shown, heap_parts(case), heap_figures(winner)),
+        plan_section(winner.plan, winner.replay_region),
+    ]
+
+
+def opening_of(case: ReportCase, command: str) -> Document:
+    """The page of one recording, without its sections: the plan to take and what it needs."""
+    comparison, winner, info = case.comparison, case.winner, case.shown.trace.info
+    warning = pools_warning(winner, comparison)
+    saved = size((winner.r_safe or winner.u_max) - winner.u_max)
+    peak, lead = size(winner.u_max), lead_figures(winner)
+    return Document(
+        command=command,
+        title=info.program or case.shown.trace.path.stem,
+        source=name_source(request_source(info, case.shown.trace.path.name)),
+        sections=(),
+        kind=recording_kind(info),
+        sentences=(describe_need(winner),),
+        lead=[*lead, NamedFigure("needed over the peak", ratio(winner.over_u_max))] if lead else (),
+        remarks=(verdict(comparison),),
+        trust=(
+            NamedFigure("recordings", "1", "one run says nothing of other loads"),
+            NamedFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
+            NamedFigure("peak of live bytes", peak, f"a better heap saves at most {saved}"),
+            pointer_figure([info]),
+            NamedFigure("alignment", size(winner.alignment), "of every block"),
+        ),
+        warnings=which_hold(
+            (
+                info.kind == "heap" and not info.pointer_bits,
+                "The recording does not state its pointer size.",
+            ),
+            (warning, f"The {warning}."),
+        ),
+    )
+
+
+def describe_need(winner: Row) -> str:
+    """The sentence that says which region a plan needs for a recording."""
+    if winner.r_safe is None:
+        return "No plan serves this recording in any region tried."
+    above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
+    return (
+        f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
+        f"of {size(winner.u_max)}."
+    )
+
+
+def lead_figures(winner: Row) -> list[NamedFigure]:
+    """The size to set a heap to, and the margin in it; nothing where no region is safe."""
+    if winner.heap_size is None:
+        return []
+    return [
+        NamedFigure("set the heap to", size(winner.heap_size.region)),
+        NamedFigure("margin in it", f"{winner.heap_size.margin:g} %"),
+    ]

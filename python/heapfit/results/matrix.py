@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces by allocators: what compare prints of several, and the page of one or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.run import PlanRun
+from heapfit.comparison.case import ReportCase
+from heapfit.comparison.heap_map import MappedCase
+from heapfit.comparison.matrix import Matrix, TraceColumn
+from heapfit.comparison.row import Row
+from heapfit.plan.energy import Sram
+from heapfit.plan.plan_file import PlanFile
+from heapfit.results.case import case_page, describe_need, opening_of
+from heapfit.results.chart import COLOURS, Chart, line_with_marks
+from heapfit.results.chart import Trace as Curve
+from heapfit.results.document import Document
+from heapfit.results.number_text import count, ratio, size
+from heapfit.results.parts import (
+    Cell,
+    Column,
+    Fields,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+    content_of,
+    which_hold,
+)
+from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
+from heapfit.results.sections.page import name_source
+
+HeldRun: TypeAlias = tuple[PlanRun, PlanFile]  # a trace in the very region that a plan sets
+_MOST_CURVES = 7
+_FIRST_ROW = "U_max, B"  # of the table as text: the peaks
+HELD: tuple[Column[HeldRun], ...] = (
+    Column(page="trace and plan", shown=lambda one: Cell(one[0].name, (one[1].name,))),
+    Column("plan", value=lambda one: one[1].name),
+    Column("trace", value=lambda one: one[0].name),
+    Column("region", page="region", value=lambda one: one[1].region, told=size),
+    Column("held", value=lambda one: one[0].refusal is None),
+    Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
+    Column("peak", page="its peak", value=lambda one: one[0].peak, told=size),
+    Column(
+        page="out of memory at event",
+        shown=lambda one: "none" if one[0].refusal is None else count(one[0].refusal.event),
+    ),
+    Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
+)
+
+
+def matrix_table(matrix: Matrix, sram: Sram | None) -> list[Part]:
+    """R_safe / U_max, and what the marks mean."""
+    means = {name: matrix.mean_over_u_max(name) for name in matrix.names}
+    columns: list[Column[str]] = [
+        Column(heading="allocator", shown=lambda name: name),
+        *(Column(heading=one.label, shown=_cells_of(one)) for one in matrix.columns),
+        Column(heading="mean", shown=lambda name: _ratio(means[name]) if name in means else ""),
+    ]
+    return [
+        Fields(
+            {
+                "traces": [
+                    {"trace": one.label, "source": one.comparison.trace.source}
+                    | content_of(ranking(one.comparison, sram))
+                    for one in matrix.columns
+                ],
+                "mean_over_u_max": means,
+            }
+        ),
+        Line("R_safe / U_max"),
+        Table(columns, [_FIRST_ROW, *matrix.names], is_whole=True),
+        *map(Line, _explain(matrix)),
+    ]
+
+
+def _cells_of(column: TraceColumn) -> Callable[[str], str]:
+    """What a column has of a candidate: its regions, n/a, or nothing if it was not tried."""
+
+    def describe(name: str) -> str:
+        row = column.cell(name)
+        if name == _FIRST_ROW:
+            return f"{column.comparison.u_max:,}"
+        if isinstance(row, Row):
+            return _describe_regions(row)
+        return "" if row is None else "n/a"
+
+    return describe
+
+
+def _describe_regions(row: Row) -> str:
+    """R_safe / U_max, R_min / U_max after it where that is less, and marks."""
+    is_told = not row.is_monotone and row.r_min is not None and row.u_max
+    least = f"~{(row.r_min or 0) / row.u_max:.3f}" if is_told else ""
+    return f"{_ratio(row.over_u_max)}{least}{marks_of(row)}"
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else ratio(value)
+
+
+def _explain(matrix: Matrix) -> list[str]:
+    """What the marks that occur mean, and why a plan does not apply."""
+    rows = [row for column in matrix.columns for row in column.comparison.rows]
+    alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
+    left: dict[tuple[str, str], list[str]] = {}  # traces on which a candidate is not tried, and why
+    for column in matrix.columns:
+        for one in column.comparison.not_applicable:
+            left.setdefault((one.name, one.why), []).append(column.label)
+    return [
+        f"mean: geometric. Alignment: {alignments}.",
+        *(
+            f"{note}, on {column.label}."
+            for column in matrix.columns
+            for note in map(layout_note, column.comparison.rows)
+            if note
+        ),
+        *explain_marks(rows),
+        *which_hold(
+            (
+                any(not row.is_monotone for row in rows),
+                "a~b R_safe ~ R_min: not monotone, a region between them fails.",
+            ),
+            (
+                any(row.r_safe is None for row in rows),
+                "- none found: the largest region scanned failed.",
+            ),
+        ),
+        *(
+            f"n/a {name} on {', '.join(left[name, why])}: {why}."
+            for name, why in sorted(left, key=lambda one: matrix.names.index(one[0]))
+        ),
+    ]
+
+
+def comparison_page(
+    case: ReportCase,
+    mapped: MappedCase,
+    *,
+    matrix: Matrix,
+    held: Sequence[HeldRun] = (),
+    command: str = "",
+) -> Document:
+    """The page: the case of the recording with the highest peak, and all of them in a table."""
+    several = len(matrix.columns) > 1
+    words = "One replay of each trace in the region of the plan."
+    parts: list[Part] = [Line(words), Table(HELD, held)]
+    return case_page(
+        _opening(case, matrix) if several else opening_of(case, "compare"),
+        case,
+        mapped,
+        _matrix_section(matrix) if several else None,
+        Section("plans-regions", "In the plan's region", parts) if held else None,
+        commands=[("This comparison:", command)],
+    )
+
+
+def _opening(case: ReportCase, matrix: Matrix) -> Document:
+    opening, columns, first = opening_of(case, "compare"), matrix.columns, matrix.names[0]
+    mean = matrix.mean_over_u_max(first)
+    sentence = f"{first} needs the least on average: {ratio(mean)} times the peak of each trace."
+    shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
+    return replace(
+        opening,
+        title=f"{len(columns)} traces",
+        source=name_source(", ".join(one.label for one in columns)),
+        sentences=("No plan serves all of them." if mean is None else sentence,),
+        lead=(
+            NamedFigure("least on average", first),
+            NamedFigure("over the peak, mean", ratio(mean)),
+            NamedFigure("largest peak", size(case.comparison.u_max)),
+        ),
+        remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
+        trust=(
+            NamedFigure("traces", count(len(columns)), "each compared on its own"),
+            *opening.trust[1:],
+        ),
+    )
+
+
+def _matrix_section(matrix: Matrix) -> Section:
+    columns: list[Column[str]] = [
+        Column(page="candidate", shown=lambda name: name),
+        *(
+            Column(page=label, shown=ratios.get, told=ratio)
+            for label, ratios in _ratios(matrix).items()
+        ),
+        Column(page="mean", shown=matrix.mean_over_u_max, told=ratio),
+    ]
+    caption = (
+        "Region needed over the peak, the least on average first; –: no region serves the trace."
+    )
+    table = Table(columns, matrix.names, caption=caption, lead=matrix.names[0])
+    return Section("traces", "All traces", [_matrix_chart(matrix), table])
+
+
+def _ratios(matrix: Matrix) -> dict[str, dict[str, float | None]]:
+    """Region over peak of each candidate, by trace."""
+    return {
+        column.label: {row.name: row.over_u_max for row in column.comparison.rows}
+        for column in matrix.columns
+    }
+
+
+def _matrix_chart(matrix: Matrix) -> Chart:
+    """The region that the best candidates need for each trace, over the trace's peak."""
+    return Chart(
+        identity="chart-traces",
+        meaning="Region needed over the peak of each trace, by candidate.",
+        data=[
+            _marks(matrix, name, COLOURS[place % len(COLOURS)])
+            for place, name in enumerate(matrix.names[:_MOST_CURVES])
+        ],
+        layout={
+            "hovermode": "closest",
+            "xaxis": {"type": "category", "title": {"text": "trace"}},
+            "yaxis": {"title": {"text": "region over the peak"}},
+        },
+        height=380,
+        caption="Region that the best candidates need for each trace, over that trace's peak, "
+        "without margin. No heap can go below 1.",
+    )
+
+
+def _marks(matrix: Matrix, name: str, colour: str) -> Curve:
+    known = {
+        label: round(value, 4)
+        for label, ratios in _ratios(matrix).items()
+        if (value := ratios.get(name)) is not None
+    }
+    marker = {"color": colour, "size": 10}
+    drawn = line_with_marks(name, [*known], [*known.values()], colour)
+    return drawn | {"mode": "markers", "marker": marker}

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every candidate plan of several recordings: what `heapfit fit --plans` prints, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from heapfit.comparison.case import ReportCase
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.failure_share import bound_failures, count_runs_for
+from heapfit.comparison.heap_map import MappedCase
+from heapfit.comparison.row import MARGINS, Row
+from heapfit.comparison.verdict import select_row
+from heapfit.design.robust.design import count_folds
+from heapfit.plan.plan import plan_table
+from heapfit.plan.quantities import format_share
+from heapfit.results.case import case_page, lead_figures, opening_of
+from heapfit.results.document import Document
+from heapfit.results.number_text import count, known_size, percent, ratio, size, term
+from heapfit.results.parts import (
+    Cell,
+    Column,
+    Fields,
+    Fold,
+    Line,
+    NamedFigure,
+    Part,
+    Section,
+    Table,
+    columns,
+    which_hold,
+)
+from heapfit.results.ranking import inapplicable_parts
+from heapfit.results.sections.page import name_source
+from heapfit.results.sections.risk import risk_section
+
+_ONE_IN = 0.001  # the share of failures that a device can live with
+
+
+def several_plans_parts(designs: Comparison, paths: Sequence[Path], page: Path) -> list[Part]:
+    """The ranking of the candidates, the shares that run out, and what they mean."""
+    peaks, rows, sentences = designs.peaks, designs.rows, verdicts(designs)
+    runs, folds, needed = len(peaks), count_folds(len(peaks)), count_runs_for(_ONE_IN)
+    bound = bound_failures(0, runs)  # the share of all runs that may fail where none has
+    is_unserved = any(row.r_safe is None or row.unseen_r_safe is None for row in rows)
+    fields = {
+        "traces": runs,
+        "folds": folds,
+        "u_max": peaks,
+        "base_alignment": designs.base_alignment,
+        "margins_percent": MARGINS,
+        "failure_bound_if_none_failed": bound,
+        "traces_for_one_in_1000": needed,
+    }
+    shares: list[Column[Row]] = [
+        Column(heading="candidate", shown=lambda row: row.name),
+        *(_run_out_column(i, runs) for i in range(len(MARGINS))),
+        Column(heading="none fails in", shown=lambda row: row.safe_region),
+    ]
+    return [
+        Line(""),
+        Fields(fields),
+        Table(_list_columns(peaks), rows, "rows"),
+        Line(
+            f"Regions in bytes that serve every trace of {runs}; "
+            f"U_max {designs.u_max:,} (from {min(peaks):,} to {designs.u_max:,})."
+        ),
+        Line("R_safe of each run is the smallest found, to 0.02 % of U_max."),
+        Line("over U_max: the largest R_safe / U_max of any run."),
+        Line("* learned from the runs; hold-out: learned without the run it is measured on."),
+        *map(
+            Line,
+            which_hold(
+                (is_unserved, "-: no region serves them; a larger region adds no blocks to pools.")
+            ),
+        ),
+        Line(""),
+        Line("Share of hold-out runs out of memory, by margin above the region of the others:"),
+        Table(shares, rows),
+        Line(
+            f"{runs} runs in {folds} folds. Where none ran out of memory, "
+            f"{format_share(bound)} of all runs do at most (95 % confidence)."
+        ),
+        Line(
+            "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
+            f"{needed:,} runs without a failure, as varied as runs in the field."
+        ),
+        Fields({"verdicts": sentences, "plans": paths, "page": page}),
+        *map(Line, [*sentences, ""]),
+        *(
+            line
+            for row, path in zip(rows, paths, strict=True)
+            for line in (Line(str(path), is_copied=True), Line(f"  {row.reason}"))
+        ),
+        Line(str(page), is_copied=True),
+        *inapplicable_parts(designs.not_applicable),
+    ]
+
+
+def _list_columns(u_max: Sequence[int]) -> list[Column[Row]]:
+    return [
+        Column(
+            "name",
+            "candidate",
+            shown=lambda row: f"{row.name}{'*' if row.trained_on_this_trace else ''}",
+        ),
+        Column("reason"),
+        Column("plan", value=lambda row: plan_table(row.plan)),
+        Column("is_trained", value=lambda row: row.trained_on_this_trace),
+        Column("regions", value=lambda row: row.needs),
+        Column("region", "region, recorded", lambda row: row.r_safe),
+        Column(heading="over U_max", shown=lambda row: _largest_ratio(row.needs, u_max)),
+        Column("unseen_regions", value=lambda row: row.unseen),
+        Column("unseen_region", "region, hold-out", lambda row: row.unseen_r_safe),
+        Column(heading="over U_max", shown=lambda row: _largest_ratio(row.unseen, u_max)),
+        *columns("run_out", "held", "safe_margin", "safe_region"),
+    ]
+
+
+def _run_out_column(index: int, traces: int) -> Column[Row]:
+    """A column: the percentage of traces that run out with one of the margins."""
+    heading = f"+{MARGINS[index]} %"
+    return Column(heading=heading, shown=lambda row: format_share(row.run_out[index] / traces))
+
+
+def verdicts(designs: Comparison) -> list[str]:
+    """The plan to take, and every saving that is none on hold-out traces."""
+    best, chosen = designs.rows[0], select_row(designs)
+    if best.unseen_r_safe is None:
+        return ["No plan serves every trace in the holdout check."]
+    over = best.unseen_r_safe / max(designs.u_max, 1)
+    saved = "No plan with pools served every hold-out run and saved 1 % of U_max there."
+    why = "" if chosen is best else f" {saved}"
+    safe = [(row.safe_region, row) for row in designs.rows if row.safe_region is not None]
+    plain = [row for row in designs.rows if not row.trained_on_this_trace]
+    losses = (_describe_loss(row, first) for first in plain[:1] for row in designs.rows)
+    return [
+        f"Least on hold-out runs: {best.name}, {best.unseen_r_safe:,} B ({over:.3f} x U_max).",
+        *which_hold((not chosen.plan.filled_pools, f"No pools here: {chosen.name}.{why}")),
+        *(
+            f"Least region that served all of them: {row.name}, {region:,} B "
+            f"(+{row.safe_margin} %)."
+            for region, row in sorted(safe, key=lambda one: one[0])[:1]
+        ),
+        *filter(None, losses),
+    ]
+
+
+def _describe_loss(row: Row, plain: Row) -> str:
+    """A saving over the best plain allocator that is a loss on hold-out traces; "": none is."""
+    if not row.trained_on_this_trace or plain.r_safe is None or plain.unseen_r_safe is None:
+        return ""
+    saving = 1 - row.r_safe / plain.r_safe if row.r_safe is not None else 0.0
+    if saving <= 0:
+        return ""
+    saved = f"{format_share(saving)} of {plain.name}'s region"
+    sentence = f"{row.name} saves {saved} on the runs it is learned from"
+    if row.unseen_r_safe is None:
+        return f"{sentence}, but serves the hold-out runs in no region."
+    cost = row.unseen_r_safe / plain.unseen_r_safe - 1
+    return f"{sentence}, and needs {format_share(cost)} more on hold-out runs." if cost > 0 else ""
+
+
+def _largest_ratio(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:
+    """The largest region over U_max of its trace; None if a region is missing."""
+    if not regions or None in regions or 0 in u_max:
+        return None
+    return max((region or 0) / own for region, own in zip(regions, u_max, strict=True))
+
+
+def several_plans_page(
+    designs: Comparison, names: Sequence[str], case: ReportCase, mapped: MappedCase, command: str
+) -> Document:
+    """The page of plans for recordings of these names; the case is of one of them."""
+    chosen, peaks, opening = select_row(designs), designs.peaks, opening_of(case, "fit --plans")
+    shown = max(range(len(names)), key=lambda i: chosen.needs[i] or 0)
+    over = chosen.r_safe / designs.u_max if chosen.r_safe is not None and designs.u_max else None
+    answer = "No plan serves all of them in any region tried."
+    if chosen.r_safe is not None:
+        answer = (
+            f"{chosen.name} needs {size(chosen.r_safe)} for all {len(peaks)} runs, "
+            f"{percent((over or 1) - 1)} above the largest peak."
+        )
+    opening = replace(
+        opening,
+        title=f"{names[0]} and {len(names) - 1} more",
+        source=name_source(", ".join(names)),
+        sentences=(answer,),
+        lead=[*lead_figures(chosen), NamedFigure("over the largest peak", ratio(over))],
+        remarks=(f"Below, the page shows {names[shown]}, which needs the largest region.",),
+        trust=(
+            NamedFigure("recordings", count(len(peaks)), "one plan for all of them"),
+            NamedFigure("folds", count(count_folds(len(peaks))), "of the holdout check"),
+            *opening.trust[1:],
+        ),
+    )
+    heap, unseen = chosen.heap_size, chosen.unseen if chosen.trained_on_this_trace else ()
+    risk = risk_section(
+        {"recorded runs": chosen.needs, "hold-out runs": unseen},
+        None if heap is None else heap.region,
+        "Each dot is a run, at the bytes that it needs; left of the line, the region to set with "
+        "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "
+        "plan made without it.",
+    )
+    plans = Section("plans", "All plans", _tell_plans(designs, chosen, names))
+    return case_page(opening, case, mapped, plans, risk, commands=[("These plans:", command)])
+
+
+def _tell_plans(designs: Comparison, chosen: Row, names: Sequence[str]) -> list[Part]:
+    """The region of each plan, and the chosen one on each run."""
+    columns: list[Column[Row]] = [
+        Column(
+            page="plan",
+            shown=lambda row: Cell(row.name, (row.reason,), "chosen" if row is chosen else ""),
+        ),
+        Column(page="recorded", shown=lambda row: row.r_safe, told=known_size),
+        Column(page="hold-out", shown=lambda row: row.unseen_r_safe, told=known_size),
+        Column(
+            page="margin without a failure",
+            shown=lambda row: None if row.safe_margin is None else f"{row.safe_margin} %",
+        ),
+    ]
+    places: list[Column[int]] = [
+        Column(page="run", shown=lambda i: names[i]),
+        Column(page=term("u-max"), shown=lambda i: designs.peaks[i], told=size),
+        Column(page="needs", shown=lambda i: chosen.needs[i], told=size),
+        Column(page="unseen", shown=lambda i: size(chosen.unseen[i]) if chosen.unseen else None),
+    ]
+    caption = "The least for hold-out runs first; –: no region serves them."
+    return [
+        Line(
+            f"Region that serves every trace of {len(designs.peaks)} runs. Recorded: "
+            "of the plan made from all. Hold-out: of plans made without the runs that they are "
+            "measured on."
+        ),
+        Table(columns, designs.rows, caption=caption, lead=chosen),
+        Fold("The chosen plan on each run", [Table(places, range(len(names)))]),
+    ]
