@@ -17,7 +17,8 @@ from mutants.verdict import INVALID, SAME, Judge, Verdict
 
 TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
 LIBRARIES = [f"tests/contract/libhfit_level{level}.a" for level in (1, 0, 2)]
-FOR_ALL = '"../contract/plans.h"'  # a unit test that includes it is of all allocators
+FOR_ALL = ('"../contract/plans.h"', '"every_plan.h"')  # what a unit test of all allocators includes
+AT_LEVELS = {"test_every_plan": (1, 0, 2, 3)}  # unit tests that are built at several
 CPU_SECONDS = 15  # the longest takes 4
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
@@ -32,8 +33,8 @@ class CoreJudge(Judge):
         self.tree = Tree(root, "core")
         self.sources = allocators_of(root)
         self.units = {file: file.read_text() for file in sorted((root / "tests/core").glob("*.c"))}
-        options = ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_C_FLAGS=-O1 -DNDEBUG"]
-        self.build = Build(self.tree, "core", [*options, "-DHFIT_BUILD_ENGINE=OFF"])
+        options = ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_C_FLAGS=-O1 -DNDEBUG", "-DHFIT_BUILD_ENGINE=OFF"]
+        self.build = Build(self.tree, "core", [*options, "-DHFIT_UNIT_LEVELS=0;1;2;3"])
         self.sound = self.build.made(LIBRARIES) or sys.exit("core does not compile")
 
     def judge(self, mutant: Mutant) -> Verdict:
@@ -64,8 +65,9 @@ class CoreJudge(Judge):
     def steps(self, names: list[str]) -> Iterator[str]:
         """What is run for some allocators, in its order: the tests' place, program, arguments."""
         for file, text in sorted(self.units.items(), key=lambda one: one[0].stem[5:] not in names):
-            if any(name in text for name in (*names, FOR_ALL)):
-                yield f"tests/core/{file.name} tests/core/{file.stem}"
+            if any(name in text for name in (*names, *FOR_ALL)):
+                for level in AT_LEVELS.get(file.stem, ("",)):
+                    yield f"tests/core/{file.name} tests/core/{file.stem}{level}"
         for name in names:
             yield f"tests/contract tests/contract/contract1 {name} 50000"
         yield "tests/attack tests/attack/explorer"

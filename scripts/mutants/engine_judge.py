@@ -17,6 +17,7 @@ from mutants.verdict import INVALID, INVALID_CODE, SAME, Judge, Verdict
 CPU_SECONDS = 60  # the longest C++ test takes 4
 LIBRARY = "engine/libheapfit_engine.a"
 EXTENSION = "python/bindings/_engine.abi3.so"
+PROGRAM = "tests/engine/engine_tests"  # of all C++ tests
 # What Python tests of a room's functions there are.
 PYTHON_TESTS = {
     "adversary": ("test_adversary",),
@@ -65,7 +66,7 @@ class EngineJudge(Judge):
     def makes(self, test: str) -> bool:
         """Builds what a test file needs; False if that does not compile."""
         if test.endswith(".cpp"):
-            return self.build.build([program_of(test)])
+            return self.build.build([PROGRAM])
         if not self.build.build([EXTENSION]):
             return False
         shutil.copy2(self.build.folder / EXTENSION, self.tree.top / "python/heapfit")
@@ -76,14 +77,10 @@ class EngineJudge(Judge):
         if not self.makes(test):
             return INVALID_CODE
         if test.endswith(".cpp"):
-            return self.tree.run([self.build.folder / program_of(test)], CPU_SECONDS)
+            subject = Path(test).stem.removeprefix("test_")
+            return self.tree.run([self.build.folder / PROGRAM, subject], CPU_SECONDS)
         options = ["-x", "-q", "-p", "no:cacheprovider"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
-
-
-def program_of(test: str) -> str:
-    """What tests/engine/CMakeLists.txt makes of a source, from the build's top."""
-    return f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
 
 
 def judging_files(file: str, texts: dict[str, str]) -> list[str]:
@@ -104,4 +101,4 @@ def judging_files(file: str, texts: dict[str, str]) -> list[str]:
 def extension_options(root: Path) -> list[str]:
     """What CMake is told to build engine, tests and extension as `make` has built the last."""
     return ["-C", str(root / "build/extension/CMakeInit.txt"),
-            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON"]  # fmt: skip
+            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON", "-DHFIT_UNITY=OFF"]  # fmt: skip
