@@ -107,9 +107,11 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	    -D HFIT_LEVEL_STEPS=50000 && cmake --build --preset $$build && ctest --preset $$build --tests-regex contract \
 	    || exit 1; done
 	HEAPFIT_ALL_TURNS=1 ctest --preset sanitize --tests-regex engine
-	for build in release release-m32; do cmake --preset $$build && cmake --build --preset $$build \
+	for build in release release-m32; do cmake --preset $$build \
+	    && cmake --build --preset $$build --target second_frees heap \
 	    && build/$$build/tests/attack/second_frees 100000000 && build/$$build/tests/attack/heap --steps 10000000 \
 	    || exit 1; done
+	cmake --build --preset release
 	build/release/tests/core/test_sizes all
 	build/release/tests/core/test_huge_regions all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py

@@ -17,7 +17,6 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets.greedy_budgets import (
     classes_with_most,
-    live_sizes_at,
     plan_from_budgets,
 )
 from heapfit.design.budgets.live_points import LivePoints, live_points
@@ -29,7 +28,7 @@ from heapfit.design.search.pooled_design import Budget, PooledDesign, SharedHeap
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import live_sizes_at, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POWERS = [(64, False), (128, False), (256, False), (512, False), (1024, False)]
