@@ -35,7 +35,7 @@ from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS, STANDARD_SEARCH
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.robust.design import design_several
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.results.plans_of_several import verdicts
@@ -178,7 +178,8 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
             for i in range(draws)
         ]
         choice = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
-        designs = design_robust(traces, RobustOptions(choice=choice))
+        loaded = [load_trace(trace) for trace in traces]
+        designs, _ = design_several(loaded, PlanOptions(choice=choice), is_whole=True)
     first, chosen = designs.rows[0], select_row(designs)
     return Unseen(
         name=name,

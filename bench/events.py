@@ -18,7 +18,7 @@ from pathlib import Path
 
 from heapfit.cli.printing import console
 from heapfit.comparison.work import BLOCKS_AN_EVENT
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.results.heap.fit import write_report
@@ -28,8 +28,6 @@ from heapfit.trace.table_file import Columns
 STANDARD_EVENTS = 100_000
 RECORDINGS = ("redis-bench", "lua-words-b", "lwip32-ram-b", "mosquitto-broker", "gcc-cc1-O2")
 EXAMPLES = Path(__file__).parents[1] / "examples"
-
-WITH_PAGE = Resources(write_page=write_report)
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,9 @@ def fitted(source: Path, events: int) -> Fitted:
         if trace.info.events > events:
             trace = cut(trace, events, Path(folder) / "cut.parquet")
         return Fitted(
-            name, trace.info.events, fit([trace.path], Path(folder) / "out", resources=WITH_PAGE)
+            name,
+            trace.info.events,
+            fit([trace.path], Path(folder) / "out", write_page=write_report),
         )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.cli.printing import console
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.result import Fit
 from heapfit.results.heap.fit import write_report
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -60,7 +60,7 @@ def fleet(count: int, events: int, folder: Path) -> list[Path]:
 def measured(recordings: Sequence[Path], events: int, folder: Path) -> Measured:
     """As `heapfit fit` does it."""
     before = cpu_seconds()
-    fitted = fit(recordings, folder, resources=Resources(write_page=write_report))
+    fitted = fit(recordings, folder, write_page=write_report)
     seconds = cpu_seconds() - before
     return Measured(len(recordings), events * len(recordings), fitted, seconds)
 

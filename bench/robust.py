@@ -26,7 +26,8 @@ from heapfit.comparison.trial import runs_in
 from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import design_several
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -107,7 +108,9 @@ def plans_for(name: str, size: Size, folder: Path) -> dict[str, Plan]:
         generate_workload(spec_of(name, seed, size), folder / f"{seed}.parquet")
         for seed in range(1, size.training + 1)
     ]
-    designs = design_robust(traces, RobustOptions(alignment=size.alignment))
+    options = PlanOptions(size.alignment)
+    loaded = [load_trace(trace, size.alignment) for trace in traces]
+    designs, _ = design_several(loaded, options, is_whole=True)
     best = designs.rows[0]
     by_name = {row.name: row.plan for row in designs.rows}
     scalars = {"alignment": size.alignment}

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402  (the tests' browser)
-from heapfit.fitting.fit import Resources, fit  # noqa: E402
+from heapfit.fitting.fit import fit  # noqa: E402
 from heapfit.results.heap.fit import write_report  # noqa: E402
 
 PICTURE = ROOT / "docs/pictures/heap-map.png"
@@ -57,7 +57,7 @@ def main() -> None:
     """Fits the example, draws its map and stores it."""
     folder = Path(sys.argv[1]).resolve()
     recording = ROOT / "examples/sqlite/sqlite.parquet"
-    fitted = fit([recording], folder / "fit", resources=Resources(write_page=write_report))
+    fitted = fit([recording], folder / "fit", write_page=write_report)
     with Chromium(folder / "profile") as browser:
         browser.resize(WIDTH, 900)
         browser.open(fitted.paths.report)

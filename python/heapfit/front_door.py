@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack, cast
+from typing import Any, TypeAlias
 
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
@@ -24,7 +24,7 @@ from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
-from heapfit.fitting.options import FitChoices, FitOptions
+from heapfit.fitting.options import FitOptions
 from heapfit.forecast import kind
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind
@@ -33,7 +33,7 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
-from heapfit.memories.placing import Placing, PlacingChoices, PlacingOptions, place_recordings
+from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
@@ -140,7 +140,7 @@ def fit(
     source: Source | Sequence[Source],
     options: FitOptions | None = None,
     progress: Progress = ignore_progress,
-    **choices: Unpack[FitChoices],
+    **choices: object,
 ) -> FittedHeap:
     """Fits a heap to recordings: the size to set, and the plan that serves them in least memory.
 
@@ -153,11 +153,10 @@ def fit(
     )
 
 
-def _read_choices(choices: FitChoices | PlacingChoices) -> dict[str, Any]:
+def _read_choices(choices: dict[str, object]) -> dict[str, Any]:
     """The choices by name; a horizon may be text, as on the command line."""
-    named = cast(dict[str, Any], choices)
-    horizon = named.get("horizon")
-    return named | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else named
+    horizon = choices.get("horizon")
+    return choices | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else choices
 
 
 def check(
@@ -210,7 +209,7 @@ def place(
     memories: Sequence[str],
     options: PlacingOptions | None = None,
     progress: Progress = ignore_progress,
-    **choices: Unpack[PlacingChoices],
+    **choices: object,
 ) -> Placing:
     """Divides requests among several memories, each NAME=SIZE[:OFFERED,...], the scarce one first.
 

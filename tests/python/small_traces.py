@@ -5,8 +5,19 @@ import json
 import os
 import random
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from heapfit import _engine
+from heapfit.comparison.comparison import Comparison
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.robust.design import design_several
+from heapfit.importers import ImportOptions, open_any
+from heapfit.sweep import Sweep
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
 from program import run_heapfit
 
 
@@ -50,6 +61,21 @@ def tiny(path: Path, events: int = 600, seed: int = 1) -> Path:
     return _slots(path, events, draw, lambda: draw.choice([4, 12]), 32)
 
 
+def load_lines(path: Path, lines: Iterable[str], alignment: int = 8) -> LoadedTrace:
+    """A recording on 32 bit of these lines in the text form, stored beside it."""
+    _write(path, ["# heap-events 1", "# pointer_bits 32", *lines])
+    return load_trace(open_any(path, ImportOptions(), path.parent), alignment)
+
+
+def event_array(rows: Iterable[tuple[int, int, int]]) -> _engine.EventArray:
+    """Of (operation, object, size)."""
+    ops, objects, sizes = zip(*rows, strict=True)
+    array = _engine.EventArray()
+    columns = (np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64))
+    array.append(*columns)
+    return array
+
+
 def _slots(path, events, draw, size, pointer_bits) -> Path:
     live: list[int] = []
     lines = ["# heap-events 1", f"# pointer_bits {pointer_bits}"]
@@ -88,3 +114,12 @@ def fit_json(*arguments: object, folder: Path) -> dict:
     """What `heapfit fit` of one heap prints with --json."""
     (fitted,) = heapfit_json("fit", *arguments, folder=folder)["fits"]
     return fitted
+
+
+def design_whole(
+    traces: Sequence[Trace], options: PlanOptions | None = None, sweep: Sweep | None = None
+) -> Comparison:
+    """Every candidate for several traces, measured on all of them."""
+    options = options or PlanOptions()
+    loaded = [load_trace(trace, options.alignment) for trace in traces]
+    return design_several(loaded, options, sweep=sweep, is_whole=True)[0]

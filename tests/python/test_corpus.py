@@ -19,7 +19,7 @@ import pytest
 from small_traces import table2
 
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.heap.fit import write_report
@@ -71,8 +71,7 @@ def made_up(tmp_path_factory) -> Path:
 
 
 def check_fit(source: Path, folder: Path) -> None:
-    written = Resources(write_page=write_report)
-    fitted = fit([source], folder, FitOptions(code=True), resources=written)
+    fitted = fit([source], folder, FitOptions(code=True), write_page=write_report)
     plan_file = load_plan(fitted.paths.plan)
     assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
     rows = [row for row in fitted.comparison.rows if row.r_min is not None]

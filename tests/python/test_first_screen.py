@@ -38,7 +38,9 @@ TOLD: list[float] = []  # shares of progress
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory) -> Fit:
     return fit(
-        [ECHO], tmp_path_factory.mktemp("echo") / "out", None, lambda _, share: TOLD.append(share)
+        [ECHO],
+        tmp_path_factory.mktemp("echo") / "out",
+        progress=lambda _, share: TOLD.append(share),
     )
 
 

@@ -20,7 +20,7 @@ from heapfit.checks.check import check_recordings
 from heapfit.checks.shown import read_shown
 from heapfit.comparison.heap_map import HeapMap, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
-from heapfit.fitting.fit import Resources, fit
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
@@ -60,7 +60,7 @@ def fitted(tmp_path_factory) -> Fit:
     return fit(
         [table2(folder / "four.heap", 1500)],
         folder / "out",
-        resources=Resources(write_page=write_report),
+        write_page=write_report,
     )
 
 
@@ -163,7 +163,7 @@ def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser,
         [diverse(tmp_path / "long.heap", 20_000)],
         tmp_path / "out",
         FitOptions(allocators=("tlsf",)),
-        resources=Resources(write_page=write_report),
+        write_page=write_report,
     )
     browser.resize(1400, 900)
     browser.prefer("light")

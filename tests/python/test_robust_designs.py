@@ -6,7 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import diverse, fit_json, heapfit, heapfit_json, table2
+from small_traces import (
+    design_whole,
+    diverse,
+    fit_json,
+    heapfit,
+    heapfit_json,
+    load_lines,
+    table2,
+)
 
 from heapfit import _engine
 from heapfit.comparison.comparison import Comparison
@@ -18,16 +26,16 @@ from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
 from heapfit.design.plan_files import save_candidates, training_record
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import candidate_from_file
-from heapfit.design.robust.design import RobustOptions, design_robust
-from heapfit.design.robust.jobs import Replays, TraceSet
+from heapfit.design.robust.design import design_several
+from heapfit.design.robust.jobs import Replays
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.progress import ignore_progress
 from heapfit.results.plans_of_several import verdicts
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
@@ -45,9 +53,7 @@ def opened(path: Path) -> Trace:
 
 
 def trace_of(folder: Path, name: str, lines: list[str]) -> Trace:
-    path = folder / f"{name}.heap"
-    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
-    return opened(path)
+    return load_lines(folder / f"{name}.heap", lines).trace
 
 
 def blocks(count: int, size: int) -> list[str]:
@@ -62,7 +68,7 @@ def runs(tmp_path_factory) -> list[Trace]:
 
 @pytest.fixture(scope="module")
 def designs(runs: list[Trace]) -> Comparison:
-    return design_robust(runs, RobustOptions())
+    return design_whole(runs)
 
 
 def test_joined_traces_peak_as_the_highest_of_them_does(runs: list[Trace], tmp_path: Path) -> None:
@@ -93,7 +99,7 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Compar
 
 def test_workers_change_nothing(runs: list[Trace], designs: Comparison) -> None:
     with Sweep(workers=2) as sweep:
-        assert design_robust(runs, RobustOptions(), sweep=sweep) == designs
+        assert design_whole(runs, sweep=sweep) == designs
 
 
 def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: Comparison) -> None:
@@ -121,7 +127,7 @@ def test_rows_are_ranked_by_what_unseen_traces_need(designs: Comparison) -> None
 def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path: Path) -> None:
     few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(3)]
     many = trace_of(tmp_path, "many", blocks(20, 64))
-    rows = {row.name: row for row in design_robust([*few, many]).rows}
+    rows = {row.name: row for row in design_whole([*few, many]).rows}
     alone, over = rows["class_pools_worst_case"], rows["budgeted_worst_case"]
     assert (alone.unseen_r_safe, alone.run_out) == (None, (1,) * len(MARGINS))
     assert alone.needs == (alone.r_safe,) * 4  # made from all it serves all
@@ -130,7 +136,7 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path:
 
 def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     quick, long = (
-        design_robust(runs[:2], RobustOptions(effort=effort, choice=PUBLISHED_BUDGETS))
+        design_whole(runs[:2], PlanOptions(effort=effort, choice=PUBLISHED_BUDGETS))
         for effort in (Effort.QUICK, Effort.LONG)
     )
     learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}
@@ -150,12 +156,7 @@ def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
     limit(MOST_IN_MEMORY=together - 1)
     told = rf"^{len(runs)} recordings have [\d,]+ events, more than can be held in memory"
     with Sweep(workers=1) as sweep, pytest.raises(HeapfitError, match=told):
-        design_robust(runs, RobustOptions(), sweep=sweep)
-
-
-def test_one_trace_is_no_set(runs: list[Trace]) -> None:
-    with pytest.raises(HeapfitError, match="two at least"):
-        design_robust(runs[:1])
+        design_whole(runs, sweep=sweep)
 
 
 def test_fit_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
@@ -173,7 +174,7 @@ def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None
         generate_workload(parse_workload("slotbuf:events=3000", seed), tmp_path / f"{seed}.parquet")
         for seed in (1, 2, 3, 4)
     ]
-    designs = design_robust(traces)
+    designs = design_whole(traces)
     assert not select_row(designs).plan.pools
     assert verdicts(designs)[1].startswith(f"No pools here: {select_row(designs).name}")
 
@@ -193,7 +194,7 @@ def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -
 
 
 def test_a_plan_knows_each_trace_that_it_was_made_from(runs: list[Trace], tmp_path: Path) -> None:
-    designs, loaded = design_robust(runs[:2]), [load_trace(run) for run in runs[:3]]
+    designs, loaded = design_whole(runs[:2]), [load_trace(run) for run in runs[:3]]
     trained_on = training_record(["first", "second"], loaded[:2], designs)
     paths = save_candidates(designs, trained_on, tmp_path)
     [path] = [path for path in paths if path.stem == "budgeted_4_largest"]
@@ -270,7 +271,7 @@ def test_pools_that_failed_or_saved_too_little_once_are_not(
 def test_what_held_is_what_needs_no_more_than_the_heap_set_without_it(tmp_path: Path) -> None:
     few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(2)]
     many = trace_of(tmp_path, "many", blocks(20, 64))  # twice the load: the heap is set for it
-    rows = {row.name: row for row in design_robust([*few, many]).rows}
+    rows = {row.name: row for row in design_whole([*few, many]).rows}
     assert rows["tlsf"].held == (True, True, True)
     assert rows["class_pools_worst_case"].held == (True, True, False)  # made for ten blocks
 
@@ -284,8 +285,8 @@ def test_what_is_learned_on_each_is_learned_on_all_joined(tmp_path: Path) -> Non
     ]
     joined = load_trace(join_traces(tmp_path / "j.parquet", runs))
     fleet = _engine.Fleet(tuple(trace.events() for trace in runs))
-    one = robust_portfolio(joined, RobustOptions())
-    each = robust_portfolio(replace(joined, fleet=fleet), RobustOptions())
+    one = robust_portfolio(joined, PlanOptions())
+    each = robust_portfolio(replace(joined, fleet=fleet), PlanOptions())
     assert {c.name: c.plan for c in each.candidates} == {c.name: c.plan for c in one.candidates}
     assert each.work.events < one.work.events / 2
     assert sorted(fleet.hardest_first) == list(range(len(runs)))
@@ -302,8 +303,8 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
         generate_workload(parse_workload(workload, seed), tmp_path / f"{seed}.parquet")
         for seed in range(11, 17)
     ]
-    every = design_robust(traces)
-    some = design_robust(traces, RobustOptions(is_for_choice=True))
+    every = design_whole(traces)
+    some, _ = design_several([load_trace(trace) for trace in traces], PlanOptions())
 
     def largest(designs: Comparison) -> list[tuple[object, ...]]:
         return [(row.name, row.plan, row.r_safe, row.unseen_r_safe) for row in designs.rows]
@@ -318,22 +319,21 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
 
 def test_each_replay_of_several_recordings_counts_as_work(runs: list[Trace]) -> None:
     """What was replayed once is not replayed again."""
-    plan = Plan("tlsf", {"alignment": 8})
-    traces = TraceSet(runs[:1], ("first",), (profile_trace(runs[0]).u_max,))
-    with Sweep(workers=1) as sweep:
-        replays = Replays(traces, (), sweep, ignore_progress)
-        asked = {
-            replays.measure: (plan, 0),
-            replays.prove: (plan, 0, 1 << 20),
-            replays.try_out: (plan, 0, 1 << 20),
-        }
-        found = []
-        for replay, wanted in asked.items():
-            replay([wanted])
-            replay([wanted])
-            found.append(replays.work)
+    plan, peaks = Plan("tlsf", {"alignment": 8}), (profile_trace(runs[0]).u_max,) * 2
     events = runs[0].info.events
-    measured, proven, tried = found
-    assert measured.regions > events
-    assert proven == measured + Work(regions=events)
-    assert tried == proven + Work(judged=events)
+    with Sweep(workers=1) as sweep:
+        replays = Replays([runs[0]] * 2, peaks, base_alignment=8, sweep=sweep)
+        for ask, wanted, work in (
+            (replays.prove, (plan, 0, 1 << 20), Work(regions=events)),
+            (replays.try_out, (plan, 0, 1 << 20), Work(judged=events)),
+            (replays.measure, (plan, 1), None),
+            (replays.prove, (plan, 1, 1 << 20), Work()),  # its need is known
+        ):
+            ask([wanted])
+            done = replays.take_work()
+            assert done == work if work else done.regions > events
+            ask([wanted])
+            assert replays.take_work() == Work()
+        need = replays.region(plan, 1) or 0
+        assert replays.is_proven(plan, 0, 1 << 20)
+        assert replays.is_proven(plan, 1, need) and not replays.is_proven(plan, 1, need - 8)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from small_traces import design_whole
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -19,7 +20,7 @@ from heapfit.design.placement.sites import (
     learn_sites,
 )
 from heapfit.design.placement.tailored_plans import BY_SITE, layouts, make_tailored_candidates
-from heapfit.design.robust.design import RobustOptions, design_robust
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
@@ -174,8 +175,8 @@ def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: Load
 
 
 def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) -> None:
-    options = RobustOptions(alignment=4, call_sites=True)
-    designs = design_robust([loaded.trace, loaded.trace], options)
+    options = PlanOptions(alignment=4, call_sites=True)
+    designs = design_whole([loaded.trace, loaded.trace], options)
     rows = {row.name: row for row in designs.rows}
     assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max
     assert all(rows[BY_SITE].unseen)

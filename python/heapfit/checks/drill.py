@@ -15,9 +15,9 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.checks.host_run import HostRun, prepare_program
-from heapfit.checks.system_run import place_requests
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.errors import HeapfitError
 from heapfit.importers.record import record
 from heapfit.outputs.scratch import scratch_folder
@@ -115,7 +115,7 @@ def _limit_runs(requests: int) -> int:
 def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
     """Replays the recording in regions below its need, each to the first request it refuses."""
     heap, base = heap_of_plan(plan), loaded.trace.base_alignment_for(plan.base_alignment)
-    placed, needs = place_requests(loaded, plan, base), measure(heap, [loaded], base=base)
+    asked, needs = ServedRequests.of(heap, loaded), measure(heap, [loaded], base=base)
     if needs.most is None:
         raise HeapfitError(f"{plan.name}: no region below 4 GiB serves the program")
     events, engine_plan = heap.events(loaded), plan.plan.engine()
@@ -131,12 +131,12 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
         replay.feed(events)
         failed = replay.result().failed_event
         if failed is not None:
-            event = placed.event_of(failed)
+            event = asked.event_of(failed)
             site = int(loaded.sites[event]) if len(loaded.sites) else 0
-            asked_for = int(placed.requests.size[event])
+            asked_for = int(asked.requests.size[event])
             found.setdefault(event, FirstRefusal(event, asked_for, site, region))
-    asked = int((placed.requests.op != FREE).sum())
-    return Refusals(plan, asked, need, lowest, tuple(found.values()))
+    count = int((asked.requests.op != FREE).sum())
+    return Refusals(plan, count, need, lowest, tuple(found.values()))
 
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:

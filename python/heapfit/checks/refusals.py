@@ -56,11 +56,11 @@ def count_refusals(
 ) -> Refusals:
     """Replays a recording past its refusals."""
     placed = place_requests(loaded, plan, loaded.trace.base_alignment_for(plan.base_alignment))
-    refused = placed.find_refused(progress)
-    sizes = _group(size_classes(placed.requests.size[placed.asked_at]), {}, refused)
+    refused, asked = placed.find_refused(progress), placed.asked
+    sizes = _group(size_classes(asked.requests.size[asked.asked_at]), {}, refused)
     first, by_site = None, tuple[RefusedGroup, ...]()
     if len(loaded.sites):
-        names, sites = name_sites(loaded, programs), loaded.sites[placed.asked_at]
+        names, sites = name_sites(loaded, programs), loaded.sites[asked.asked_at]
         first = names[int(sites[np.argmax(refused)])] if refused.any() else None
         by_site = _group(sites, names, refused)
     return Refusals(int(refused.sum()), len(refused), sizes, by_site, first)

@@ -73,19 +73,16 @@ def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> Plan
         placed = place_requests(trace, plan, base)
     except HeapfitError as error:
         raise HeapfitError(f"{name}: {error}") from error
-    replay, peak = placed.make_replay(), profile_trace(trace).u_max
-    if replay is not None and replay.feed(placed.served.engine()):
+    replay, asked, peak = placed.make_replay(), placed.asked, profile_trace(trace).u_max
+    if replay is None:
+        event, free, hole = int(asked.asked_at[0]), 0, 0
+    elif replay.feed(asked.served.engine()):
         return PlanRun(name, trace.info, peak, trace.info.events, None)
-    failed = None if replay is None else replay.result().failed_event
-    event = int(placed.asked_at[0]) if failed is None else placed.event_of(failed)
-    blocks = None if replay is None else replay.blocks()
-    refusal = Refusal(
-        event,
-        int(placed.requests.size[event]),
-        placed.live_before(event),
-        0 if blocks is None else blocks.free,
-        0 if blocks is None else blocks.largest_free,
-    )
+    else:
+        event = asked.event_of(replay.result().failed_event or 0)
+        free, hole = replay.blocks().free, replay.blocks().largest_free
+    size = int(asked.requests.size[event])
+    refusal = Refusal(event, size, asked.live_before(event), free, hole)
     return PlanRun(name, trace.info, peak, event, refusal)
 
 

@@ -19,7 +19,7 @@ from heapfit import _engine
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.incumbents.requests import find_placing_events, requests_of
+from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, count_steps, ignore_progress
@@ -117,18 +117,6 @@ MappedCase: TypeAlias = tuple[HeapMap | None, tuple[PeakUse, ...]]  # the heaps 
 
 
 @dataclass(frozen=True, slots=True)
-class _BlockEvents:
-    """The blocks that a system's heap allocates, in order, with the events of each.
-
-    The mark between two regions counts as a block of event 0, and as no lifetime.
-    """
-
-    asked_at: NDArray[np.int64]  # the trace's event
-    served_at: NDArray[np.int64]  # the event that the heap replays for it
-    is_counted: NDArray[np.bool_]  # whether it is a lifetime of the trace: of a byte or more
-
-
-@dataclass(frozen=True, slots=True)
 class ReplaySubject:
     """A heap to replay."""
 
@@ -138,7 +126,7 @@ class ReplaySubject:
     base: int  # alignment of the region
     region: int  # of the plan, that it needs
     shift: int = 0  # from an offset in our region to one in the memory of its user
-    placed: _BlockEvents | None = None  # where `events` are not those of the trace
+    asked: ServedRequests | None = None  # where `events` are not those of the trace
 
 
 def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
@@ -303,8 +291,8 @@ def subject_from_heap(
     events, plan = heap.events(shown), heap.plan.engine()
     size, base = region
     shift = heap.memory(size) - size
-    placed = None if heap.is_ours else _find_block_events(heap, shown)
-    return ReplaySubject(name, plan, events, base, size, shift, placed)
+    asked = None if heap.is_ours else ServedRequests.of(heap, shown)
+    return ReplaySubject(name, plan, events, base, size, shift, asked)
 
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
@@ -324,22 +312,12 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     return [subject_from_heap(name, needs.heap, shown, (region, shown.largest_alignment))]
 
 
-def _find_block_events(heap: Heap, shown: LoadedTrace) -> _BlockEvents:
-    requests = requests_of(shown)
-    asked_at = find_placing_events(requests)
-    return _BlockEvents(
-        asked_at=asked_at,
-        served_at=find_placing_events(heap.serve(requests)),
-        is_counted=requests.size[asked_at] > 0,
-    )
-
-
 def _count_events_until(subject: ReplaySubject, event: int) -> int:
     """The number of events a heap replays until an allocating event of the trace is done."""
-    if subject.placed is None:
+    if subject.asked is None:
         return event + 1
-    place = int(np.searchsorted(subject.placed.asked_at, event, side="right")) - 1
-    return int(subject.placed.served_at[place]) + 1
+    place = int(np.searchsorted(subject.asked.asked_at, event, side="right")) - 1
+    return int(subject.asked.served_at[place]) + 1
 
 
 def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
@@ -350,8 +328,9 @@ def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
     runs = replay.feed(subject.events)
     offsets = replay.offsets
     refused = None if runs else _find_failed_request(subject, replay, len(offsets))
-    if subject.placed is not None:
-        offsets = offsets[subject.placed.is_counted[: len(offsets)]]
+    if subject.asked is not None:
+        asked_at = subject.asked.asked_at[: len(offsets)]
+        offsets = offsets[subject.asked.requests.size[asked_at] > 0]  # others are no lifetimes
     return RegionReplay(memory, offsets + np.uint64(subject.shift % 2**64), refused)
 
 
@@ -363,6 +342,6 @@ def _find_failed_request(
     assert result.failed_event is not None
     assert result.failed_size is not None
     event = result.failed_event
-    if subject.placed is not None:
-        event = int(subject.placed.asked_at[placed])
+    if subject.asked is not None:
+        event = int(subject.asked.asked_at[placed])
     return FailedRequest(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

@@ -8,7 +8,7 @@ change that broke another plan, in the largest region in which it would be the b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from heapfit.comparison.candidate import Candidate
@@ -27,20 +27,17 @@ from heapfit.comparison.measuring import (
 from heapfit.comparison.row import Row, rank_rows, with_work_of
 from heapfit.comparison.verdict import select_row, verdict_rows
 from heapfit.comparison.work import Work
-from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeTrials:
-    """The trials of rows of one recording's comparison on changed programs."""
+    """The trials of rows of a comparison on changed programs."""
 
-    loaded: LoadedTrace
     programs: ChangedPrograms
-    precision: Precision
-    pools: bool  # rows whose blocks were counted on the recording may be named
+    reopen: Callable[[Comparison], Comparison]  # measures what may win once the best needs more
+    pools: bool  # rows whose blocks were counted on the recordings may be named
     is_by_memory: bool  # a row that another beats in bytes is not named, but for RUNGS
-    progress: Progress = ignore_progress
     started: dict[str, Iterator[ChangeTest]] = field(default_factory=dict)  # by row
 
     def try_row(self, comparison: Comparison, row: Row) -> Comparison:
@@ -59,29 +56,38 @@ class ChangeTrials:
         work = Work(changed=tested.events - before.events)
         tried = replace(row, changes=tested, work=row.work + work)
         comparison = _replace_row(comparison, tried, work)
-        return self._reopen(comparison) if tested.needed > 0 else comparison
+        return self.reopen(comparison) if tested.needed > 0 else comparison
 
     def _find_rival(self, comparison: Comparison, row: Row) -> int | None:
         """The least region of another row that may be named; None if bytes do not decide."""
-        others = (one for one in verdict_rows(comparison) if one is not row and self._may_win(one))
+        others = (
+            one for one in verdict_rows(comparison) if one is not row and _may_win(one, self.pools)
+        )
         sizes = [one.heap_size.region for one in others if one.heap_size is not None]
         is_by_bytes = self.is_by_memory and row.name not in RUNGS
         return min(sizes, default=None) if is_by_bytes else None
 
-    def _reopen(self, comparison: Comparison) -> Comparison:
+
+@dataclass(frozen=True, slots=True)
+class PrunedRows:
+    """The rows of one recording's comparison that were not searched to the end."""
+
+    loaded: LoadedTrace
+    programs: ChangedPrograms
+    precision: Precision
+    pools: bool  # as above
+
+    def reopen(self, comparison: Comparison) -> Comparison:
         """Searches pruned rows that may need less than the best row does now."""
         pruned = [
             row
             for row in comparison.rows
-            if row.r_safe is None and row.r_safe_at_least is not None and self._may_win(row)
+            if row.r_safe is None and row.r_safe_at_least is not None and _may_win(row, self.pools)
         ]
         for row in sorted(pruned, key=lambda one: one.r_safe_at_least or 0):
             found, work = self._search(row, comparison)
             comparison = _replace_row(comparison, found, work)
         return comparison
-
-    def _may_win(self, row: Row) -> bool:
-        return not row.is_searched_further and (self.pools or not row.is_cut_to_trace)
 
     def _search(self, row: Row, comparison: Comparison) -> tuple[Row, Work]:
         """A pruned row, searched if it may be the best; and the work that took."""
@@ -103,12 +109,16 @@ class ChangeTrials:
             work = tried.work + Work(changed=changed)
             if not is_served:
                 return replace(row, work=row.work + work), work
-        found = measure_candidate(one, events, ground, self.precision, self.progress)
+        found = measure_candidate(one, events, ground, self.precision)
         if rows_to_refine({0: found}, len(events), self.precision):
             every = replace(self.precision, every_size=True)
             found = with_work_of(measure_candidate(one, events, ground, every), found)
         work += found.work
         return replace(found, work=row.work + work), work
+
+
+def _may_win(row: Row, pools: bool) -> bool:
+    return not row.is_searched_further and (pools or not row.is_cut_to_trace)
 
 
 def _replace_row(comparison: Comparison, row: Row, work: Work) -> Comparison:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The assessment of a selection: reference heaps, runs that took no part in it, and suggestions."""
+"""The assessment of a choice: a replay of each recording in its region, and suggestions."""
 
 from __future__ import annotations
 
@@ -9,25 +9,19 @@ from dataclasses import dataclass, replace
 from heapfit import _engine
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.trial import plain_replay
-from heapfit.comparison.work import Work
 from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice
-from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
-from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Recording
-from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress, WeightedProgress, weigh_steps
+from heapfit.progress import Progress, weigh_steps
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 
 _FINER = 4  # bytes: the least alignment there is
 _LEAST_SAVED = 0.005  # of the region; less is not worth a look at what needs 8
 _REPLAY = "replay recorded runs"
-_REFERENCES = 8  # steps, about: of heaps to measure and of costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +31,6 @@ class HoldoutResult:
     seen: int  # recordings
     seen_refused: int  # of these
     events: int  # replayed for it
-
-
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """A selection with its reference heaps, holdout check and suggestions."""
-
-    selection: Selection
-    suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
-    references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
-    holdout: HoldoutResult
-    kinds: FitKinds
-    longer: LongerRunTable
-    work: Work  # that selection and assessment took
-
-
-def assess(selection: Selection, stages: WeightedProgress) -> Assessment:
-    """Assesses a selection, which does not change."""
-    choice, options = selection.choice, selection.options
-    suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
-    referring = stages.part("reference", steps=_REFERENCES)
-    rows, referred = measure_reference_heaps(selection, referring)
-    recordings = selection.workload.recordings
-    holdout = check_holdout(choice, recordings, selection.searched, stages.part("hold"))
-    kinds, longer = forecast_selection(selection)
-    replayed = 0 if selection.excerpt is None else selection.excerpt.replayed
-    beside = referred + suggested + selection.baselines.events
-    tested = None if selection.today is None else selection.today.changes
-    changed = 0 if tested is None else tested.events
-    assessed = Work(
-        beside=beside, judged=holdout.events + longer.events + replayed, changed=changed
-    )
-    work = choice.comparison.work + assessed
-    return Assessment(selection, suggestions, rows, holdout, kinds, longer, work)
 
 
 def suggest_next_recordings(

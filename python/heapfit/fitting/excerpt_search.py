@@ -28,7 +28,6 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.excerpt import Window, save_excerpt, windows_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import Profile
-from heapfit.trace.stored import Trace
 
 SEARCHES: Final = 3  # at most; each adds windows where the last one's heap ran out
 _PART: Final = 10  # an excerpt has this part of the most that is searched whole
@@ -68,15 +67,11 @@ class _RecordingView:
 
     recording: Recording
     request: Request
+    progress: Progress  # of replays of the whole
     excerpt: LoadedTrace | None = None
     windows: list[Window] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)  # events around which to search, too
     replayed: int = 0  # events, of the whole
-
-    @property
-    def whole(self) -> Trace:
-        """All of the recording."""
-        return self.recording.trace
 
     @property
     def is_long(self) -> bool:
@@ -90,83 +85,75 @@ class _RecordingView:
         assert searched is not None, "a long recording has an excerpt before it is searched"
         return searched
 
-    def write_excerpt(self, progress: Progress, events: int) -> bool:
-        """Writes an excerpt of about so many events; False if it is the one before."""
-        survey = self.recording.survey
+    def write_excerpt(self, progress: Progress) -> bool:
+        """Writes an excerpt of a long recording; False if it is the one before."""
+        survey, options = self.recording.survey, self.request.options
         if survey is None:
             return False
-        windows = windows_of(survey, events, self.refused)
+        windows = windows_of(survey, options.most_events // _PART, self.refused)
         if windows == self.windows:
             return False
         path = self.request.place.staging / f"{self.recording.name}-excerpt.parquet"
-        excerpt = save_excerpt(path, self.whole, windows, progress)
+        whole = self.recording.trace
+        excerpt = save_excerpt(path, whole, windows, progress)
         if not excerpt.fits_in_memory:
             raise HeapfitError(
-                f"{self.whole.path}: {survey.profile.live_blocks_max:,} blocks live at once: "
+                f"{whole.path}: {survey.profile.live_blocks_max:,} blocks live at once: "
                 f"an excerpt has {excerpt.info.events:,} events, more than a search holds"
             )
-        loaded = load_trace(excerpt, self.request.options.alignment)
-        self.windows = windows
+        self.windows, loaded = windows, load_trace(excerpt, options.alignment)
         self.excerpt = replace(loaded, threads=self.request.threads)
         return True
 
-    def replay(self, plan: Plan, region: int, progress: Progress) -> _engine.Replay:
-        """Replays the whole recording up to the first refusal."""
-        replay = plain_replay(self.whole, plan, region, progress)
+    def replay(self, plan: Plan, region: int) -> tuple[int | None, int]:
+        """Replays all of the recording: the event that is refused first, and the bytes used.
+
+        None: all is served. No bytes of allocators that do not tell it.
+        """
+        replay = plain_replay(self.recording.trace, plan, region, self.progress)
         self.replayed += replay.result().events
-        return replay
+        return replay.result().failed_event, replay.reach
 
-
-@dataclass(frozen=True, slots=True)
-class ExcerptChoice:
-    """A choice that was made of excerpts and serves the whole of each recording."""
-
-    choice: Choice
-    searched: tuple[LoadedTrace, ...]  # excerpts; a recording that is not long as it is
-    profile: Profile  # of the whole recording that is shown
-    info: ExcerptInfo
+    def find_region_for(self, plan: Plan, reach: int) -> int:
+        """The region of a plan that uses so many bytes."""
+        base = self.recording.trace.base_alignment_for(plan.alignment)
+        return _engine.Trial(plan.engine(), _engine.EventArray(), base).region_for(reach)
 
 
 def choose_by_excerpts(
     workload: Workload, request: Request, search: Search, progress: Progress
-) -> ExcerptChoice:
+) -> tuple[Choice, tuple[LoadedTrace, ...], Profile, ExcerptInfo]:
     """Searches excerpts, written into the staging folder, until their choice serves all recordings.
 
-    One of these at least is long.
+    One of these at least is long. Then what was searched (of others than long ones the whole), and
+    the profile of the whole recording that is shown.
     """
-    options = request.options
-    recorded = sum(one.trace.info.events for one in workload.recordings)
-    whole = WeightedProgress(progress, _foretell(recorded))
-    events = options.most_events // _PART
-    look, replay = whole.part("look"), whole.part("replay")
-    views = [_RecordingView(recording, request) for recording in workload.recordings]
+    options, events = request.options, sum(one.trace.info.events for one in workload.recordings)
+    seconds = {"look": 0.4, "search": 0.8, "replay": 0.3}  # for a million events
+    whole = WeightedProgress(
+        progress, {name: each * events / 1_000_000 for name, each in seconds.items()}
+    )
+    look, replaying = whole.part("look"), whole.part("replay")
+    views = [_RecordingView(recording, request, replaying) for recording in workload.recordings]
     for view in views:
-        view.write_excerpt(look, events)
+        view.write_excerpt(look)
     choice = _search(views, search, whole.part("search"))
     for _ in range(SEARCHES - 1):
-        if not _note_refused(views, choice, replay):
-            return _make_result(views, choice, _find_most(choice), is_raised=False)
-        looked_anew = [view.write_excerpt(look, events) for view in views]
+        if not _note_refused(views, choice):
+            return _make_result(views, choice, choice)
+        looked_anew = [view.write_excerpt(look) for view in views]
         if not any(looked_anew):
             break
         choice = _search(views, search, whole.part("search"))
-    needs = [
-        find_need(one, least or 0, choice, replay)
-        for one, least in zip(views, choice.r_safe, strict=True)
-    ]
+    pairs = zip(views, choice.r_safe, strict=True)
+    needs = [find_need(one, least or 0, choice) for one, least in pairs]
     if max(needs) == _find_most(choice):
-        return _make_result(views, choice, max(needs), is_raised=False)
+        return _make_result(views, choice, choice)
     if len(views) == 1 and options.is_by_memory:
-        choice, needs[0] = find_least_of_whole(views[0], choice, needs[0], options, replay)
+        choice, needs[0] = find_least_of_whole(views[0], choice, needs[0], options)
     is_raised = max(needs) > _find_most(choice)
     served = raise_region(choice, needs, options) if is_raised else choice
-    return _make_result(views, served, _find_most(choice), is_raised=is_raised)
-
-
-def _foretell(events: int) -> dict[str, float]:
-    """About the seconds of each part, of which the search is that of an excerpt of each."""
-    millions = events / 1_000_000
-    return {"look": 0.4 * millions, "search": 0.8 * millions, "replay": 0.3 * millions}
+    return _make_result(views, choice, served)
 
 
 def _search(views: Sequence[_RecordingView], search: Search, progress: Progress) -> Choice:
@@ -179,7 +166,7 @@ def _search(views: Sequence[_RecordingView], search: Search, progress: Progress)
         for one in trained_on.traces
     )
     content = contents.get(trained_on.content, trained_on.content)
-    events = sum(view.whole.info.events for view in views)
+    events = sum(view.recording.trace.info.events for view in views)
     of_whole = replace(trained_on, content=content, events=events, traces=seen)
     return replace(choice, plan_file=replace(choice.plan_file, trained_on=of_whole))
 
@@ -188,38 +175,30 @@ def _find_most(choice: Choice) -> int:
     return max(region or 0 for region in choice.r_safe)
 
 
-def _note_refused(views: Sequence[_RecordingView], choice: Choice, progress: Progress) -> bool:
+def _note_refused(views: Sequence[_RecordingView], choice: Choice) -> bool:
     """True if the region fails on a long recording; notes where, to search there next."""
-    refused = False
-    for view in views:
-        if not view.is_long:
-            continue
-        replay = view.replay(choice.winner.plan, _find_most(choice), progress)
-        event = replay.result().failed_event
-        if event is not None:
-            view.refused.append(event)
-            refused = True
-    return refused
-
-
-def find_need(view: _RecordingView, least: int, choice: Choice, progress: Progress) -> int:
-    """A region in which the plan serves the whole recording: `least`, if the choice's does."""
     plan, region = choice.winner.plan, _find_most(choice)
-    if not view.is_long:
+    failed = [(view, view.replay(plan, region)[0]) for view in views if view.is_long]
+    for view, event in failed:
+        view.refused += [] if event is None else [event]
+    return any(event is not None for _, event in failed)
+
+
+def find_need(view: _RecordingView, least: int, choice: Choice) -> int:
+    """A region in which the plan serves the whole recording: `least`, if the choice's does."""
+    plan, most = choice.winner.plan, _find_most(choice)
+    refused, reach = view.replay(plan, most) if view.is_long else (None, 0)
+    if refused is None:
         return least
-    replay = view.replay(plan, region, progress)
-    if replay.result().refusals == 0:
-        return least
-    while replay.result().refusals:
+    region = failing = most
+    while refused is not None:
         failing, region = region, _enlarge(region)
-        replay = view.replay(plan, region, progress)
-    if replay.reach:
-        return max(_find_most(choice), _find_region_for(plan, replay.reach, view.whole))
-    return _halve_between(view, plan, failing, region, progress)
+        refused, reach = view.replay(plan, region)
+    return max(most, _shrink(view, plan, failing, region, reach))
 
 
 def find_least_of_whole(
-    view: _RecordingView, choice: Choice, needed: int, options: FitOptions, progress: Progress
+    view: _RecordingView, choice: Choice, needed: int, options: FitOptions
 ) -> tuple[Choice, int]:
     """The plan whose region for the whole is least, and what it needs: the choice's, or a rival's.
 
@@ -231,38 +210,31 @@ def find_least_of_whole(
         limit = largest_r_safe(region, rival.known, options.peak, options.margin)
         if limit < (rival.r_safe or rival.r_safe_at_least or 0):
             continue
-        if view.replay(rival.plan, limit, progress).result().refusals:
+        if view.replay(rival.plan, limit)[0] is not None:
             continue
         found = take_rival(choice, rival, options, ignore_progress)
         searched, known = found.winner.r_safe, found.winner.known
         limit = largest_r_safe(region, known, options.peak, options.margin)
         if searched is not None and searched <= limit and not known.is_trace_specific:
-            best, least = found, find_least_within(view, rival.plan, searched, limit, progress)
+            best, least = found, find_least_within(view, rival.plan, searched, limit)
     return best, least
 
 
-def find_least_within(
-    view: _RecordingView, plan: Plan, searched: int, region: int, progress: Progress
-) -> int:
+def find_least_within(view: _RecordingView, plan: Plan, searched: int, region: int) -> int:
     """What a plan needs of the whole, which it serves in `region`; `searched`: of the excerpt."""
-    replay = view.replay(plan, searched, progress)
-    if replay.result().refusals == 0:
+    if view.replay(plan, searched)[0] is None:
         return searched
-    reach = view.replay(plan, region, progress).reach
-    return (
-        _find_region_for(plan, reach, view.whole)
-        if reach
-        else _halve_between(view, plan, searched, region, progress)
-    )
+    _, reach = view.replay(plan, region)
+    return _shrink(view, plan, searched, region, reach)
 
 
-def _halve_between(
-    view: _RecordingView, plan: Plan, failing: int, region: int, progress: Progress
-) -> int:
-    """A region nearer to one that fails than `region`, in which the plan serves the whole."""
+def _shrink(view: _RecordingView, plan: Plan, failing: int, region: int, reach: int) -> int:
+    """The region for what a plan used of one that serves; unknown: one nearer to one that fails."""
+    if reach:
+        return view.find_region_for(plan, reach)
     for _ in range(_HALVINGS):
         middle = _round_up((failing + region) / 2)
-        is_refused = bool(view.replay(plan, middle, progress).result().refusals)
+        is_refused = view.replay(plan, middle)[0] is not None
         failing, region = (middle, region) if is_refused else (failing, middle)
     return region
 
@@ -279,25 +251,19 @@ def _enlarge(region: int) -> int:
     return larger
 
 
-def _find_region_for(plan: Plan, reach: int, trace: Trace) -> int:
-    base = trace.base_alignment_for(plan.alignment)
-    nothing = _engine.EventArray()
-    return _engine.Trial(plan.engine(), nothing, base).region_for(reach)
-
-
 def _make_result(
-    views: Sequence[_RecordingView], choice: Choice, r_safe: int, *, is_raised: bool
-) -> ExcerptChoice:
-    """The choice with its excerpts; `r_safe` is that of the choice as it was searched."""
+    views: Sequence[_RecordingView], choice: Choice, served: Choice
+) -> tuple[Choice, tuple[LoadedTrace, ...], Profile, ExcerptInfo]:
+    """The choice that serves the whole, with its excerpts; `choice`: as it was searched."""
     long = [view for view in views if view.is_long]
     info = ExcerptInfo(
-        events=sum(view.whole.info.events for view in long),
+        events=sum(view.recording.trace.info.events for view in long),
         searched=sum(view.searched.trace.info.events for view in long),
         refused=tuple(event for view in long for event in view.refused),
         replayed=sum(view.replayed for view in long),
-        r_safe=r_safe,
-        is_raised=is_raised,
+        r_safe=_find_most(choice),
+        is_raised=served is not choice,
     )
-    shown = next(view for view in views if view.searched.trace.path == choice.shown.trace.path)
-    profile = shown.recording.read.profile
-    return ExcerptChoice(choice, tuple(view.searched for view in views), profile, info)
+    shown = next(view for view in views if view.searched.trace.path == served.shown.trace.path)
+    searched = tuple(view.searched for view in views)
+    return served, searched, shown.recording.read.profile, info

@@ -9,13 +9,11 @@ Each stage makes one record, which holds the one before; none changes afterwards
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.fitting.assessment import assess
 from heapfit.fitting.choosing import foretell_choice
-from heapfit.fitting.folder import place_parts, stage_results, start_writing_code
+from heapfit.fitting.folder import FitPaths, stage_results, start_writing_code
 from heapfit.fitting.incumbent import find_own_heap
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
@@ -65,41 +63,33 @@ def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
     return WeightedProgress(progress, foretell([size // _BYTES_AN_EVENT for size in sizes]))
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """The workers of a fit, and the function that writes its page."""
-
-    sweep: Sweep | None = None  # None: all cores of this machine
-    write_page: WritePage | None = None  # None: no page is written
-
-
-LOCAL = Resources()
-
-
 def fit(
     sources: Sequence[Path],
     folder: Path,
     options: FitOptions | None = None,
+    *,
     progress: Progress = ignore_progress,
-    resources: Resources = LOCAL,
+    sweep: Sweep | None = None,
+    write_page: WritePage | None = None,
 ) -> Fit:
-    """Fits one heap to all sources and writes everything into `folder`.
+    """Fits one heap to all sources and writes everything into `folder`; a page, if that is given.
 
-    HeapfitError if it cannot be done, at once if the folder's plan or code was edited; then, as on
-    Ctrl-C, nothing is written. Recordings with equal requests count as one.
+    Without a sweep the work is done on all cores of this machine. HeapfitError if it cannot be
+    done, at once if the folder's plan or code was edited; then, as on Ctrl-C, nothing is written.
+    Recordings with equal requests count as one.
     """
-    stages, write_page = watch_fit(sources, progress), resources.write_page
+    stages = watch_fit(sources, progress)
     with stage_results(folder) as staging:
         place, has_page = Place(folder, staging), write_page is not None
-        request = Request(place, options or FitOptions(), resources.sweep, stages)
+        request = Request(place, options or FitOptions(), sweep, stages)
         selection = _select(sources, request)
-        paths = place_parts(staging, (), has_code=selection.writes_code, has_page=has_page)
+        paths = FitPaths.in_folder(staging, has_code=selection.writes_code, has_page=has_page)
         writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
         if paths.code is None:
             stages.foretell({"code": 0.0})
         plan_file = plan_to_write(selection)
         with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
-            fitted = make_result(assess(selection, stages), place, has_page=has_page)
+            fitted = make_result(selection, request, has_page=has_page)
             if write_page is not None and paths.report is not None:
                 shown = selection.choice.shown
                 write_page(paths.report, fitted, shown, wait_for_code, writing)
@@ -113,7 +103,7 @@ def fit_in_memory(sources: Sequence[Path], request: Request, *, has_page: bool =
     Its paths are those that all will have in the place's folder.
     """
     selection = _select(sources, request)
-    return make_result(assess(selection, request.stages), request.place, has_page=has_page)
+    return make_result(selection, request, has_page=has_page)
 
 
 def _select(sources: Sequence[Path], request: Request) -> Selection:
@@ -147,7 +137,7 @@ def write(
 ) -> None:
     """Writes plan, code and page into an existing folder; `shown` is the run they show."""
     has_code, has_page = fitted.paths.code is not None, write_page is not None
-    paths = place_parts(folder, (), has_code=has_code, has_page=has_page)
+    paths = FitPaths.in_folder(folder, has_code=has_code, has_page=has_page)
     with start_writing_code(fitted.plan_file, paths, usable_cores(), progress) as wait_for_code:
         if write_page is not None and paths.report is not None:
             write_page(paths.report, fitted, shown, wait_for_code, ignore_progress)

@@ -21,7 +21,7 @@ from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
 from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
-from heapfit.fitting.folder import FitPaths, place_parts, stage_results
+from heapfit.fitting.folder import FitPaths, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run, save_plans
 from heapfit.fitting.workload import Place, Request
@@ -157,7 +157,7 @@ class FittedHeap(Tabular):
             self.found,
             trace=replace(self.found.trace, path=move_path(self.found.trace.path)),
             searched=replace(self.found.searched, path=move_path(self.found.searched.path)),
-            paths=place_parts(
+            paths=FitPaths.in_folder(
                 folder, traces, has_code=old.code is not None, has_page=old.report is not None
             ),
         )

@@ -29,13 +29,13 @@ class FitPaths:
     code: Path | None  # folder of generated C; None where a heap is kept
     report: Path | None  # report.html; None where no page is drawn
 
-
-def place_parts(
-    folder: Path, traces: tuple[Path, ...], *, has_code: bool, has_page: bool
-) -> FitPaths:
-    """Where a fit's parts lie in its folder; without code where a heap is kept."""
-    code = folder / _CODE if has_code else None
-    return FitPaths(folder, traces, folder / _PLAN, code, folder / _PAGE if has_page else None)
+    @classmethod
+    def in_folder(
+        cls, folder: Path, traces: tuple[Path, ...] = (), *, has_code: bool, has_page: bool
+    ) -> FitPaths:
+        """Where a fit's parts lie in its folder."""
+        code, page = (folder / _CODE if has_code else None), (folder / _PAGE if has_page else None)
+        return cls(folder, traces, folder / _PLAN, code, page)
 
 
 def stage_results(folder: Path) -> AbstractContextManager[Path]:

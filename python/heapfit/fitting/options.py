@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypedDict
 
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
@@ -66,25 +65,3 @@ class FitOptions:
             sized=self.sized,
             effort=self.effort,
         )
-
-
-class FitChoices(TypedDict, total=False):
-    """The fields of FitOptions, as keyword arguments of a fit."""
-
-    alignment: Literal[4, 8, 16]
-    importing: ImportOptions
-    prefer: Preference | Literal["ram", "time", "flash"] | None
-    call_sites: bool
-    sized: bool
-    pools: bool
-    peak: int | None
-    horizon: Horizon | str | None  # "30d"
-    margin: float | None
-    effort: Effort | Literal["quick", "standard", "long"]
-    whole: bool
-    now: str | None
-    code: bool
-    programs: tuple[Path, ...]
-    most_events: int
-    budgets: BudgetChoice | None
-    allocators: tuple[str, ...]

@@ -17,18 +17,24 @@ from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.plan_files import save_candidates
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer, describe_saving
-from heapfit.fitting.assessment import Assessment, HoldoutResult
+from heapfit.fitting.assessment import (
+    HoldoutResult,
+    check_holdout,
+    suggest_next_recordings,
+)
 from heapfit.fitting.excerpt_search import ExcerptInfo
-from heapfit.fitting.folder import FitPaths, place_parts
-from heapfit.fitting.longer_runs import FitKinds
+from heapfit.fitting.folder import FitPaths
+from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.reference_heaps import ReferenceRow
+from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
-from heapfit.fitting.workload import Place
+from heapfit.fitting.workload import Request
 from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
+
+_REFERENCES = 8  # steps, about: of heaps to measure and of costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +118,21 @@ class Fit:
         return self.comparison.not_applicable
 
 
-def make_result(assessment: Assessment, place: Place, *, has_page: bool) -> Fit:
-    """The result of a fit, with the paths that its parts will have."""
-    selection = assessment.selection
+def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fit:
+    """Assesses a selection, which does not change; its parts have the paths that they will have."""
     choice, workload, searched = selection.choice, selection.workload, selection.searched
-    has_code = selection.writes_code
+    options, stages, place = selection.options, request.stages, request.place
+    suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
+    referring = stages.part("reference", steps=_REFERENCES)
+    references, referred = measure_reference_heaps(selection, referring)
+    holdout = check_holdout(choice, workload.recordings, searched, stages.part("hold"))
+    kinds, longer = forecast_selection(selection)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     runs = _list_runs(selection)
     shown = next(i for i, run in enumerate(runs) if run.is_shown)
     stored = tuple(dict.fromkeys(trace.path for trace in (*traces, *excerpts)))
+    has_code = selection.writes_code
     return Fit(
         name=workload.name,
         runs=runs,
@@ -133,18 +144,28 @@ def make_result(assessment: Assessment, place: Place, *, has_page: bool) -> Fit:
         answer=choice.answer,
         plan_file=plan_to_write(selection),
         verdict=choice.verdict,
-        suggestions=assessment.suggestions,
+        suggestions=suggestions,
         warnings=_list_warnings(selection),
-        paths=place_parts(place.folder, stored, has_code=has_code, has_page=has_page),
-        options=selection.options,
-        references=assessment.references,
-        holdout=assessment.holdout,
-        kinds=assessment.kinds,
-        longer=assessment.longer,
+        paths=FitPaths.in_folder(place.folder, stored, has_code=has_code, has_page=has_page),
+        options=options,
+        references=references,
+        holdout=holdout,
+        kinds=kinds,
+        longer=longer,
         today=selection.today,
         excerpt=selection.excerpt,
         designs=choice.designs,
-        work=assessment.work,
+        work=_sum_work(selection, suggested + referred, holdout.events + longer.events),
+    )
+
+
+def _sum_work(selection: Selection, beside: int, judged: int) -> Work:
+    """The work of selection and assessment, of which these events were replayed."""
+    excerpt, today = selection.excerpt, selection.today
+    return selection.choice.comparison.work + Work(
+        beside=beside + selection.baselines.events,
+        judged=judged + (0 if excerpt is None else excerpt.replayed),
+        changed=0 if today is None or today.changes is None else today.changes.events,
     )
 
 

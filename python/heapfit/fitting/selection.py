@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from heapfit.comparison.incumbents.heap import Heap
@@ -23,7 +22,6 @@ from heapfit.fitting.incumbent import (
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Request, Workload
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
@@ -66,21 +64,26 @@ def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selec
     systems: tuple[Needs, ...] = ()
 
     def search(searched: Sequence[LoadedTrace], progress: Progress) -> Choice:
-        return _choose(workload.names, searched, request, systems, progress)
+        return choose(
+            searched,
+            workload.names,
+            options=request.options,
+            progress=progress,
+            sweep=request.sweep,
+            systems=systems,
+        )
 
-    excerpts = None
-    searched, choosing = workload.loaded, request.stages.part("choose")
+    searched, choosing, excerpt = workload.loaded, request.stages.part("choose"), None
     if len(searched) < len(workload.recordings):
-        excerpts = choose_by_excerpts(workload, request, search, choosing)
-        searched = excerpts.searched
+        choice, searched, profile, excerpt = choose_by_excerpts(workload, request, search, choosing)
     baselines = measure_baselines(own, searched, request)
     systems = baselines.needs
-    choice = search(searched, choosing) if excerpts is None else excerpts.choice
-    profile, info = choice.shown.profile, None
-    if excerpts is not None:
-        profile, info = excerpts.profile, excerpts.info
+    if excerpt is None:
+        choice = search(searched, choosing)
+        profile = choice.shown.profile
+    options = request.options
     found = Selection(
-        workload, request.options, searched, choice, choice, profile, info, baselines, None
+        workload, options, searched, choice, choice, profile, excerpt, baselines, None
     )
     return _decide(found, request.stages.part("judge", steps=_TRIED))
 
@@ -109,17 +112,3 @@ def _decide(selection: Selection, progress: Progress) -> Selection:
     if excerpt is not None:
         excerpt = replace(excerpt, is_kept=choice.answer.is_kept)
     return replace(selection, choice=choice, excerpt=excerpt, today=today)
-
-
-def _choose(
-    names: Sequence[str],
-    searched: Sequence[LoadedTrace],
-    request: Request,
-    systems: Sequence[Needs],
-    progress: Progress,
-) -> Choice:
-    with Sweep() if request.sweep is None else nullcontext(request.sweep) as sweep:
-        options = request.options
-        return choose(
-            searched, names, options=options, progress=progress, sweep=sweep, systems=systems
-        )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -174,17 +173,6 @@ class PlacingOptions:
     allocators: tuple[str, ...] = MEMORY_HEAPS[:1]  # of each memory; the one that needs least wins
     importing: ImportOptions | None = None
     horizon: Horizon | None = None  # how long the first memory is to last
-
-
-class PlacingChoices(TypedDict, total=False):
-    """The fields of PlacingOptions, as keyword arguments of a placing."""
-
-    share: float
-    margin: float | None
-    needs: tuple[str, ...]
-    allocators: tuple[str, ...]
-    importing: ImportOptions | None
-    horizon: Horizon | str | None  # "30d"
 
 
 def place_recordings(

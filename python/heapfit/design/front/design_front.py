@@ -13,19 +13,13 @@ from heapfit.comparison.row import Row
 from heapfit.design.front.offers import Offer, is_near
 from heapfit.plan.energy import load_sram
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
-def with_measures(
-    comparison: Comparison, loaded: LoadedTrace, progress: Progress = ignore_progress
-) -> Comparison:
+def with_measures(comparison: Comparison, loaded: LoadedTrace) -> Comparison:
     """The comparison with the measures of all its rows, whose calls are replayed one by one."""
-    sram, measured = load_sram(), {}
-    for done, row in enumerate(comparison.rows):
-        progress("measure calls", done / len(comparison.rows))
-        measured[row.name] = measures_of(row, loaded, sram)
-    progress("measure calls", 1.0)
+    sram = load_sram()
+    measured = {row.name: measures_of(row, loaded, sram) for row in comparison.rows}
     return replace(comparison, measures=measured)
 
 
@@ -36,14 +30,16 @@ def list_offers(
 
     `may_count`: also those whose blocks were counted on the trace may be advised.
     """
-    offers = []
-    for row in comparison.rows:
-        size = sizes.get(row.name)
-        if size is not None:
-            is_lasting = not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace)
-            costs = comparison.measures[row.name]
-            offers.append(Offer(row.name, size.region, costs, is_lasting))
-    return offers
+    return [
+        Offer(
+            row.name,
+            size.region,
+            comparison.measures[row.name],
+            not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace),
+        )
+        for row in comparison.rows
+        if (size := sizes.get(row.name)) is not None
+    ]
 
 
 def cost_of_choice(comparison: Comparison, choice: Row) -> str:

@@ -13,139 +13,87 @@ thing that is trained, so plain allocators go through the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-from heapfit.comparison.candidate import Candidate, NotApplicable
-from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.verdict import select_row
-from heapfit.comparison.work import Work, total_work
+from heapfit.comparison.work import total_work
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.robust.jobs import Replays, TraceSet, make_folds
-from heapfit.design.robust.rows import RowJudge, all_rows, rows_for_choice, split_hopeless
-from heapfit.errors import HeapfitError
+from heapfit.design.portfolio import split_applicable
+from heapfit.design.robust.jobs import Replays, make_folds
+from heapfit.design.robust.rows import RowJudge, drop_hopeless
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
-from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.stored import Trace
 
 MOST_FOLDS = 8  # of the holdout check
 
-
-@dataclass(frozen=True, slots=True)
-class RobustOptions(PlanOptions):
-    """Options of a design for several traces."""
-
-    is_for_choice: bool = False  # by the largest region; other rows are less complete: rows.py
-    is_of_all: bool = False  # candidates that cannot need the least memory are measured, too
-    pools: bool = False  # plans whose blocks are counted on the traces may be chosen
+# The same rows, ranked, with what is missing of those that may be chosen now.
+Complete: TypeAlias = Callable[[Comparison], Comparison]
 
 
-def design_robust(
-    traces: Sequence[Trace],
-    options: RobustOptions | None = None,
-    progress: Progress = ignore_progress,
-    sweep: Sweep | None = None,
-) -> Comparison:
-    """Makes and measures every candidate; HeapfitError with fewer than two traces."""
-    options = options or RobustOptions()
-    contents = tuple(content_hash(trace) for trace in traces)
-    return _design_runs(TraceSet(traces, contents), options, progress, sweep)
-
-
-def design_loaded(
+def design_several(
     recordings: Sequence[LoadedTrace],
-    options: RobustOptions,
-    progress: Progress = ignore_progress,
+    options: PlanOptions,
+    *,
     sweep: Sweep | None = None,
-) -> Comparison:
-    """Makes and measures every candidate from recordings that are loaded already.
+    is_whole: bool = False,
+    is_of_all: bool = False,
+    progress: Progress = ignore_progress,
+) -> tuple[Comparison, Complete]:
+    """Makes every candidate of two recordings or more, and measures what decides the choice.
 
-    The choice, of a heap for all of them, is tried on changes of their program.
+    Of the others only the largest region is known, unless `is_whole` (rows.py). Those that cannot
+    need the least memory are left out, unless `is_of_all`. Then what completes the rows if trials
+    of the first ones change their order.
     """
-    traces = [recording.trace for recording in recordings]
-    contents = tuple(recording.content for recording in recordings)
-    peaks = tuple(recording.profile.u_max for recording in recordings)
-    runs = TraceSet(traces, contents, peaks)
-    programs = ChangedPrograms.from_recordings(recordings)
-    return _design_runs(runs, options, progress, sweep, programs)
+    traces, count, sweep = [one.trace for one in recordings], len(recordings), sweep or Sweep(1)
+    every, folds = range(count), count_folds(count)
+    parted = [
+        ([i for i in every if i % folds != part], [i for i in every if i % folds == part])
+        for part in range(folds)
+    ]
+    whole, *parts = make_folds(traces, [([*every], []), *parted], options, sweep, progress)
+    alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
+    replays = Replays(
+        traces,
+        tuple(one.profile.u_max for one in recordings),
+        base_alignment=max([*alignments, *(trace.largest_alignment for trace in traces)]),
+        sweep=sweep,
+        progress=progress,
+    )
+    portfolio = replace(
+        whole.portfolio,
+        not_applicable=tuple(
+            one
+            for one in whole.portfolio.not_applicable
+            if one.same_as is None or ":" not in one.name  # else two settings of a grid are one
+        ),
+    )
+    if not is_of_all:
+        kept = split_applicable(drop_hopeless(portfolio.candidates, replays))
+        left_out = (*portfolio.not_applicable, *kept.not_applicable)
+        portfolio = replace(kept, not_applicable=left_out)
+    judge = RowJudge(whole, parts, replays, is_whole=is_whole)
 
+    def complete(designs: Comparison) -> Comparison:
+        rows = judge.complete(designs.rows)
+        return replace(designs, rows=rows, work=designs.work + replays.take_work())
 
-def _design_runs(
-    runs: TraceSet,
-    options: RobustOptions,
-    progress: Progress,
-    sweep: Sweep | None,
-    programs: ChangedPrograms | None = None,
-) -> Comparison:
-    traces, sweep = runs.traces, sweep or Sweep(workers=1)
-    if len(traces) < 2:
-        raise HeapfitError("a design for several traces takes two at least")
-    folds = count_folds(len(traces))
-    every = tuple(range(len(traces)))
-    parted = [_split_traces(every, part, folds) for part in range(folds)]
-    whole, *parts = make_folds(runs, [(every, ()), *parted], options, sweep, progress)
-    replays = Replays(runs, [whole, *parts], sweep, progress)
-    candidates, hopeless = list(whole.portfolio.candidates), list[NotApplicable]()
-    if not options.is_of_all:
-        candidates, hopeless = split_hopeless(candidates, replays)
-    judge = RowJudge(whole, parts, replays, len(traces))
     designs = Comparison(
         trace=whole.joined,
         u_max=max(replays.u_max),
         base_alignment=replays.base_alignment,
+        rows=judge.rank(portfolio.candidates),
+        not_applicable=portfolio.not_applicable,
+        work=total_work(fold.portfolio.work for fold in (whole, *parts)),
         peaks=replays.u_max,
         content=whole.content,
-        rows=(),
-        not_applicable=(*filter(_is_worth_listing, whole.portfolio.not_applicable), *hopeless),
     )
-    designs = _settle_rows(designs, candidates, judge, options, programs)
-    tried = Work(changed=sum(one.changes.events for one in designs.rows if one.changes))
-    made = (fold.portfolio.work for fold in (whole, *parts))
-    work = total_work([replays.work, tried, *made])
-    return replace(designs, work=work)
-
-
-def _settle_rows(
-    designs: Comparison,
-    candidates: Sequence[Candidate],
-    judge: RowJudge,
-    options: RobustOptions,
-    programs: ChangedPrograms | None,
-) -> Comparison:
-    """The designs with their rows, of which the choice is tried on changed programs, if given.
-
-    Where that raises its margin or forbids to advise it, so is the next choice.
-    """
-    make_rows = rows_for_choice if options.is_for_choice else all_rows
-    tried: dict[str, ChangeTest] = {}
-    while True:
-        rows = make_rows(candidates, replace(judge, tried=tried))
-        designs = replace(designs, rows=tuple(rows))
-        row = select_row(designs, options.pools)
-        if programs is None or row.r_safe is None or row.name in tried:
-            return designs
-        tried[row.name] = programs.test(row.heap, row.r_safe, row.known)
+    return complete(designs), complete
 
 
 def count_folds(traces: int) -> int:
     """The folds of the holdout check of so many traces."""
     return min(MOST_FOLDS, traces)
-
-
-def _split_traces(
-    every: tuple[int, ...], part: int, folds: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The traces that a fold sees, and its hold-out traces."""
-    return (
-        tuple(i for i in every if i % folds != part),
-        tuple(i for i in every if i % folds == part),
-    )
-
-
-def _is_worth_listing(entry: NotApplicable) -> bool:
-    """True unless it only says that two settings of a grid are one plan."""
-    return entry.same_as is None or ":" not in entry.name

@@ -15,13 +15,9 @@ search of all would give.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from heapfit.comparison.row import find_largest
-from heapfit.design.robust.jobs import Replays
-from heapfit.plan.plan import Plan
-
-Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number
+from heapfit.design.robust.jobs import Pair, Replays
 
 
 def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[int | None]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from heapfit.checks.run import run_recording
 from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.fitting.fit import Resources, WritePage, fit
+from heapfit.fitting.fit import WritePage, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import (
@@ -163,8 +163,8 @@ class _Loop:
         options = FitOptions(
             alignment=done.plan.plan.alignment, now=done.plan.heap or None, code=not done.plan.heap
         )
-        resources = Resources(write_page=self.options.write_page)
-        return fit(self.known, self.folder / "fit", options, resources=resources).paths.plan
+        write_page = self.options.write_page
+        return fit(self.known, self.folder / "fit", options, write_page=write_page).paths.plan
 
     def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
         """Runs the firmware without the recorder, which takes time; the runs that did not pass.

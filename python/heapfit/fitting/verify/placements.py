@@ -23,7 +23,6 @@ from heapfit.comparison.incumbents.heaps import name_system_heap
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
-from heapfit.trace.operations import FREE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
@@ -86,43 +85,13 @@ def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) ->
     region's start need not be known: it is what the first block is apart by.
     """
     assert plan.region is not None, "whoever replays a plan has looked"
-    base_alignment = trace.base_alignment_for(plan.base_alignment)
-    if plan.heap:
-        return _find_in_system_heap(trace, plan, addresses, base_alignment)
-    replay = _engine.Replay(plan.plan.engine(), plan.region, base_alignment, keep_offsets=True)
-    for events, _ in trace.walk(sites=plan.plan.sites):
-        if not replay.feed(events):
-            break
-    offsets = replay.offsets.astype(np.uint32)
-    apart = addresses[: len(offsets)] - offsets
-    elsewhere = np.flatnonzero(apart != apart[:1])
-    return None if not len(elsewhere) else _event_of(trace, int(elsewhere[0]))
-
-
-def _find_in_system_heap(
-    trace: Trace, plan: PlanFile, addresses: Addresses, base: int
-) -> int | None:
-    placed = place_requests(trace, plan, base)
-    replay = placed.make_replay(keep_offsets=True)
-    if replay is None:
-        return int(placed.asked_at[0])
-    replay.feed(placed.served.engine())
-    offsets = replay.offsets.astype(np.uint32)
-    asked_at = placed.asked_at[: len(offsets)]
-    is_block = placed.requests.size[asked_at] > 0  # a log has no addresses of others
+    placed = place_requests(trace, plan, trace.base_alignment_for(plan.base_alignment))
+    offsets, asked = placed.place(), placed.asked
+    if offsets is None:
+        return int(asked.asked_at[0])
+    asked_at = asked.asked_at[asked.served.size[asked.served_at] > 0][: len(offsets)]
+    is_block = asked.requests.size[asked_at] > 0  # a log has no addresses of others
     asked_at, offsets = asked_at[is_block], offsets[is_block]
     apart = addresses[: len(offsets)] - offsets
     elsewhere = np.flatnonzero(apart != apart[:1])
-    return None if not len(elsewhere) else int(asked_at[elsewhere[0]])
-
-
-def _event_of(trace: Trace, block: int) -> int:
-    """The event that placed the block of this number, from 0."""
-    before = 0
-    for columns in trace.batches(("op", "size")):
-        placing = np.flatnonzero((columns["op"] != FREE) & (columns["size"] != 0))
-        if block < len(placing):
-            return before + int(placing[block])
-        block -= len(placing)
-        before += len(columns["op"])
-    raise AssertionError("each block was placed by an event")
+    return int(asked_at[elsewhere[0]]) if len(elsewhere) else None
