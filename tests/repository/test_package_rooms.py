@@ -20,7 +20,7 @@ TOPS = ("core/src", "engine/src", "python/heapfit", "papers/heapfit_papers")
 # Of a room with the folders in it. One beyond that has two trades.
 MOST_LINES = 4500
 # What tells results has a column, a sentence and a drawing of each; the others here only fall.
-MOST_LINES_OF = {"results": 6370, "cli": 4750, "design": 4900}
+MOST_LINES_OF = {"results": 6600, "cli": 4520, "design": 4900}
 FEWEST_FILES = 2
 
 
@@ -141,61 +141,3 @@ def test_the_headers_of_the_engine_lie_in_the_rooms_of_its_sources(root: Path) -
     rooms = {path.name for path in sources.iterdir() if path.is_dir()}
     assert {path.name for path in headers.iterdir() if path.is_dir()} == rooms
     assert [room for room in rooms if lines_of((headers / room).iterdir()) > MOST_LINES] == []
-
-
-def write(folder: Path, files: dict[str, str]) -> list[Import]:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return imports_of(sorted(path for path in folder.iterdir() if path.is_dir()))
-
-
-LOW = {"low/__init__.py": "", "low/plan/plan.py": "", "low/fit.py": "import low.plan.plan\n"}
-
-
-@pytest.mark.parametrize(
-    ("file", "line"),
-    [
-        ("low/plan/plan.py", "from low.fit import fit"),
-        ("low/plan/plan.py", "def late():\n    import low.fit"),
-        ("low/plan/plan.py", "if TYPE_CHECKING:\n    from low import fit"),
-    ],
-)
-def test_a_climb_and_the_circle_it_closes_are_found(tmp_path: Path, file: str, line: str) -> None:
-    found = write(tmp_path, LOW | {file: line})
-    assert len(room_climbs("low", ["plan", "fit"], found)) == 1
-    assert all_circles(found) == {"low": [["fit", "plan", "fit"]]}
-
-
-def test_a_circle_of_two_modules_in_one_room_is_found(tmp_path: Path) -> None:
-    found = write(
-        tmp_path, {"low/plan/a.py": "import low.plan.b", "low/plan/b.py": "from low.plan import a"}
-    )
-    assert all_circles(found) == {"low.plan": [["a", "b", "a"]]}
-
-
-def test_a_circle_through_the_face_of_a_room_is_found(tmp_path: Path) -> None:
-    files = {
-        "low/plan/__init__.py": "from low.plan.a import x\ny = x",
-        "low/plan/a.py": "from low.plan import y",
-    }
-    assert all_circles(write(tmp_path, files)) == {"low.plan": [["__init__", "a", "__init__"]]}
-
-
-def test_a_package_that_imports_one_on_top_of_it_is_found(tmp_path: Path) -> None:
-    files = LOW | {"high/a.py": "import low.fit", "low/fit.py": "from high.a import b"}
-    found = write(tmp_path, files)
-    assert package_climbs(["low", "high"], found) == ["low.fit:1: imports high.a"]
-
-
-def test_a_room_that_is_not_drawn_is_found(tmp_path: Path) -> None:
-    assert len(room_climbs("low", ["fit"], write(tmp_path, LOW))) == 1
-
-
-def test_a_room_of_one_file_and_a_crowded_one_are_found(tmp_path: Path) -> None:
-    files = {"low/a/a.py": "", "low/a/__init__.py": "", "low/b/c/a.py": "", "low/b/c/b.py": ""}
-    write(tmp_path, files | {f"low/b/{i}.py": "a = 1\n" * 901 for i in range(5)})
-    assert crowded_and_empty_rooms(tmp_path / "low") == [
-        "a: a room of 1",
-        "b: 4,505 lines, at most 4,500",
-    ]

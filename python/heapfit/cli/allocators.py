@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 
 from heapfit import _engine
@@ -18,7 +17,7 @@ from heapfit.comparison.incumbents.heaps import (
 )
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
-from heapfit.plan.plan import Plan, plan_table
+from heapfit.plan.plan import plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.text import WIDTH
@@ -37,112 +36,87 @@ def run(command: AllocatorsCommand) -> None:
 
 
 def _parts(
-    infos: list[_engine.AllocatorInfo], systems: list[Heap], is_in_full: bool
-) -> Iterator[Part]:
-    yield Table(_COLUMNS, infos, "allocators")
-    yield Table(_SYSTEM, systems, "systems_heaps")
-    yield Fields({"aliases": list_aliases()})
-    yield from map(Line, _describe_in_full(infos) if is_in_full else _list(infos))
+    infos: list[_engine.AllocatorInfo], systems: list[Heap], *, is_in_full: bool
+) -> list[Part]:
+    blocks = [*map(_describe_whole, infos)] if is_in_full else _list(infos)
     if systems:
-        yield from map(Line, _describe_systems(systems, is_first=not infos, is_in_full=is_in_full))
+        blocks.append(["systems' heaps: simulated from their algorithms (docs/now.md)"])
+    for heap in systems:
+        blocks.append(_describe_system(heap))
+        blocks += map(_describe_whole, find_allocators([heap.plan.allocator]) if is_in_full else [])
+    return [
+        Table(_COLUMNS, infos, "allocators"),
+        Table(_SYSTEM, systems, "systems_heaps"),
+        Fields({"aliases": list_aliases()}),
+        *(Line(line) for line in "\n\n".join(map("\n".join, blocks)).split("\n")),
+    ]
 
 
-def _describe_systems(heaps: list[Heap], *, is_first: bool, is_in_full: bool) -> Iterator[str]:
-    if not is_first:
-        yield ""
-    yield "systems' heaps: simulated from their algorithms (docs/now.md)"
-    for heap in heaps:
-        yield ""
-        yield f"{heap.name}: {heap.title}"
-        yield from _wrap_labelled("checked against", f"{heap.version}: R {_format_tolerance(heap)}")
-        yield from _wrap_labelled("what users set", heap.setting)
-        yield from _wrap_labelled("places as", _format_plan(heap.plan))
-        if is_in_full:
-            (algorithm,) = find_allocators([heap.plan.allocator])
-            yield ""
-            yield from _describe_whole(algorithm)
+def _list(infos: list[_engine.AllocatorInfo]) -> list[list[str]]:
+    """The allocators that may ship, then the others, each under a title."""
+    core = [_describe(info) for info in infos if info.ships]
+    baselines = [_describe(info) for info in infos if not info.ships]
+    others = [["baselines: for comparison, on the host only"], *baselines] if baselines else []
+    return [["core: may ship to firmware"], *core, *others]
 
 
-def _format_tolerance(heap: Heap) -> str:
-    return f"within {heap.tolerance:g} %" if heap.tolerance else "equal"
+def _describe_system(heap: Heap) -> list[str]:
+    tolerance = f"within {heap.tolerance:g} %" if heap.tolerance else "equal"
+    values = ",".join(f"{name}={value}" for name, value in heap.plan.scalars.items())
+    return [
+        f"{heap.name}: {heap.title}",
+        *_wrap_labelled("checked against", f"{heap.version}: R {tolerance}"),
+        *_wrap_labelled("what users set", heap.setting),
+        *_wrap_labelled("places as", f"{heap.plan.allocator}:{values}"),
+    ]
 
 
-def _format_plan(plan: Plan) -> str:
-    values = ",".join(f"{name}={value}" for name, value in plan.scalars.items())
-    return f"{plan.allocator}:{values}"
-
-
-def _list(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
-    yield "core: may ship to firmware"
-    yield from _describe_all([info for info in infos if info.ships])
-    baselines = [info for info in infos if not info.ships]
-    if baselines:
-        yield ""
-        yield "baselines: for comparison, on the host only"
-        yield from _describe_all(baselines)
-
-
-def _describe_all(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
-    for info in infos:
-        yield ""
-        yield from _describe_allocator(info)
-
-
-def _describe_in_full(infos: list[_engine.AllocatorInfo]) -> Iterator[str]:
-    for i, info in enumerate(infos):
-        if i > 0:
-            yield ""
-        yield from _describe_whole(info)
-
-
-def _describe_whole(info: _engine.AllocatorInfo) -> Iterator[str]:
+def _describe_whole(info: _engine.AllocatorInfo) -> list[str]:
     """An allocator with its layout and what its tunables mean."""
-    yield from _describe_allocator(info)
-    yield "  layout"
-    for line in (info.layout or UNKNOWN).splitlines():
-        yield f"    {line}"
-    yield "  tunables in words"
-    for tunable in info.tunables:
-        yield from _wrap_labelled(f"  {tunable.name}", _describe_tunable(tunable))
+    tunables = {f"  {one.name}": _describe_tunable(one) for one in info.tunables}
+    return [
+        *_describe(info),
+        "  layout",
+        *(f"    {line}" for line in (info.layout or UNKNOWN).splitlines()),
+        "  tunables in words",
+        *(line for label, text in tunables.items() for line in _wrap_labelled(label, text)),
+    ]
 
 
-def _describe_allocator(info: _engine.AllocatorInfo) -> Iterator[str]:
-    aliases = [alias for alias, name in list_aliases().items() if name == info.name]
-    yield f"{info.name}: {info.title}"
-    if aliases:
-        yield from _wrap_labelled("also called", ", ".join(aliases))
-    yield from _wrap_labelled("origin", info.origin)
-    yield from _wrap_labelled("tunables", " ".join(map(_format_standard, info.tunables)))
-    yield from _wrap_labelled("worst case", info.worst_case)
-    yield from _wrap_labelled("bytes a block", info.block_bytes)
-    yield from _wrap_labelled("fragmentation", info.fragmentation)
-    yield from _wrap_labelled("smallest region", _describe_smallest_region(info))
+def _describe(info: _engine.AllocatorInfo) -> list[str]:
+    aliases = ", ".join(alias for alias, name in list_aliases().items() if name == info.name)
+    regions = (_describe_smallest(info, alignment) for alignment in ALIGNMENTS)
+    standards = (
+        f"{one.name}={one.standard if one.kind == 'scalar' else 'none'}" for one in info.tunables
+    )
+    labelled = {
+        **({"also called": aliases} if aliases else {}),
+        "origin": info.origin,
+        "tunables": " ".join(standards),
+        "worst case": info.worst_case,
+        "bytes a block": info.block_bytes,
+        "fragmentation": info.fragmentation,
+        "smallest region": f"{', '.join(regions)}: for one block of {SMALL_REQUEST} B",
+    }
+    lines = (line for label, text in labelled.items() for line in _wrap_labelled(label, text))
+    return [f"{info.name}: {info.title}", *lines]
 
 
-def _wrap_labelled(label: str, text: str | None) -> Iterator[str]:
+def _wrap_labelled(label: str, text: str | None) -> list[str]:
     """A text after its label, wrapped; None is a figure that the descriptor does not give."""
-    gap = " " * (2 + _LABELS)
-    first = f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: "
-    yield from textwrap.wrap(
+    return textwrap.wrap(
         text or UNKNOWN,
         WIDTH,
-        initial_indent=first,
-        subsequent_indent=gap,
+        initial_indent=f"  {label:{_LABELS}}" if len(label) < _LABELS else f"  {label}: ",
+        subsequent_indent=" " * (2 + _LABELS),
         break_on_hyphens=False,
     )
 
 
-def _describe_smallest_region(info: _engine.AllocatorInfo) -> str:
-    regions = {alignment: serving_region(info.name, alignment) for alignment in ALIGNMENTS}
-    tunables = ", ".join(
-        f"{'none up to 1 MiB' if size is None else f'{size:,} B'} at alignment {alignment}"
-        for alignment, size in regions.items()
-    )
-    return f"{tunables}: for one block of {SMALL_REQUEST} B"
-
-
-def _format_standard(tunable: _engine.Tunable) -> str:
-    return f"{tunable.name}={tunable.standard if tunable.kind == 'scalar' else 'none'}"
+def _describe_smallest(info: _engine.AllocatorInfo, alignment: int) -> str:
+    region = serving_region(info.name, alignment)
+    told = "none up to 1 MiB" if region is None else f"{region:,} B"
+    return f"{told} at alignment {alignment}"
 
 
 def _describe_tunable(tunable: _engine.Tunable) -> str:
@@ -152,9 +126,7 @@ def _describe_tunable(tunable: _engine.Tunable) -> str:
     return f"{tunable.meaning} [{extent}]"
 
 
-_TUNABLE: tuple[Column[_engine.Tunable], ...] = columns(
-    "name", "meaning", "kind", "lowest", "highest", "standard"
-)
+_TUNABLE = columns("name", "meaning", "kind", "lowest", "highest", "standard")
 _SYSTEM: tuple[Column[Heap], ...] = (
     *columns("name", "title", "version", "tolerance", "setting"),
     Column("plan", value=lambda heap: plan_table(heap.plan)),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from heapfit import _engine
@@ -20,7 +20,7 @@ from heapfit.importers import open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 _MILLION = 1_000_000
@@ -32,6 +32,8 @@ _WORK = {
     "attack": 40,
 }  # shares of processor time
 _GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
+_ALL_KNOWN = "all lifetimes known, no headers"
+_POOL_EACH = "a pool for each size, at its own peak"
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
@@ -59,13 +61,13 @@ def run(command: BoundsCommand) -> None:
             attacks.append(_attack(one, loaded, command, progress))
             if attacks[-1].is_stopped:
                 break
-    parts = [*_parts(bounds, command.alignment)]
-    parts += _attack_parts(attacks, bounds.u_max)
-    parts += note_parts(trace.info)
-    if command.output is not None:
-        parts.append(
-            Line(f"{command.output}: {len(lifetimes):,} lifetimes and their places", is_copied=True)
-        )
+    written = f"{command.output}: {len(lifetimes):,} lifetimes and their places"
+    parts = [
+        *_parts(bounds, command.alignment),
+        *_attack_parts(attacks, bounds.u_max),
+        *note_parts(trace.info),
+        *([Line(written, is_copied=True)] if command.output else []),
+    ]
     print_result(parts, command.as_json)
     if packing.is_stopped or any(one.is_stopped for one in attacks):
         raise KeyboardInterrupt  # what was found until then is printed
@@ -86,30 +88,22 @@ def _attack(
     return replace(found, name=plan.name)
 
 
-def _attack_parts(attacks: Sequence[Attack], u_max: int) -> Iterator[Part]:
+_ATTACK: tuple[Column[Attack], ...] = (
+    Column("name", "plan"),
+    Column("region", "attacked in"),
+    Column("broken", "largest broken", shown=lambda one: "any" if one.breaks_any else one.broken),
+    Column("proven", "proven at most", shown=lambda one: one.proven and one.proven.size),
+)
+
+
+def _attack_parts(attacks: Sequence[Attack], u_max: int) -> list[Part]:
     """The worst that was found of each plan, between its region and what is proven."""
-    if not attacks:
-        return
-    yield Line("")
-    yield Table(
-        [
-            Column("name", "plan"),
-            Column("region", "attacked in"),
-            Column("broken", "largest broken", shown=_largest_broken),
-            Column("proven", "proven at most", shown=lambda one: one.proven and one.proven.size),
-            Column(
-                heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None
-            ),
-            *columns("breaks_any", "plays", "events", "is_stopped"),
-        ],
-        attacks,
-        "attacks",
+    over: Column[Attack] = Column(
+        heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None
     )
-    yield from (Line(_describe_attack(one)) for one in attacks)
-
-
-def _largest_broken(attack: Attack) -> int | str | None:
-    return "any" if attack.breaks_any else attack.broken
+    told = [*_ATTACK, over, *columns("breaks_any", "plays", "events", "is_stopped")]
+    sentences = (Line(_describe_attack(one)) for one in attacks)
+    return [Line(""), Table(told, attacks, "attacks"), *sentences] if attacks else []
 
 
 def _describe_attack(attack: Attack) -> str:
@@ -122,10 +116,9 @@ def _describe_attack(attack: Attack) -> str:
     return f"{attack.name}: requests within the limits run out of memory in {region}{stopped}."
 
 
-def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
+def _parts(bounds: Bounds, alignment: int) -> list[Part]:
     packing = {**asdict(bounds.packing), "is_least": bounds.packing.is_least}
     del packing["offsets"]
-    yield Fields({**asdict(bounds), "packing": packing, "alignment": alignment})
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
@@ -133,40 +126,33 @@ def _parts(bounds: Bounds, alignment: int) -> Iterator[Part]:
         Column(heading="over U_max", shown=lambda bound: bound.size / max(bounds.u_max, 1)),
         Column("why", "what"),
     ]
-    yield Table(columns, _rows(bounds))
-    yield Line(_describe_packing(bounds))
-    yield Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}.")
-    yield Line(
-        f"any sizes: {Premise.ANY_SIZES} of n bytes. All with no more live bytes M than U_max and "
-        "no more live blocks k."
-    )
+    return [
+        Fields({**asdict(bounds), "packing": packing, "alignment": alignment}),
+        Table(columns, _rows(bounds)),
+        Line(_describe_packing(bounds)),
+        Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}."),
+        Line(
+            f"any sizes: {Premise.ANY_SIZES} of n bytes. All with no more live bytes M than U_max "
+            "and no more live blocks k."
+        ),
+    ]
 
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
     """The bounds as rows of one table, from U_max to the worst cases of allocators."""
-    return [
-        WorstCase("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
-        WorstCase("proven least", bounds.packing.floor, _least_why(bounds), Premise.THIS_TRACE),
-        WorstCase(
-            "offline packing",
-            bounds.packing.height,
-            "all lifetimes known, no headers",
-            Premise.THIS_TRACE,
-        ),
-        *(
-            [WorstCase("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE)]
-            if bounds.greedy is not None
-            else []
-        ),
-        WorstCase(
-            "sum S_i P_i,max",
-            bounds.static,
-            "a pool for each size, at its own peak",
-            Premise.THESE_SIZES,
-        ),
-        WorstCase("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
-        *bounds.worst_cases,
+    packing = bounds.packing
+    rows = (
+        ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
+        ("proven least", packing.floor, _least_why(bounds), Premise.THIS_TRACE),
+        ("offline packing", packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
+        ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
+        ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
+        ("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
+    )
+    known = [
+        WorstCase(name, size, why, premise) for name, size, why, premise in rows if size is not None
     ]
+    return [*known, *bounds.worst_cases]
 
 
 def _least_why(bounds: Bounds) -> str:
@@ -176,15 +162,17 @@ def _least_why(bounds: Bounds) -> str:
 
 def _describe_packing(bounds: Bounds) -> str:
     packing = bounds.packing
-    how = "placed in order of requests"
-    if packing.zoned:
-        how = f"{packing.zoned:,} placements tried with zones for common sizes"
-    if packing.orders:
-        how += f", {packing.orders:,} orders with lookahead"
-    if packing.placements:
-        how += f", {packing.placements:,} placements of one block by branch and bound"
+    zones = f"{packing.zoned:,} placements tried with zones for common sizes"
+    how = which_hold(
+        (True, zones if packing.zoned else "placed in order of requests"),
+        (packing.orders, f"{packing.orders:,} orders with lookahead"),
+        (
+            packing.placements,
+            f"{packing.placements:,} placements of one block by branch and bound",
+        ),
+    )
     stopped = "; interrupted, the best so far" if packing.is_stopped else ""
-    return f"The packing is {_quality(bounds)}: {how}{stopped}."
+    return f"The packing is {_quality(bounds)}: {', '.join(how)}{stopped}."
 
 
 def _quality(bounds: Bounds) -> str:

@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing import console
-from heapfit.cli.printing.console import print_text
+from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.design.budgets.choice import BudgetChoice
@@ -32,6 +30,7 @@ from heapfit.results.parts import (
     content_of,
     hide_unless,
     paragraph,
+    which_hold,
 )
 from heapfit.results.ranking import explain_ranking, ranking_table
 from heapfit.results.screen import first_screen
@@ -52,12 +51,11 @@ def run(command: FitCommand) -> None:
             sweep=sweep,
             write_page=write_report,
         )
-        candidates = list(write_candidates(fitted, command.plans_folder))
+        candidates = write_candidates(fitted, command.plans_folder)
     parts = [*parts_of_fit(fitted, command.every), *candidates]
     if command.as_json:
-        console.print_json({"fits": [content_of(parts)]})
-    else:
-        print_text(parts)
+        parts = [Fields({"fits": [content_of(parts)]})]
+    print_result(parts, command.as_json)
 
 
 def _make_options(command: FitCommand) -> FitOptions:
@@ -92,63 +90,51 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
     return replace(usual, replayed_events=events)
 
 
-def parts_of_fit(outcome: Fit, is_whole: bool = False) -> Iterator[Part]:
-    yield Fields(
-        {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
-    )
-    yield from first_screen(outcome, is_whole)
-    yield from _answer(outcome)
-    yield Fields({"verdict": outcome.verdict, "warnings": outcome.warnings})
-    if is_whole:
-        yield Line("")
-    yield from hide_unless(is_whole, _runs(outcome))
-    yield from hide_unless(is_whole, ranking_table(outcome.comparison))
-    if is_whole:
-        yield Line("")
-    yield from hide_unless(is_whole, _reasons(outcome))
-
-
-def _reasons(outcome: Fit) -> Iterator[Part]:
-    """Why this plan was chosen, what the figures mean, and what was skipped."""
-    yield from paragraph(outcome.verdict)
-    yield from explain_ranking(outcome.comparison, outcome.work)
-    if outcome.suggestions:
-        yield from paragraph(f"For more confidence: {'; '.join(outcome.suggestions)}.")
-    for path in outcome.paths.traces:
-        yield Line(f"trace  {path}", is_copied=True)
-
-
-def _answer(outcome: Fit) -> Iterator[Part]:
+def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
     answer, size, growth = outcome.answer, outcome.answer.size, outcome.kinds.growth
-    yield Fields(
-        {
-            "answer": {
-                "region": size.region,
-                "peak": size.peak,
-                "u_max": size.u_max,
-                "r_safe": size.r_safe,
-                "margin_percent": size.margin,
-                "recordings": answer.known.runs,
-                "is_enough": answer.is_enough,
-                "sentences": [*growth, *answer.sentences(is_growing=bool(growth))],
-                "firmer": outcome.suggestions,
-            }
-        }
-    )
+    told = {
+        "region": size.region,
+        "peak": size.peak,
+        "u_max": size.u_max,
+        "r_safe": size.r_safe,
+        "margin_percent": size.margin,
+        "recordings": answer.known.runs,
+        "is_enough": answer.is_enough,
+        "sentences": [*growth, *answer.sentences(is_growing=bool(growth))],
+        "firmer": outcome.suggestions,
+    }
+    source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
+    firmer = f"For more confidence: {'; '.join(outcome.suggestions)}."
+    rest: list[Part] = [
+        Line(""),
+        *_runs(outcome),
+        *ranking_table(outcome.comparison),
+        Line(""),
+        # Why this plan was chosen, what the figures mean, and what was skipped.
+        *paragraph(outcome.verdict),
+        *explain_ranking(outcome.comparison, outcome.work),
+        *map(Line, which_hold((outcome.suggestions, firmer))),
+        *(Line(f"trace  {path}", is_copied=True) for path in outcome.paths.traces),
+    ]
+    return [
+        Fields(source),
+        *first_screen(outcome, is_whole),
+        Fields({"answer": told, "verdict": outcome.verdict, "warnings": outcome.warnings}),
+        *hide_unless(is_whole, rest),
+    ]
 
 
-def _runs(outcome: Fit) -> Iterator[Part]:
+def _runs(outcome: Fit) -> list[Part]:
     """Tables of the recordings: in the incumbent and the fitted heap, and over their peaks."""
-    if outcome.today is not None:
-        yield from incumbent_parts(outcome.today)
-    if len(outcome.runs) > 1:
-        columns: list[Column[Run]] = [
-            Column("name", "recording"),
-            Column("u_max", "U_max"),
-            Column("r_safe", "R_safe"),
-            Column("over_u_max", "over its U_max"),
-        ]
-        if outcome.today is not None:  # which has shown each recording in both heaps
-            columns = [column.with_heading("") for column in columns]
-        yield Table(columns, outcome.runs, "runs")
-        yield Line("")
+    columns: list[Column[Run]] = [
+        Column("name", "recording"),
+        Column("u_max", "U_max"),
+        Column("r_safe", "R_safe"),
+        Column("over_u_max", "over its U_max"),
+    ]
+    runs = Table(columns, outcome.runs, "runs")
+    several: list[Part] = [runs, Line("")] if len(outcome.runs) > 1 else []
+    if outcome.today is None:
+        return several
+    # The incumbent's table has shown each recording in both heaps.
+    return [*incumbent_parts(outcome.today), *hide_unless(False, several[:1]), *several[1:]]

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.cli.commands.fitting import GenerateCommand
@@ -25,7 +24,7 @@ CODE = "The C code"
 
 def run(command: GenerateCommand) -> None:
     if command.plan is None:
-        print_result(_parts(None, _write_recorder(command), []), command.as_json)
+        print_result(_parts(None, _write_recorder(command)), command.as_json)
     else:
         _run_of_plan(command, command.plan)
 
@@ -62,7 +61,7 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
     paths = generate(plan_file, folder, command.prefix, command.language, options)
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
-    print_result(chain(_parts(plan, paths, warnings), _proof_parts(proofs)), command.as_json)
+    print_result(_parts(plan, paths, warnings, proofs), command.as_json)
 
 
 def require_proof(folder: Path) -> Proof:
@@ -74,14 +73,16 @@ def require_proof(folder: Path) -> Proof:
     return proof
 
 
-def _proof_parts(proofs: Sequence[Proof]) -> Iterator[Part]:
-    for proof in proofs:
-        yield Fields({"goals": proof.goals, "goals_proven": proof.proven})
-        yield Line(f"{proof.proven} of {proof.goals} goals proven")
-
-
-def _parts(plan: Path | None, paths: Sequence[Path], warnings: Sequence[str]) -> Iterator[Part]:
-    yield Fields({"plan": plan, "files": paths, "warnings": warnings})
-    for path in paths:
-        yield Line(str(path), is_copied=True)
-    yield from map(Note, warnings)
+def _parts(
+    plan: Path | None,
+    paths: Sequence[Path],
+    warnings: Sequence[str] = (),
+    proofs: Sequence[Proof] = (),
+) -> list[Part]:
+    proven = {"goals": proofs[0].goals, "goals_proven": proofs[0].proven} if proofs else {}
+    return [
+        Fields({"plan": plan, "files": paths, "warnings": warnings, **proven}),
+        *(Line(str(path), is_copied=True) for path in paths),
+        *map(Note, warnings),
+        *(Line(f"{one.proven} of {one.goals} goals proven") for one in proofs),
+    ]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -36,35 +36,35 @@ def run(command: ImportCommand) -> None:
     )
     if len(command.files) == 1:
         targets = [command.output or Path(f"{source_name(command.files[0])}.parquet")]
-        workers: int | None = 1
     else:
         folder, names = command.output or Path(), distinct_source_names(command.files)
         targets = [folder / f"{name}.parquet" for name in names]
-        workers = require_local(command.workers)
     named = zip(command.files, targets, strict=True)
     imports = [Import(file, target, options) for file, target in named]
-    with progress_bar() as progress, Sweep(workers) as sweep:
+    with progress_bar() as progress, Sweep(require_local(command.workers)) as sweep:
         traces = import_files(imports, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
     print_result(_parts(done), command.as_json)
 
 
-def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> Iterator[Part]:
+def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> list[Part]:
     is_one = len(done) == 1
-    yield Fields(_fields(*done[0]) if is_one else {"traces": [_fields(*one) for one in done]})
-    for trace, notes in done:
-        info = trace.info
-        bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-        line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
-        yield Line(line, is_copied=True)
-        yield from (Note(note if is_one else f"{trace.path}: {note}") for note in notes)
+    fields = [{"trace": one.path, **asdict(one.info), "notes": notes} for one, notes in done]
+    return [
+        Fields(fields[0] if is_one else {"traces": fields}),
+        *(part for one in done for part in _describe(*one, is_one=is_one)),
+    ]
+
+
+def _describe(trace: Trace, notes: Sequence[str], *, is_one: bool) -> list[Part]:
+    info = trace.info
+    bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
+    line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
+    told = (note if is_one else f"{trace.path}: {note}" for note in notes)
+    return [Line(line, is_copied=True), *map(Note, told)]
 
 
 def _finish(source: Path, trace: Trace, options: ImportOptions) -> tuple[Trace, Sequence[str]]:
     """The stored trace, and all that is to be said of it."""
     trace, of_pairs = settle_equal_frees(source, trace, options)
     return trace, (*trace.info.notes, *of_pairs, *check_recorded_order(source, trace))
-
-
-def _fields(trace: Trace, notes: Sequence[str]) -> dict[str, object]:
-    return {"trace": trace.path, **asdict(trace.info), "notes": notes}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 from heapfit.cli.arguments import command_line
@@ -29,7 +28,7 @@ from heapfit.plan.quantities import format_share
 from heapfit.results.heap.memories import CURVE, RULES, memories_page
 from heapfit.results.html import write
 from heapfit.results.longer import LONGER_RUNS, describe_rows
-from heapfit.results.parts import Fields, Line, Part, Table, paragraph
+from heapfit.results.parts import Fields, Line, Part, Table, which_hold
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
@@ -62,79 +61,83 @@ def run(command: PlaceCommand) -> None:
         for one in placing.demands:
             names |= site_names(one.loaded, command.programs or [])
         if command.report is not None:
-            page = memories_page(placing, names, [*_outlook(placing)], command_line())
+            page = memories_page(placing, names, _outlook(placing), command_line())
             write(command.report, page)
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)
 
 
-def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> Iterator[Part]:
-    first, size, chosen = placing.memories[0], placing.size, placing.chosen
-    yield Fields({"memory": first.name, "share_asked": placing.share, "needing": placing.needing})
-    yield Fields({"region": size.region, "margin_percent": size.margin})
+def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> list[Part]:
+    first, size, chosen, is_whole = placing.memories[0], placing.size, placing.chosen, command.every
     missing, inside = size.region - first.size, format_share(round(chosen.share, 4))
     shared = "the requests that may be there" if placing.is_partial else "all requests"
-    yield from paragraph(
-        f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-        f"served, and {inside} of {shared}; "
-        f"{size.margin:g} % is the margin of another run."
-        + (f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else "")
-    )
-    yield from _outlook_parts(placing, command.every)
-    yield Line("")
-    yield Table(RULES, placing.rules, "rules")
+    lacks = f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else ""
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
-    yield Line("")
-    yield Table(CURVE, placing.curve, "curve", shown=None if command.every else shown)
-    yield Line("")
-    yield from _choice_parts(placing, names, command.every)
-    yield Fields(memories_tables(placing.plan))
-    yield from paragraph("How often a block is accessed is unknown, so no time is estimated.")
-    for one in placing.demands:
-        yield from note_parts(one.loaded.trace.info, one.name)
-    for name, path in (("plan", command.output), ("report", command.report)):
-        if path is not None:
-            yield Line(f"{name:7}{path}", is_copied=True)
-
-
-def _outlook_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
-    """What the next build and longer runs need of the first memory."""
     changes, longer = placing.changes, placing.longer
-    yield Fields({"changes": changes.test.to_rows(), "longer_runs": longer})
-    yield Fields({"least_share_of_changes": {"change": changes.worst, "share": changes.share}})
-    for text in _outlook(placing):
-        yield from paragraph(text)
-    if is_whole and longer.rows:
-        yield Line(f"By {longer.basis}:")
-        yield Table(LONGER_RUNS, longer.rows)
+    fields = {
+        "memory": first.name,
+        "share_asked": placing.share,
+        "needing": placing.needing,
+        "region": size.region,
+        "margin_percent": size.margin,
+        "changes": changes.test.to_rows(),
+        "longer_runs": longer,
+        "least_share_of_changes": {"change": changes.worst, "share": changes.share},
+    }
+    written = (("plan", command.output), ("report", command.report))
+    runs: list[Part] = [Line(f"By {longer.basis}:"), Table(LONGER_RUNS, longer.rows)]
+    return [
+        Fields(fields),
+        Line(
+            f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
+            f"served, and {inside} of {shared}; "
+            f"{size.margin:g} % is the margin of another run.{lacks}"
+        ),
+        *map(Line, _outlook(placing)),
+        *(runs if is_whole and longer.rows else []),
+        Line(""),
+        Table(RULES, placing.rules, "rules"),
+        Line(""),
+        Table(CURVE, placing.curve, "curve", shown=None if is_whole else shown),
+        Line(""),
+        *_settings_parts(placing, is_whole),
+        *_site_parts(placing, names, is_whole),
+        Fields(memories_tables(placing.plan)),
+        Line("How often a block is accessed is unknown, so no time is estimated."),
+        *(part for one in placing.demands for part in note_parts(one.loaded.trace.info, one.name)),
+        *(Line(f"{name:7}{path}", is_copied=True) for name, path in written if path is not None),
+    ]
 
 
-def _outlook(placing: Placing) -> Iterator[str]:
+def _outlook(placing: Placing) -> list[str]:
     """What the next build and longer runs need, in sentences."""
-    yield placing.changes.sentence(placing.size.margin)
-    yield describe_longer_runs(placing.longer, placing.size.region)
-    yield from describe_rows(placing.longer, placing.size, placing.memories[0].name)
+    return [
+        placing.changes.sentence(placing.size.margin),
+        describe_longer_runs(placing.longer, placing.size.region),
+        *describe_rows(placing.longer, placing.size, placing.memories[0].name),
+    ]
 
 
-def _choice_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> Iterator[Part]:
-    """Lines to copy, and the call sites inside where the rule goes by them."""
-    yield from _settings_parts(placing, is_whole)
+def _settings_parts(placing: Placing, is_whole: bool) -> list[Part]:
+    """The lines of the systems that have such memories; without `is_whole` those of the first."""
+    shown = [*placing.system_lines.values()][: None if is_whole else 1]
+    return [
+        Fields(placing.system_lines),
+        *(Line(text, is_copied=True) for texts in shown for text in texts),
+    ]
+
+
+def _site_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> list[Part]:
+    """The call sites inside where the rule goes by them."""
     if placing.by_site is None:
-        return
+        return []
     sites = placing.by_site.rule.sites
     named = [names.get(site, f"{site:08x}") for site in sites]
-    yield Fields({"sites": [{"site": f"{one:08x}", "where": names.get(one)} for one in sites]})
-    if placing.by_site != placing.chosen and not is_whole:
-        return
     few = named if is_whole else named[:_MOST_SITES]
     rest = f", {len(named) - len(few)} more: --all" if len(named) > len(few) else ""
-    yield from paragraph(f"Call sites inside: {', '.join(few)}{rest}")
-
-
-def _settings_parts(placing: Placing, is_whole: bool) -> Iterator[Part]:
-    """The lines of the systems that have such memories; without `is_whole` those of the first."""
-    for number, (system, texts) in enumerate(placing.system_lines.items()):
-        yield Fields({system: texts})
-        if is_whole or number == 0:
-            yield from (Line(text, is_copied=True) for text in texts)
+    is_told = is_whole or placing.by_site == placing.chosen
+    return [
+        Fields({"sites": [{"site": f"{one:08x}", "where": names.get(one)} for one in sites]}),
+        *map(Line, which_hold((is_told, f"Call sites inside: {', '.join(few)}{rest}"))),
+    ]

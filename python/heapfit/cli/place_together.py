@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from heapfit.cli.commands.memories import PlaceCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
@@ -14,7 +12,7 @@ from heapfit.errors import HeapfitError
 from heapfit.memories.joining import Joining, Meeting, join_programs
 from heapfit.plan.memories import Memory, parse_memory
 from heapfit.plan.values import expand_names
-from heapfit.results.parts import Column, Fields, Part, Table, paragraph
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 TOO_SMALL = 3  # exit status
@@ -43,26 +41,34 @@ def join(command: PlaceCommand) -> None:
         raise SystemExit(TOO_SMALL)
 
 
-def _joining_parts(joining: Joining, memory: Memory) -> Iterator[Part]:
+def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
     first, second = joining.programs
     apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
-    yield Fields({"memory": memory.name, "apart": apart, "together": most, "better": better})
-    yield Fields({"fits": least <= memory.size})
-    yield Fields({"alone": {one.name: one.alone for one in joining.programs}})
-    yield from paragraph(
-        f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
-        f"{second.name} {second.alone:,}), in one heap {most:,} B in the worst meeting tried."
-    )
+    missing = least - memory.size
+    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
     columns: list[Column[Meeting]] = [
         Column("name", "in one heap"),
         Column("region", "bytes"),
         Column("over_apart", "over apart", lambda one: one.region / max(apart, 1)),
     ]
-    yield Table(columns, joining.meetings, "meetings")
-    missing = least - memory.size
-    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
-    yield from paragraph(
-        f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
-        "recordings, without the margin of another run."
-    )
+    fields = {
+        "memory": memory.name,
+        "apart": apart,
+        "together": most,
+        "better": better,
+        "fits": missing <= 0,
+        "alone": {one.name: one.alone for one in joining.programs},
+    }
+    return [
+        Fields(fields),
+        Line(
+            f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
+            f"{second.name} {second.alone:,}), in one heap {most:,} B in the worst meeting tried."
+        ),
+        Table(columns, joining.meetings, "meetings"),
+        Line(
+            f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
+            "recordings, without the margin of another run."
+        ),
+    ]

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
@@ -14,7 +15,7 @@ from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
-from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
@@ -51,16 +52,13 @@ def run(command: ProfileCommand) -> None:
         frequent = _frequent_sizes(profile)
         sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
         written = None if command.output is None else write_series(trace, command.output, progress)
-    print_result(_parts(trace.info, (profile, kind), frequent, sampled), command.as_json)
+    print_result(_parts(trace.info, profile, kind, (frequent, sampled)), command.as_json)
     if written is not None and not command.as_json:
         rows, is_coarse = written
         sizes = f"{len(profile.sizes):,} sizes, {rows:,} rows"
-        told = [Line(""), Line(f"{command.output}: U(t) and P_i(t) after every event, {sizes}")]
-        if is_coarse:
-            told.append(
-                Line("After the first million sizes, further ones are rounded up to 16 an octave.")
-            )
-        print_result(told, as_json=False)
+        coarse = "After the first million sizes, further ones are rounded up to 16 an octave."
+        texts = ["", f"{command.output}: U(t) and P_i(t) after every event, {sizes}"]
+        print_result(map(Line, [*texts, *which_hold((is_coarse, coarse))]), as_json=False)
 
 
 def _frequent_sizes(profile: Profile) -> list[int]:
@@ -71,72 +69,76 @@ def _frequent_sizes(profile: Profile) -> list[int]:
 
 def _parts(
     info: TraceInfo,
-    found: tuple[Profile, RecordingKind],
-    frequent: Sequence[int],
-    series: Sequence[SizeSeries],
-) -> Iterator[Part]:
-    profile, kind = found
+    profile: Profile,
+    kind: RecordingKind,
+    shown: tuple[Sequence[int], Sequence[SizeSeries]],
+) -> list[Part]:
+    frequent, series = shown
     operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
-    yield Fields({"trace": info, **{name: getattr(profile, name) for name in _FIGURES}})
-    yield Fields({"operations": operations})
-    yield Fields({name: getattr(profile, name) for name in _ARRAYS})
-    yield Group("live", [Fields(_live_series(profile))])
-    yield Fields({"live_blocks": series, "kind": kind_fields(kind)})
+    fields = {
+        "trace": info,
+        **{name: getattr(profile, name) for name in _FIGURES},
+        "operations": operations,
+        **{name: getattr(profile, name) for name in _ARRAYS},
+        "live": {
+            "bucket_width": profile.bucket_width,
+            "lowest": profile.live_lowest,
+            "highest": profile.live_highest,
+        },
+        "live_blocks": series,
+        "kind": kind_fields(kind),
+    }
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
     events = format_count(profile.events, "event")
-    yield Line(f"{info.title}: {events} ({info.kind}, {bits})")
-    yield Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count))
-    yield Line(
-        f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "
-        f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
-        f"({profile.never_freed_bytes:,} B)"
-    )
-    yield Line(describe_kind(kind))
-    yield from growth_parts(kind)
-    yield Line("")
-    yield from _sizes(profile, frequent)
-    yield Line("")
-    yield from _lifetimes(profile)
-    yield Line("")
-    yield Line(_suggestion(profile))
-    yield from map(Note, info.notes)
+    return [
+        Fields(fields),
+        Line(f"{info.title}: {events} ({info.kind}, {bits})"),
+        Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count)),
+        Line(
+            f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "
+            f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
+            f"({profile.never_freed_bytes:,} B)"
+        ),
+        Line(describe_kind(kind)),
+        *growth_parts(kind),
+        Line(""),
+        Line(f"{len(profile.sizes):,} sizes, the most frequent first:"),
+        _size_table(profile, frequent),
+        Line(""),
+        Line("Lifetimes in events:"),
+        _lifetime_table(profile),
+        Line(""),
+        Line(_suggestion(profile)),
+        *map(Note, info.notes),
+    ]
 
 
-def _live_series(profile: Profile) -> dict[str, object]:
-    return {
-        "bucket_width": profile.bucket_width,
-        "lowest": profile.live_lowest,
-        "highest": profile.live_highest,
-    }
+_Counts: TypeAlias = tuple[int, int, int]
 
 
-def _sizes(profile: Profile, frequent: Sequence[int]) -> Iterator[Part]:
+def _size_table(profile: Profile, frequent: Sequence[int]) -> Table[_Counts]:
     counts = zip(profile.allocations.tolist(), profile.peaks.tolist(), strict=True)
     of_size = dict(zip(profile.sizes.tolist(), counts, strict=True))
     total = max(int(profile.allocations.sum()), 1)
-    rows = [(size, *of_size[size]) for size in frequent]
-    columns: list[Column[tuple[int, int, int]]] = [
+    columns: list[Column[_Counts]] = [
         Column(heading="size", shown=lambda row: row[0]),
         Column(heading="allocations", shown=lambda row: row[1]),
         Column(heading="share", shown=lambda row: format_share(row[1] / total)),
         Column(heading="most live", shown=lambda row: row[2]),
         Column(heading="bytes then", shown=lambda row: row[0] * row[2]),
     ]
-    yield Line(f"{len(profile.sizes):,} sizes, the most frequent first:")
-    yield Table(columns, rows)
+    return Table(columns, [(size, *of_size[size]) for size in frequent])
 
 
-def _lifetimes(profile: Profile) -> Iterator[Part]:
+def _lifetime_table(profile: Profile) -> Table[_Counts]:
     figures = zip(profile.lifetimes.tolist(), profile.lifetime_bytes.tolist(), strict=True)
-    rows = [(power, *both) for power, both in enumerate(figures) if both[0]]
-    columns: list[Column[tuple[int, int, int]]] = [
+    columns: list[Column[_Counts]] = [
         Column(heading="from", shown=lambda row: 2 ** row[0]),
         Column(heading="to", shown=lambda row: 2 ** (row[0] + 1) - 1),
         Column(heading="objects", shown=lambda row: row[1]),
         Column(heading="bytes", shown=lambda row: row[2]),
     ]
-    yield Line("Lifetimes in events:")
-    yield Table(columns, rows)
+    return Table(columns, [(power, *both) for power, both in enumerate(figures) if both[0]])
 
 
 def _suggestion(profile: Profile) -> str:

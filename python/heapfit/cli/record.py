@@ -30,7 +30,7 @@ from heapfit.importers.target_log import (
 from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.heap.live import serve_live
-from heapfit.results.parts import Fields, Line, Note, Part
+from heapfit.results.parts import Fields, Line, Note, Part, which_hold
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
@@ -43,10 +43,9 @@ def run(command: RecordCommand) -> None:
     if command.site_depth not in (1, DEPTH):
         raise UsageError("--site-depth is 1 or 4")
     if command.environment is not None:
-        print_result(
-            _environment_parts(command.environment, command.program, command.site_depth),
-            command.as_json,
-        )
+        depth = command.site_depth
+        parts = _environment_parts(command.environment, command.program, depth)
+        print_result(parts, command.as_json)
         return
     words = tuple(command.program or ())
     if words and command.qemu is None:
@@ -143,49 +142,46 @@ def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None)
     return given[0] if given else Path(words[0])
 
 
-def _target_parts(recording: TargetRecording) -> Iterator[Part]:
-    info, log = recording.trace.info, recording.log
-    notes = (*info.notes, *(check_recorded_order(log, recording.trace) if log else ()))
-    yield Fields({"trace": recording.trace.path, **asdict(info), "notes": notes})
-    yield Fields({"ending": recording.ending, "log": recording.log})
-    line = f"{recording.trace.path}: {info.events:,} events ({recording.ending})"
-    yield Line(line, is_copied=True)
-    if recording.log is not None:
-        yield Line(f"{recording.log}: what came over the line", is_copied=True)
-    yield from map(Note, notes)
+def _target_parts(recording: TargetRecording) -> list[Part]:
+    trace, log = recording.trace, recording.log
+    info, ending = trace.info, recording.ending
+    notes = (*info.notes, *(check_recorded_order(log, trace) if log else ()))
+    told = [f"{trace.path}: {info.events:,} events ({ending})"]
+    told += [f"{log}: what came over the line"] if log else []
+    fields = {"trace": trace.path, **asdict(info), "notes": notes, "ending": ending, "log": log}
+    return [Fields(fields), *(Line(text, is_copied=True) for text in told), *map(Note, notes)]
 
 
-def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> Iterator[Part]:
+def _environment_parts(folder: Path, program: list[str] | None, depth: int) -> list[Part]:
     """The variables as an environment file has them, each in a line."""
     variables = preload.environment(folder, program[0] if program else None, depth)
-    yield Fields({"environment": variables})
-    for name, value in variables.items():
-        yield Line(f"{name}={value}", is_copied=True)
+    lines = (Line(f"{name}={value}", is_copied=True) for name, value in variables.items())
+    return [Fields({"environment": variables}), *lines]
 
 
-def _parts(recording: ProgramRecording) -> Iterator[Part]:
+def _parts(recording: ProgramRecording) -> list[Part]:
     trace, children = recording.trace, recording.children
     ending = describe_ending(recording.status)
-    yield Fields({"trace": trace.path, **asdict(trace.info)} if trace else {})
-    yield Fields(
-        {
-            "status": recording.status,
-            "confined": recording.is_confined,
-            "others": recording.others,
-            "replaced": recording.replaced,
-            "children": [one.path for one in children],
-            "unseen": recording.unseen,
-            "survivors": [asdict(one) for one in recording.survivors],
-        }
-    )
-    if trace is None:
-        yield Note(f"The program itself, which {ending}, asked for no memory.")
-    else:
-        yield _describe_trace(trace, f", which {ending}")
-    yield from map(Note, _filter_notes(recording))
-    yield from map(Note, trace.info.notes if trace else ())
-    yield from map(_describe_trace, children)
-    yield from map(Note, _describe_others(recording))
+    fields = {
+        **({"trace": trace.path, **asdict(trace.info)} if trace else {}),
+        "status": recording.status,
+        "confined": recording.is_confined,
+        "others": recording.others,
+        "replaced": recording.replaced,
+        "children": [one.path for one in children],
+        "unseen": recording.unseen,
+        "survivors": [asdict(one) for one in recording.survivors],
+    }
+    return [
+        Fields(fields),
+        _describe_trace(trace, f", which {ending}")
+        if trace
+        else Note(f"The program itself, which {ending}, asked for no memory."),
+        *map(Note, _explain_filter(recording)),
+        *map(Note, trace.info.notes if trace else ()),
+        *map(_describe_trace, children),
+        *map(Note, _describe_others(recording)),
+    ]
 
 
 def _describe_trace(trace: Trace, ending: str = "") -> Line:
@@ -193,35 +189,41 @@ def _describe_trace(trace: Trace, ending: str = "") -> Line:
     return Line(f"{trace.path}: {events} of {program}{ending}", is_copied=True)
 
 
-def _describe_others(recording: ProgramRecording) -> Iterator[str]:
+def _describe_others(recording: ProgramRecording) -> list[str]:
     """What this trace does not hold, and how to get it."""
-    if recording.unseen:
-        yield recording.unseen
     kinds = (
         (recording.others, "other process", "other processes"),
         (recording.replaced, "program that another replaced by exec", "programs replaced by exec"),
     )
     counts = [f"{count:,} {one if count == 1 else many}" for count, one, many in kinds if count]
-    if counts and not recording.children:
-        verb = "was" if recording.others + recording.replaced == 1 else "were"
-        yield f"{' and '.join(counts)} {verb} recorded too; --children keeps the traces."
-    for one in recording.survivors:
-        yield (
+    verb = "was" if recording.others + recording.replaced == 1 else "were"
+    apart = f"{' and '.join(counts)} {verb} recorded too; --children keeps the traces."
+    return [
+        *which_hold(
+            (recording.unseen, recording.unseen or ""),
+            (counts and not recording.children, apart),
+        ),
+        *(
             f"Process {one.process} ({one.name}) goes on after its parent: its recording is not in "
             f"here. Once it has ended: heapfit import {one.recordings} -o {one.name}.parquet "
             "(or run it in the foreground, or as a service, with --environment)"
-        )
+            for one in recording.survivors
+        ),
+    ]
 
 
-def _filter_notes(recording: ProgramRecording) -> Iterator[str]:
+def _explain_filter(recording: ProgramRecording) -> list[str]:
     """Notes where a seccomp filter ended the program: by SIGSYS, in strict mode by SIGKILL."""
-    if recording.status == -signal.SIGSYS and not recording.is_confined:
-        yield (
+    is_sys, is_confined = recording.status == -signal.SIGSYS, recording.is_confined
+    return which_hold(
+        (
+            is_sys and not is_confined,
             "Killed by a seccomp filter that the recorder did not see being set: it may forbid "
-            "what the recorder needs (mmap, munmap, fallocate). What came before is kept."
-        )
-    elif recording.is_confined and recording.status in (-signal.SIGSYS, -signal.SIGKILL):
-        yield (
+            "what the recorder needs (mmap, munmap, fallocate). What came before is kept.",
+        ),
+        (
+            is_confined and (is_sys or recording.status == -signal.SIGKILL),
             "Killed after it had confined itself, probably by its own seccomp filter: the recorder "
-            "makes no system call after that. What came before is kept."
-        )
+            "makes no system call after that. What came before is kept.",
+        ),
+    )

@@ -6,9 +6,6 @@ Exit codes in addition to those of every command: 3 if it ran out of memory, cra
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from heapfit.checks.drill import Drill, drill_program
 from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
@@ -18,7 +15,7 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
 from heapfit.results.check import describe_refusal
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, hide_unless
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, hide_unless, which_hold
 
 _FAILED = 3
 
@@ -38,76 +35,94 @@ def run(command: RunCommand) -> None:
         raise SystemExit(_FAILED)
 
 
-def _run_parts(done: HostRun) -> Iterator[Part]:
-    plan = done.plan
-    yield Fields({"plan": plan.name, "region": done.region, "program": done.program})
-    yield Fields({"pointer_bits": done.pointer_bits, "status": done.status, "holds": done.holds})
-    yield Fields({"events": done.events, "peak": done.peak, "refused": done.refused})
-    yield Fields({"refusal": done.first, "caller": done.caller})
-    yield from _note_pointers(plan, done.pointer_bits)
-    yield Line(
-        f"Plan {plan.name}, a heap of {done.region:,} bytes: {done.program} "
-        f"{describe_ending(done.status)}, with {done.peak:,} B live at most."
-    )
-    if done.first is None:
-        yield Line(f"Every request was served, {done.events:,} events in all.")
-        return
+def _run_parts(done: HostRun) -> list[Part]:
+    plan, first = done.plan, done.first
+    fields = {
+        "plan": plan.name,
+        "region": done.region,
+        "program": done.program,
+        "pointer_bits": done.pointer_bits,
+        "status": done.status,
+        "holds": done.holds,
+        "events": done.events,
+        "peak": done.peak,
+        "refused": done.refused,
+        "refusal": first,
+        "caller": done.caller,
+    }
     more = f" ({done.refused:,} requests did)" if done.refused > 1 else ""
-    yield Line(f"It ran out of memory first at event {done.first.event:,}{more}.")
-    yield from map(Line, describe_refusal(done.first, plan, done.caller))
-
-
-def _drill_parts(drill: Drill) -> Iterator[Part]:
-    known = drill.refusals
-    bits = drill.runs[0].pointer_bits if drill.runs else 0
-    yield Fields({"plan": known.plan.name, "pointer_bits": bits, "holds": drill.holds})
-    yield Fields({"requests": known.asked, "need": known.need, "lowest": known.lowest})
-    yield Fields({"refusable": len(known.requests)})
-    yield from _note_pointers(known.plan, bits)
-    yield Line(
-        f"Of {known.asked:,} requests a heap of {known.lowest:,} to {known.need:,} bytes first "
-        f"refuses one of {len(known.requests):,}; {len(drill.runs):,} were tried."
-    )
-    if not known.requests:
-        yield Note("No smaller region exists: the plan's pools follow from their counts.")
-    crashes = _group_failures(drill)
-    columns: list[Column[_Failure]] = [
-        Column("ending", "it", lambda one: describe_ending(one.run.status)),
-        Column("caller", "refused", lambda one: one.caller),
-        Column("size", "bytes", lambda one: one.run.last and one.run.last.size),
-        Column("event", "at event", lambda one: one.run.last and one.run.last.event),
-        Column("region", "in", lambda one: one.run.region),
-        Column("runs", "runs"),
-        Column("status", value=lambda one: one.run.status),
-    ]
-    yield from hide_unless(not drill.holds, [Table(columns, crashes, "failed")])
-    handled = len(drill.runs) - len(drill.failed)
-    yield Line(f"{handled:,} of {len(drill.runs):,} runs ended without a crash or a hang.")
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """The runs that ended alike when one caller's request was the last refused."""
-
-    run: HostRun  # the one in the largest region
-    caller: str | None
-    runs: int
-
-
-def _group_failures(drill: Drill) -> list[_Failure]:
-    groups: dict[tuple[int | None, str | None], list[HostRun]] = {}
-    for one in drill.failed:
-        groups.setdefault((one.status, drill.sites.get(one.last_site)), []).append(one)
+    served = [f"Every request was served, {done.events:,} events in all."]
+    if first is not None:
+        served = [
+            f"It ran out of memory first at event {first.event:,}{more}.",
+            *describe_refusal(first, plan, done.caller),
+        ]
     return [
-        _Failure(max(alike, key=lambda one: one.region), caller, len(alike))
-        for (_, caller), alike in groups.items()
+        Fields(fields),
+        *_note_pointers(plan, done.pointer_bits),
+        Line(
+            f"Plan {plan.name}, a heap of {done.region:,} bytes: {done.program} "
+            f"{describe_ending(done.status)}, with {done.peak:,} B live at most."
+        ),
+        *map(Line, served),
     ]
 
 
-def _note_pointers(plan: PlanFile, bits: int) -> Iterator[Part]:
-    if bits and plan.pointer_bits and bits != plan.pointer_bits:
-        advice = "build it with -m32" if plan.pointer_bits < bits else "build it for 64 bit"
-        yield Note(
+def _drill_parts(drill: Drill) -> list[Part]:
+    known, runs = drill.refusals, drill.runs
+    bits = runs[0].pointer_bits if runs else 0
+    fields = {
+        "plan": known.plan.name,
+        "pointer_bits": bits,
+        "holds": drill.holds,
+        "requests": known.asked,
+        "need": known.need,
+        "lowest": known.lowest,
+        "refusable": len(known.requests),
+    }
+    alike: dict[tuple[int | None, str | None], list[HostRun]] = {}
+    for one in drill.failed:
+        alike.setdefault((one.status, drill.sites.get(one.last_site)), []).append(one)
+    # Of each the run in the largest region, the caller that was refused last, and how many runs.
+    failures = [
+        (max(some, key=lambda one: one.region), caller, len(some))
+        for (_, caller), some in alike.items()
+    ]
+    none = "No smaller region exists: the plan's pools follow from their counts."
+    return [
+        Fields(fields),
+        *_note_pointers(known.plan, bits),
+        Line(
+            f"Of {known.asked:,} requests a heap of {known.lowest:,} to {known.need:,} bytes first "
+            f"refuses one of {len(known.requests):,}; {len(runs):,} were tried."
+        ),
+        *map(Note, which_hold((not known.requests, none))),
+        *hide_unless(not drill.holds, [Table(_FAILURES, failures, "failed")]),
+        Line(
+            f"{len(runs) - len(drill.failed):,} of {len(runs):,} runs ended without a crash or a "
+            "hang."
+        ),
+    ]
+
+
+_FAILURES: tuple[Column[tuple[HostRun, str | None, int]], ...] = (
+    Column("ending", "it", lambda one: describe_ending(one[0].status)),
+    Column("caller", "refused", lambda one: one[1]),
+    Column("size", "bytes", lambda one: one[0].last and one[0].last.size),
+    Column("event", "at event", lambda one: one[0].last and one[0].last.event),
+    Column("region", "in", lambda one: one[0].region),
+    Column("runs", "runs", lambda one: one[2]),
+    Column("status", value=lambda one: one[0].status),
+)
+
+
+def _note_pointers(plan: PlanFile, bits: int) -> list[Note]:
+    if not bits or plan.pointer_bits in (0, None, bits):
+        return []
+    advice = "build it with -m32" if plan.pointer_bits < bits else "build it for 64 bit"
+    return [
+        Note(
             f"The program has {bits}-bit pointers, the plan is for {plan.pointer_bits} bit: its "
             f"pointers, and structs with them, are of other sizes than the device's ({advice})."
         )
+    ]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 from heapfit import _engine
 from heapfit.cli.parser import UsageError
@@ -38,11 +37,11 @@ def require_local(workers: str | None) -> int | None:
     return None if workers is None else int(workers)
 
 
-def note_parts(info: TraceInfo, name: str = "") -> Iterator[Part]:
+def note_parts(info: TraceInfo, name: str = "") -> list[Part]:
     """What importing a recording left out or found doubtful; `name` if it is one of several."""
-    if not name:
-        yield Fields({"notes": info.notes})
-    yield from (Note(f"{name}: {note}" if name else note) for note in info.notes)
+    if name:
+        return [Note(f"{name}: {note}") for note in info.notes]
+    return [Fields({"notes": info.notes}), *map(Note, info.notes)]
 
 
 def require_export(export: Export | None, as_json: bool) -> None:

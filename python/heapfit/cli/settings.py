@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from heapfit.cli.commands.pools import SettingsCommand
 from heapfit.cli.printing.console import print_result
@@ -58,16 +58,29 @@ _SETTING: tuple[Column[Setting], ...] = (
 )
 
 
-def _parts(settings: Settings, text: str) -> Iterator[Part]:
+def _parts(settings: Settings, text: str) -> list[Part]:
     """The text to copy on stdout, choices and remarks on stderr."""
-    yield Fields(
-        {"system": settings.system, "admission": settings.admission, "memory": settings.memory}
-    )
-    yield Table(_SETTING, settings.settings, "settings")
-    yield Fields({"choices": settings.choices, "assumptions": settings.assumptions})
-    yield Fields({"remarks": settings.remarks, "text": text})
-    for line in text.splitlines():
-        yield Line(line, is_copied=True)
-    for one in settings.choices:
-        yield Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
-    yield from map(Note, settings.remarks)
+    return [
+        Fields(
+            {
+                "system": settings.system,
+                "admission": settings.admission,
+                "memory": settings.memory,
+            }
+        ),
+        Table(_SETTING, settings.settings, "settings"),
+        Fields(
+            {
+                "choices": settings.choices,
+                "assumptions": settings.assumptions,
+                "remarks": settings.remarks,
+                "text": text,
+            }
+        ),
+        *(Line(line, is_copied=True) for line in text.splitlines()),
+        *(
+            Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
+            for one in settings.choices
+        ),
+        *map(Note, settings.remarks),
+    ]

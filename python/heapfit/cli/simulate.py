@@ -12,7 +12,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
-from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph
+from heapfit.results.parts import Column, Fields, Line, Part, Table, which_hold
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
@@ -39,14 +39,15 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write(report, simulation_page(simulated, command_line()))
 
 
-def _parts(simulated: SimulationResult) -> Iterator[Part]:
+def _parts(simulated: SimulationResult) -> list[Part]:
     scenario = simulated.scenario
-    yield Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run})
-    yield Line(f"{scenario.name}: {scenario.title}")
     keys = len(scenario.short_keys()) + 1  # the point and the scheme
-    yield Table([*_hide_empty_columns(simulated)], simulated.results, "results", keys=keys)
-    for note in _notes(simulated):
-        yield from paragraph(note)
+    return [
+        Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run}),
+        Line(f"{scenario.name}: {scenario.title}"),
+        Table([*_hide_empty_columns(simulated)], simulated.results, "results", keys=keys),
+        *map(Line, _describe(simulated)),
+    ]
 
 
 def _hide_empty_columns(simulated: SimulationResult) -> Iterator[Column[Result]]:
@@ -116,28 +117,33 @@ def _share(value: float | None) -> str | None:
     return None if value is None else f"{value:.4f}"
 
 
-def _notes(simulated: SimulationResult) -> Iterator[str]:
+def _describe(simulated: SimulationResult) -> list[str]:
     """What the columns mean, and how the figures were simulated."""
-    run = simulated.scenario.run
-    yield "overhead: bytes of the region not available to requests, over those available."
-    yield "admission: bytes served over bytes requested; by requests: the same for their number."
-    yield ("memory, pool: requested live bytes, over the region and over its available bytes.")
-    yield "utility: admission times memory, our reading of Elsayed and Galal's combined utility."
+    run, wide = simulated.scenario.run, simulated.count_wide_intervals()
+    requests = sum(result.requests for result in simulated.results)
+    exact = "exact: none of the schemes has a closed form under this traffic."
     if any(result.exact for result in simulated.results):
-        yield (
+        exact = (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
             "without fall-back."
         )
-    else:
-        yield "exact: none of the schemes has a closed form under this traffic."
-    requests = sum(result.requests for result in simulated.results)
-    if requests:
-        yield (
-            f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
-            f"± at {run.confidence * 100:g} % confidence."
-        )
-    if simulated.count_wide_intervals():
-        yield (
-            f"{simulated.count_wide_intervals()} intervals are wider than {run.half_width:g} after "
-            f"{run.most_replications} {run.method}: raise run.most_replications or run.requests."
-        )
+    return [
+        "overhead: bytes of the region not available to requests, over those available.",
+        "admission: bytes served over bytes requested; by requests: the same for their number.",
+        "memory, pool: requested live bytes, over the region and over its available bytes.",
+        "utility: admission times memory, our reading of Elsayed and Galal's combined utility.",
+        exact,
+        *which_hold(
+            (
+                requests,
+                f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
+                f"± at {run.confidence * 100:g} % confidence.",
+            ),
+            (
+                wide,
+                f"{wide} intervals are wider than {run.half_width or 0:g} after "
+                f"{run.most_replications} {run.method}: raise run.most_replications or "
+                "run.requests.",
+            ),
+        ),
+    ]

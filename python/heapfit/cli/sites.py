@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
 from heapfit.trace.kinds import View
@@ -44,8 +43,7 @@ def run(command: SitesCommand) -> None:
     with step_bar() as progress, open_trace(command.source, progress=progress) as trace:
         plan = plan and replace(plan, sites=sites_with_tags(plan.sites, trace.chains))
         loaded = load_trace(trace, progress=progress)
-        programs = command.programs or []
-        view = command.view or View.PEAK
+        programs, view = command.programs or [], command.view or View.PEAK
         if view in _GROUPED and command.export is None:
             parts = _GROUPED[view](loaded)
         else:
@@ -55,25 +53,26 @@ def run(command: SitesCommand) -> None:
                 print_export(holdings, command.export)
                 return
             callers = _Callers(known_chains(loaded, programs))
-            sites = call_sites(loaded)
-            if command.view is not None:
-                parts = _view_parts(holdings, callers)
-            else:
-                parts = _parts(sites, callers, plan)
-            parts = chain(parts, _wrapper_parts(sites, trace))
-            if programs and not callers.are_known:
-                parts = chain(parts, [Note(f"{programs[0]}: {_NAMES_NONE}")])
-        print_result(chain(parts, note_parts(trace.info)), command.as_json)
+            sites, unnamed = call_sites(loaded), programs and not callers.are_known
+            parts = [
+                *(_view_parts(holdings, callers) if command.view else _parts(sites, callers, plan)),
+                *_wrapper_parts(sites, trace),
+                *(Note(f"{one}: {_NAMES_NONE}") for one in programs[:1] if unnamed),
+            ]
+        print_result([*parts, *note_parts(trace.info)], command.as_json)
 
 
-def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> Iterator[Part]:
+def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> list[Part]:
     """What to do where most is requested through one function, such as C++'s operator new."""
     counts = [one.requests for one in sites]
-    if not trace.chains and sum(counts) >= _WRAPPED_LEAST and max(counts) >= _WRAPPED * sum(counts):
-        at_home = "heapfit record --site-depth 4 records who calls it"
-        on_target = "it can tell its own caller (docs/on-target.md, Call sites)"
-        told = on_target if trace.info.is_from_target else at_home
-        yield Note(f"Most requests come from one place. If that is a wrapper, {told}.")
+    if trace.chains or sum(counts) < _WRAPPED_LEAST or max(counts) < _WRAPPED * sum(counts):
+        return []
+    told = (
+        "it can tell its own caller (docs/on-target.md, Call sites)"
+        if trace.info.is_from_target
+        else "heapfit record --site-depth 4 records who calls it"
+    )
+    return [Note(f"Most requests come from one place. If that is a wrapper, {told}.")]
 
 
 def _find_frames(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Frame]:
@@ -123,12 +122,14 @@ class _Callers:
         return " < ".join([own.description, *names])
 
 
-def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> Iterator[Part]:
-    yield Table(_columns(callers, plan), sites, "sites")
-    yield Line("Bytes; life in events, of unaligned blocks, until they are resized.")
-    others = sum(callers.place(one.site) is None for one in sites)
-    if callers.are_known and others:
-        yield Line(f"{others} in other files: give these with --program, too.")
+def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> list[Part]:
+    others = sum(callers.place(one.site) is None for one in sites) if callers.are_known else 0
+    unknown = f"{others} in other files: give these with --program, too."
+    return [
+        Table(_columns(callers, plan), sites, "sites"),
+        Line("Bytes; life in events, of unaligned blocks, until they are resized."),
+        *map(Line, which_hold((others, unknown))),
+    ]
 
 
 _HELD: tuple[Column[Holder], ...] = (
@@ -146,42 +147,42 @@ _MEANINGS = {
 }
 
 
-def _view_parts(holdings: Holdings, callers: _Callers) -> Iterator[Part]:
+def _view_parts(holdings: Holdings, callers: _Callers) -> list[Part]:
     """The sites that hold anything in a view."""
-    held = [one.holder for one in holdings.samples if one.holder.blocks]
+    held, view = [one.holder for one in holdings.samples if one.holder.blocks], holdings.viewed.view
     columns: list[Column[Holder]] = [
         Column("site", "site", lambda one: f"{one.key:08x}"),
         *_HELD,
         *callers.columns(lambda one: one.key),
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
-    yield Fields({"view": holdings.viewed.view, "blocks": blocks, "size": size})
-    yield Table(columns, held, "sites")
-    yield Line(f"{blocks:,} blocks of {size:,} B, {_MEANINGS[holdings.viewed.view]}.")
+    return [
+        Fields({"view": view, "blocks": blocks, "size": size}),
+        Table(columns, held, "sites"),
+        Line(f"{blocks:,} blocks of {size:,} B, {_MEANINGS[view]}."),
+    ]
 
 
-def _task_parts(loaded: LoadedTrace) -> Iterator[Part]:
+def _task_parts(loaded: LoadedTrace) -> list[Part]:
     """What each task holds at the peak, and how it is at the end."""
     viewed = view_blocks(loaded, View.TASKS)
-    columns: list[Column[Holder]] = [
-        Column("task", "task", lambda one: one.key),
-        *_HELD,
+    columns: list[Column[Holder]] = [Column("task", "task", lambda one: one.key), *_HELD]
+    return [
+        Fields({"view": View.TASKS}),
+        Table(columns, find_holders(viewed, viewed.tasks), "tasks"),
+        Line("Blocks live at the peak, by the task or thread that asked for them."),
     ]
-    yield Fields({"view": View.TASKS})
-    yield Table(columns, find_holders(viewed, viewed.tasks), "tasks")
-    yield Line("Blocks live at the peak, by the task or thread that asked for them.")
 
 
-def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
+def _memory_parts(loaded: LoadedTrace) -> list[Part]:
     """What each memory holds at the peak, and the requests served where their need is not met."""
     demand = demand_of(loaded.trace.path.name, loaded, [])
-    served = demand.served
+    served, viewed = demand.served, view_blocks(loaded, View.MEMORIES)
     if not served.any():
         raise HeapfitError(
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
             "(column served, docs/trace-schema.md)"
         )
-    viewed = view_blocks(loaded, View.MEMORIES)
     columns: list[Column[Holder]] = [
         Column(
             "memory",
@@ -194,20 +195,20 @@ def _memory_parts(loaded: LoadedTrace) -> Iterator[Part]:
     ]
     missing = find_unmet(demand.needs, served)
     unmet = int(np.count_nonzero(missing))
-    yield Fields({"view": View.MEMORIES, "unmet_needs": unmet})
-    yield Table(
-        columns, find_holders(viewed, served[viewed.blocks.starts].astype("u4")), "memories"
+    needed = " or ".join(names_of(int(np.bitwise_or.reduce(missing))))
+    first = f"event {int(np.argmax(missing != 0)):,}"
+    one = f"1 request that needs {needed} lies where it is not offered: {first}."
+    many = (
+        f"{unmet:,} requests that need {needed} lie where it is not offered, the first of "
+        f"them {first}."
     )
-    yield Line("Blocks live at the peak, by the memory that they lie in.")
-    if unmet:
-        needed = " or ".join(names_of(int(np.bitwise_or.reduce(missing))))
-        first = f"event {int(np.argmax(missing != 0)):,}"
-        yield Line(
-            f"1 request that needs {needed} lies where it is not offered: {first}."
-            if unmet == 1
-            else f"{unmet:,} requests that need {needed} lie where it is not offered, the first of "
-            f"them {first}."
-        )
+    holders = find_holders(viewed, served[viewed.blocks.starts].astype("u4"))
+    return [
+        Fields({"view": View.MEMORIES, "unmet_needs": unmet}),
+        Table(columns, holders, "memories"),
+        Line("Blocks live at the peak, by the memory that they lie in."),
+        *map(Line, which_hold((unmet == 1, one), (unmet > 1, many))),
+    ]
 
 
 _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
@@ -215,7 +216,6 @@ _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
 
 def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
     """The columns; tags are shown where there is a plan, places where there is a program."""
-
     tag, end = ("", "") if plan is None else ("tag", "end")
     return [
         Column("site", "site", lambda call_site: f"{call_site.site:08x}"),

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-
 from heapfit.cli.arguments import command_line, reject_options
 from heapfit.cli.commands.pools import SizeCommand
 from heapfit.cli.parser import UsageError
@@ -37,7 +34,7 @@ def run(command: SizeCommand) -> None:
     print_result(size(command, sizes), command.as_json)
 
 
-def _size_for_recording(command: SizeCommand, sizes: list[int]) -> Iterator[Part]:
+def _size_for_recording(command: SizeCommand, sizes: list[int]) -> list[Part]:
     source, importing = command.source, import_options(command.queue)
     options, sweep = PoolOptions(sizes, command.times), start_sweep(command.workers)
     with progress_bar(_WORK) as progress, sweep, open_trace(source, importing, progress) as trace:
@@ -45,10 +42,10 @@ def _size_for_recording(command: SizeCommand, sizes: list[int]) -> Iterator[Part
         sizing = size_pools(trace, command.admission, options, progress, sweep)
     if command.report is not None:
         write(command.report, pools_page(sizing, source.name, command_line()))
-    return chain(pools_table(sizing, trace.info, source.name), note_parts(trace.info))
+    return [*pools_table(sizing, trace.info, source.name), *note_parts(trace.info)]
 
 
-def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> Iterator[Part]:
+def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> list[Part]:
     if len(sizes) > 1:
         raise UsageError("--pool-sizes: traffic has one fixed pool, so give one size")
     aim = Aim(

@@ -6,7 +6,6 @@ Exit codes in addition to those of every command: 3 if a run is refused, or it d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -60,15 +59,7 @@ def run(command: VerifyCommand) -> None:
         raise SystemExit(_FAILED)
 
 
-def _parts(result: Verification) -> Iterator[Part]:
-    yield from map(Line, _answer(result))
-    if result.pairs is not None:
-        yield Line("")
-        yield Group("now", _pair_parts(result.pairs))
-    yield Fields({"settled": result.is_settled, "plan": result.plan})
-    yield Fields({"refused": result.refused, "times": result.times})
-    yield Fields({"most_refused": result.most_refused, "looks": result.looks})
-    yield Fields({"distinct": result.rounds[-1].distinct})
+def _parts(result: Verification) -> list[Part]:
     columns: list[Column[tuple[int, Round, FreshRun]]] = [
         Column("round", "round", value=lambda one: one[0]),
         Column("region", "region", value=lambda one: one[1].plan.region),
@@ -78,25 +69,42 @@ def _parts(result: Verification) -> Iterator[Part]:
         Column("elsewhere", "elsewhere", value=lambda one: one[2].elsewhere),
         Column("ending", "ending", value=lambda one: one[2].ending),
     ]
-    numbered = enumerate(result.rounds, 1)
-    rows = [(number, done, run) for number, done in numbered for run in done.runs]
-    yield Table(columns, rows, "runs")
-    for number, done in enumerate(result.rounds, 1):
-        if done.distinct < len(done.runs):
-            yield Note(
+    rounds, last = [*enumerate(result.rounds, 1)], result.rounds[-1]
+    pairs: list[Part] = []
+    if result.pairs is not None:
+        pairs = [Line(""), Group("now", _pair_parts(result.pairs))]
+    fields = {
+        "settled": result.is_settled,
+        "plan": result.plan,
+        "refused": result.refused,
+        "times": result.times,
+        "most_refused": result.most_refused,
+        "looks": result.looks,
+        "distinct": last.distinct,
+    }
+    return [
+        *map(Line, [*_answer(result), *_describe_placements(last), f"plan  {result.plan}"]),
+        *pairs,
+        Fields(fields),
+        Table(
+            columns, [(number, done, run) for number, done in rounds for run in done.runs], "runs"
+        ),
+        *(
+            Note(
                 f"{len(done.runs) - done.distinct} of the runs of round {number} repeat the "
                 "requests of another, or of one that the plan was made from. An emulator repeats "
                 "equal input; equal runs count once"
             )
+            for number, done in rounds
+            if done.distinct < len(done.runs)
+        ),
+    ]
 
 
-def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
+def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
     """The verdict on the incumbent heap, and each run over both heaps."""
-    today = pairs.today
+    today, sentence = pairs.today, pairs.sentence()
     now, fitted = today.costs
-    yield from paragraph(pairs.sentence())
-    yield Fields({"is_kept": pairs.is_kept, "sentence": pairs.sentence(), "saved": today.saved})
-    yield Fields({"survival": pairs.survival and asdict(pairs.survival)})
     columns: list[Column[tuple[Pair, int]]] = [
         Column("name", "run", value=lambda one: one[0].name),
         Column("u_max", "U_max", value=lambda one: one[0].u_max),
@@ -104,41 +112,49 @@ def _pair_parts(pairs: MeasuredPairs) -> Iterator[Part]:
         Column("fitted_u_max", "U_max, fitted", value=lambda one: one[1]),
         Column("fitted", fitted.name, value=lambda one: one[0].fitted),
     ]
-    yield Table(columns, list(zip(today.pairs, pairs.peaks, strict=True)), "pairs")
-    yield Line("")
+    fields = {
+        "is_kept": pairs.is_kept,
+        "sentence": sentence,
+        "saved": today.saved,
+        "survival": pairs.survival and asdict(pairs.survival),
+    }
+    return [
+        *paragraph(sentence),
+        Fields(fields),
+        Table(columns, list(zip(today.pairs, pairs.peaks, strict=True)), "pairs"),
+        Line(""),
+    ]
 
 
-def _answer(result: Verification) -> Iterator[str]:
+def _answer(result: Verification) -> list[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
     size, share = f"{last.raised.region:,} bytes", format_share(result.most_refused or 0)
+    if result.refused is None and not result.is_settled:
+        failed = sum(not run.is_passed for run in last.runs)
+        opening = f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."
+        return [opening, f"That heap had {size}."]
+    # What the share rests on: how many runs count, and how often they were looked at.
+    again = f" This was look {result.looks} of {MOST_ROUNDS}." if result.looks > 1 else ""
+    bound = [
+        f"It counts {last.distinct} runs, as many as differ among {times} recorded ones; which",
+        f"of the last runs equal each other is unknown.{again}",
+    ]
+    all_runs = f"most {share} of all runs run out of memory"
     if result.is_settled:
         what = last.plan.setting or "the heap"
-        yield f"Set {what} to {size}: {times} fresh runs passed without the recorder."
-        yield f"At most {share} of all runs run out of memory (95 % confidence)."
-        yield from _describe_bound(result)
-    elif result.refused is None:
-        failed = sum(not run.is_passed for run in last.runs)
-        yield f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."
-        yield f"That heap had {size}."
-    else:
-        failed = len(result.refused)
-        yield f"No plan passed: {failed} of {times} runs without the recorder failed."
-        yield f"That heap had {size}; at most {share} of all runs run out of memory."
-        yield from _describe_bound(result)
-    yield from _describe_placements(last)
-    yield f"plan  {result.plan}"
+        opening = f"Set {what} to {size}: {times} fresh runs passed without the recorder."
+        return [opening, f"At {all_runs} (95 % confidence).", *bound]
+    failed = len(result.refused or ())
+    opening = f"No plan passed: {failed} of {times} runs without the recorder failed."
+    return [opening, f"That heap had {size}; at {all_runs}.", *bound]
 
 
-def _describe_bound(result: Verification) -> Iterator[str]:
-    """What the share rests on: how many runs count, and how often they were looked at."""
-    counted = result.rounds[-1].distinct
-    yield f"It counts {counted} runs, as many as differ among {result.times} recorded ones; which"
-    again = f" This was look {result.looks} of {MOST_ROUNDS}." if result.looks > 1 else ""
-    yield f"of the last runs equal each other is unknown.{again}"
-
-
-def _describe_placements(last: Round) -> Iterator[str]:
-    times, run = len(last.runs), next((run for run in last.runs if run.elsewhere is not None), None)
-    yield f"{last.matching_runs} of {times} recorded runs placed every block as the replay does."
-    if run is not None:
-        yield f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."
+def _describe_placements(last: Round) -> list[str]:
+    times, elsewhere = len(last.runs), [run for run in last.runs if run.elsewhere is not None]
+    return [
+        f"{last.matching_runs} of {times} recorded runs placed every block as the replay does.",
+        *(
+            f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."
+            for run in elsewhere[:1]
+        ),
+    ]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
@@ -18,26 +17,27 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 
 def run(command: WorkloadCommand) -> None:
-    if command.workload is None:
-        parts = _list()
-    else:
-        parts = _write_synthetic(command.workload, command.output, command.seed)
+    name = command.workload
+    parts = _list() if name is None else _write_synthetic(name, command.output, command.seed)
     print_result(parts, command.as_json)
 
 
-def _write_synthetic(workload: str, output: Path | None, seed: int) -> Iterator[Part]:
+def _write_synthetic(workload: str, output: Path | None, seed: int) -> list[Part]:
     spec = parse_workload(workload, seed)
     with step_bar() as progress:
         trace = generate_workload(spec, output or Path(f"{spec.name}.parquet"), progress)
-    yield Fields({"trace": trace.path, **asdict(trace.info)})
-    yield Fields({"workload": spec.name, "seed": spec.seed, "parameters": spec.source().parameters})
+    fields = {
+        "trace": trace.path,
+        **asdict(trace.info),
+        "workload": spec.name,
+        "seed": spec.seed,
+        "parameters": spec.source().parameters,
+    }
     line = f"{trace.path}: {trace.info.events:,} events of {spec.label}, seed {spec.seed}"
-    yield Line(line, is_copied=True)
+    return [Fields(fields), Line(line, is_copied=True)]
 
 
-_PARAMETER: tuple[Column[_engine.WorkloadParameter], ...] = columns(
-    "name", "meaning", "lowest", "highest", "standard"
-)
+_PARAMETER = columns("name", "meaning", "lowest", "highest", "standard")
 _WORKLOAD: tuple[Column[_engine.WorkloadInfo], ...] = (
     *columns("name", "title", "origin"),
     Column(
@@ -46,12 +46,21 @@ _WORKLOAD: tuple[Column[_engine.WorkloadInfo], ...] = (
 )
 
 
-def _list() -> Iterator[Part]:
+def _list() -> list[Part]:
     infos = _engine.workloads()
-    yield Table(_WORKLOAD, infos, "workloads")
     width = max(len(info.name) for info in infos)
-    for info in infos:
-        standards = " ".join(f"{one.name}={one.standard}" for one in info.parameters)
-        yield Line(f"{info.name:{width}}  {info.title}")
-        for row in wrap(standards, WIDTH - width - 2):
-            yield Line(f"{'':{width}}  {row}")
+    return [
+        Table(_WORKLOAD, infos, "workloads"),
+        *(
+            Line(f"{name:{width}}  {text}")
+            for info in infos
+            for name, text in (
+                (info.name, info.title),
+                *(("", row) for row in wrap(_list_standards(info), WIDTH - width - 2)),
+            )
+        ),
+    ]
+
+
+def _list_standards(info: _engine.WorkloadInfo) -> str:
+    return " ".join(f"{one.name}={one.standard}" for one in info.parameters)

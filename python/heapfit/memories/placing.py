@@ -260,14 +260,13 @@ def _extend_to_horizon(
     `more`: bytes beyond what needs the first memory alone. A margin that is given stands, and so
     does the rule.
     """
-    expected, kind = expect_placed_runs(ground)
-    wider = expected.widen(more)
-    longer = wider.tabulate(size.region, options.horizon, kind)
+    runs = expect_placed_runs(ground)
+    longer = runs.tabulate(more, size.region, options.horizon)
     needed = longer.region_beyond(size.region)
     if needed is None or options.margin is not None:
         return longer, size
     size = replace(size, margin=size.margin_to(needed))
-    return wider.tabulate(size.region, options.horizon, kind), size
+    return runs.tabulate(more, size.region, options.horizon), size
 
 
 def _curve_point(

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.plan.quantities import format_share
@@ -17,49 +15,49 @@ from heapfit.results.parts import (
     Part,
     Section,
     Table,
-    paragraph,
+    hide_unless,
+    which_hold,
 )
 
 _UNKNOWN = "not measured"
 
 
-def incumbent_parts(today: IncumbentVerdict) -> Iterator[Part]:
+def incumbent_parts(today: IncumbentVerdict) -> list[Part]:
     """The comparison with the incumbent heap, its verdict first."""
-    yield from paragraph(today.sentence())
-    if today.is_kept:
-        yield Line("No code is written without --code.")
-    yield Line("")
-    yield Group("now" if today.is_known else "baseline", _comparison_parts(today))
-    yield Line("")
+    unwritten = "No code is written without --code."
+    return [
+        *map(Line, [today.sentence(), *which_hold((today.is_kept, unwritten)), ""]),
+        Group("now" if today.is_known else "baseline", _comparison_parts(today)),
+        Line(""),
+    ]
 
 
-def _comparison_parts(today: IncumbentVerdict) -> Iterator[Part]:
-    heap, region = today.heap, today.costs[0].region
-    yield Fields(
-        {
-            "heap": heap.name,
-            "is_known": today.is_known,
-            "version": heap.version,
-            "is_kept": today.is_kept,
-            "is_foretold": today.is_foretold,
-            "sentence": today.sentence(),
-            "setting": heap.setting,
-            "set_to": None if region is None else heap.set_to(region),
-            "saved": today.saved,
-            "saved_with_margins": today.saved_with_margins,
-            "permanent": today.permanent,
-        }
-    )
-    yield Table(_cost_columns(today), today.costs, "heaps")
-    yield Line(_explain_costs(today))
-    if not _is_of_one_recording(today):
-        yield Line("")
-    columns = _pair_columns(today)
-    if _is_of_one_recording(today):
-        columns = tuple(column.with_heading("") for column in columns)
-    yield Table(columns, today.pairs, "pairs")
-    if today.permanent is not None:
-        yield from paragraph(_describe_permanent(today.permanent, today))
+def _comparison_parts(today: IncumbentVerdict) -> list[Part]:
+    heap, region, permanent = today.heap, today.costs[0].region, today.permanent
+    several = len(today.pairs) > 1
+    runs = f"all {len(today.pairs)} recordings" if several else "the recording"
+    fields = {
+        "heap": heap.name,
+        "is_known": today.is_known,
+        "version": heap.version,
+        "is_kept": today.is_kept,
+        "is_foretold": today.is_foretold,
+        "sentence": today.sentence(),
+        "setting": heap.setting,
+        "set_to": None if region is None else heap.set_to(region),
+        "saved": today.saved,
+        "saved_with_margins": today.saved_with_margins,
+        "permanent": permanent,
+    }
+    return [
+        Fields(fields),
+        Table(_cost_columns(today), today.costs, "heaps"),
+        Line(
+            f"RAM and ROM in bytes; RAM for {runs}, without margin and with. Sources: docs/now.md."
+        ),
+        *hide_unless(several, [Line(""), Table(_pair_columns(today), today.pairs, "pairs")]),
+        *([] if permanent is None else [Line(_describe_permanent(permanent, today))]),
+    ]
 
 
 def incumbent_section(today: IncumbentVerdict, *, is_kept: bool) -> Section | None:
@@ -81,10 +79,6 @@ def incumbent_section(today: IncumbentVerdict, *, is_kept: bool) -> Section | No
     ]
     title = "Your incumbent heap" if today.is_known else "The heap that does"
     return Section("today", title, parts, "")
-
-
-def _is_of_one_recording(today: IncumbentVerdict) -> bool:
-    return len(today.pairs) == 1
 
 
 def _cost_columns(today: IncumbentVerdict) -> tuple[Column[HeapCost], ...]:
@@ -118,21 +112,17 @@ def _pair_columns(today: IncumbentVerdict) -> tuple[Column[Pair], ...]:
         Column("u_max", "U_max", page=term("u-max"), told=size),
         Column("now", now.name, told=size),
         Column("fitted", fitted.name, told=size),
-        Column("saved", "saved", shown=_format_saving, page=""),
+        Column(
+            "saved",
+            "saved",
+            shown=lambda one: None if one.saved is None else format_share(one.saved),
+            page="",
+        ),
     )
 
 
-def _format_saving(pair: Pair) -> str | None:
-    return None if pair.saved is None else format_share(pair.saved)
-
-
-def _explain_costs(today: IncumbentVerdict) -> str:
-    runs = "the recording" if _is_of_one_recording(today) else f"all {len(today.pairs)} recordings"
-    return f"RAM and ROM in bytes; RAM for {runs}, without margin and with. Sources: docs/now.md."
-
-
 def _describe_permanent(one: Permanent, today: IncumbentVerdict) -> str:
-    runs = "the recording" if _is_of_one_recording(today) else "every recording"
+    runs = "the recording" if len(today.pairs) == 1 else "every recording"
     sentence = (
         f"Never freed: {len(one.objects)} of the first requests of {runs}, {one.size:,} B. As "
         f"static memory they take {one.static:,} B, and {today.heap.name}"

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from heapfit.memories.joint import Joint, MemoryUse
 from heapfit.plan.quantities import format_share
-from heapfit.results.parts import Column, Fields, Part, Table, paragraph
+from heapfit.results.parts import Column, Fields, Line, Part, Table
 
 
-def joint_parts(joint: Joint) -> Iterator[Part]:
+def joint_parts(joint: Joint) -> list[Part]:
     """The refusal if there is one, and a row for each memory."""
-    yield Fields({"holds": joint.refusal is None, "refusal": joint.refusal})
-    yield from paragraph(joint.refusal or "All requests are served.")
     columns: list[Column[MemoryUse]] = [
         Column("name", "memory"),
         Column("size", "bytes"),
@@ -27,4 +23,8 @@ def joint_parts(joint: Joint) -> Iterator[Part]:
             lambda one: format_share(joint.byte_share([one.name])),
         ),
     ]
-    yield Table(columns, joint.uses, "memories")
+    return [
+        Fields({"holds": joint.refusal is None, "refusal": joint.refusal}),
+        Line(joint.refusal or "All requests are served."),
+        Table(columns, joint.uses, "memories"),
+    ]

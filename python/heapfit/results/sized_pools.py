@@ -3,93 +3,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from heapfit.plan.quantities import format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.results.document import Document
 from heapfit.results.number_text import count, size
-from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, object_of, paragraph
+from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.run_out import RUN_OUT, format_interval
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
-from heapfit.sizing.unseen import Chance, HoldoutRefusals
+from heapfit.sizing.unseen import Chance
 from heapfit.trace.stored import TraceInfo
 
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A row of the table: a pool, or all pools together."""
-
-    name: str
-    pool: SizedPool | None
-    memory: int
-    refused: float
-    unseen: Chance
-
-    def pool_figure(self, figure: Callable[[SizedPool], object]) -> object:
-        """A figure of the row's pool; None for all pools together."""
-        return None if self.pool is None else figure(self.pool)
+_Row: TypeAlias = tuple[SizedPool | None, PoolSizing]  # a pool of them; None: all together
 
 
 def _rows(sizing: PoolSizing) -> list[_Row]:
-    rows = [
-        _Row(_name(pool.alone), pool, pool.memory, pool.refused, pool.unseen)
-        for pool in sizing.pools
-    ]
-    return [*rows, _Row("all", None, sizing.memory, sizing.refused, sizing.unseen.overall)]
+    return [*((pool, sizing) for pool in sizing.pools), (None, sizing)]
 
 
 def _name(pool: SeparatePool) -> str:
     return f"{'=' if pool.is_exact else ''}{pool.size}"
 
 
-def _name_size(row: _Row) -> Cell | None:
-    if row.pool is None:
-        return None
-    return Cell(size(row.pool.size), ("exactly this size",) if row.pool.is_exact else ())
+def _of_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
+    """A figure of the row's pool; None for all pools together."""
+    return lambda row: None if row[0] is None else figure(row[0])
 
 
-def _count_alone(row: _Row) -> Cell | None:
-    if row.pool is None:
-        return None
-    alone = row.pool.alone.run_out
+def _name_size(pool: SizedPool) -> Cell:
+    return Cell(size(pool.size), ("exactly this size",) if pool.is_exact else ())
+
+
+def _count_alone(pool: SizedPool) -> Cell:
+    alone = pool.alone.run_out
     return Cell(count(alone.count), ("extrapolated",) if alone.is_beyond else ())
 
 
+def _unseen(row: _Row) -> Chance:
+    return row[1].unseen.overall if row[0] is None else row[0].unseen
+
+
 _ROWS: tuple[Column[_Row], ...] = (
-    Column(heading="pool", page="", shown=lambda row: row.name),
-    Column(page="pool", shown=_name_size),
+    Column(heading="pool", page="", shown=lambda row: _name(row[0].alone) if row[0] else "all"),
+    Column(page="pool", shown=_of_pool(_name_size)),
+    Column(page="requests", shown=_of_pool(lambda pool: pool.alone.demand.requests)),
+    Column(heading="count", shown=_of_pool(lambda pool: pool.count)),
+    Column(heading="bytes", page="memory", shown=lambda row: (row[0] or row[1]).memory, told=size),
     Column(
-        page="requests",
-        shown=lambda row: row.pool_figure(lambda pool: pool.alone.demand.requests),
+        heading="refused",
+        page="out of memory",
+        shown=lambda row: format_share((row[0] or row[1]).refused),
     ),
-    Column(heading="count", shown=lambda row: row.pool_figure(lambda pool: pool.count)),
-    Column(heading="bytes", page="memory", shown=lambda row: row.memory, told=size),
-    Column(heading="refused", page="out of memory", shown=lambda row: format_share(row.refused)),
-    Column(heading="hold-out", shown=lambda row: format_share(row.unseen.share)),
-    Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: format_interval(row.unseen)),
-    Column(
-        heading="alone",
-        page="",
-        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.needs_more)),
-    ),
-    Column(
-        heading="Erlang-B",
-        page="",
-        shown=lambda row: row.pool_figure(lambda pool: format_share(pool.erlang_b)),
-    ),
-    Column(page="count alone", shown=_count_alone),
+    Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
+    Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: format_interval(_unseen(row))),
+    Column(heading="alone", page="", shown=_of_pool(lambda pool: format_share(pool.needs_more))),
+    Column(heading="Erlang-B", page="", shown=_of_pool(lambda pool: format_share(pool.erlang_b))),
+    Column(page="count alone", shown=_of_pool(_count_alone)),
 )
-_CHANCE: tuple[Column[Chance], ...] = (Column("share"), Column("lowest"), Column("highest"))
-_UNSEEN: tuple[Column[HoldoutRefusals], ...] = (
-    Column("evidence"),
-    Column("draws"),
-    Column("memory"),
-    Column("overall"),
-)
+_CHANCE = columns("share", "lowest", "highest")
+_UNSEEN = columns("evidence", "draws", "memory", "overall")
 _ALONE_RUN_OUT: tuple[Column[SeparatePool], ...] = tuple(
     column.adapt(lambda pool: pool.run_out) for column in RUN_OUT
 )
@@ -122,62 +98,65 @@ _CURVE: tuple[Column[SeparatePools], ...] = (
 )
 
 
-def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> Iterator[Part]:
+def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
     """Tables of the pools: with fall-back to larger pools, and each alone."""
-    yield Fields({"trace": info.program or info.source, "events": info.events})
-    yield Fields({"queue": info.queue, "admission": sizing.admission})
-    yield Fields({"memory": sizing.memory})
-    yield Fields({"refused": sizing.refused, "unseen": object_of(_UNSEEN, sizing.unseen)})
-    yield Table(_POOLS, sizing.pools, "pools")
-    yield Fields({"memory_alone": sizing.alone.memory})
-    yield Table(_CURVE, sizing.alone.curve(), "curve_alone")
+    fields = {
+        "trace": info.program or info.source,
+        "events": info.events,
+        "queue": info.queue,
+        "admission": sizing.admission,
+        "memory": sizing.memory,
+        "refused": sizing.refused,
+        "unseen": object_of(_UNSEEN, sizing.unseen),
+    }
     queue = f", released by {info.queue}" if info.queue else ""
-    yield Line(
-        f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each pool "
-        "admitted"
-    )
-    yield Table(_ROWS, _rows(sizing))
-    for sentence in _EXPLANATIONS:
-        yield from paragraph(sentence)
-    yield from paragraph(f"hold-out: {sizing.unseen.description}")
-    yield Line("")
-    yield Line("Each pool alone, without fall-back to larger pools:")
-    yield Table(_ALONE, sizing.alone.pools)
-    yield from paragraph(_describe_alone(sizing))
-
-
-_EXPLANATIONS = (
-    "=40: a pool for requests of exactly 40 bytes. bytes: of blocks, without bookkeeping.",
-    "refused: share out of memory; requests of a full pool go to the next larger pool.",
-    "alone: share that finds its pool full, with unlimited pools and no fall-back.",
-    "Erlang-B: the same, if requests arrived independently.",
-)
+    return [
+        Fields(fields),
+        Table(_POOLS, sizing.pools, "pools"),
+        Fields({"memory_alone": sizing.alone.memory}),
+        Table(_CURVE, sizing.alone.curve(), "curve_alone"),
+        Line(
+            f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each "
+            "pool admitted"
+        ),
+        Table(_ROWS, _rows(sizing)),
+        Line(
+            "=40: a pool for requests of exactly 40 bytes. bytes: of blocks, without bookkeeping."
+        ),
+        Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
+        Line("alone: share that finds its pool full, with unlimited pools and no fall-back."),
+        Line("Erlang-B: the same, if requests arrived independently."),
+        Line(f"hold-out: {sizing.unseen.description}"),
+        Line(""),
+        Line("Each pool alone, without fall-back to larger pools:"),
+        Table(_ALONE, sizing.alone.pools),
+        Line(_describe_alone(sizing)),
+    ]
 
 
 def _describe_alone(sizing: PoolSizing) -> str:
     saved = 1 - sizing.memory / sizing.alone.memory
-    text = f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools " + (
-        f"{format_share(saved)} less." if saved > 0 else "no less."
-    )
-    if not sizing.alone.is_beyond:
-        return text
-    return (
-        f"{text} * extrapolated: the trace is too short for so rare an event. With fall-back, "
+    less = f"{format_share(saved)} less" if saved > 0 else "no less"
+    beyond = (
+        " * extrapolated: the trace is too short for so rare an event. With fall-back, "
         "such a pool keeps this count."
+    )
+    return (
+        f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools {less}."
+        f"{beyond if sizing.alone.is_beyond else ''}"
     )
 
 
 def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     """The page: memory against the chance to run out, and the pools."""
-    chart = _draw_pools(
-        sizing,
+    caption = (
         "Bytes of the blocks of all pools, without bookkeeping. The point: pools with fall-back to "
         "larger ones, their counts chosen by replay. Dashed: a count is extrapolated, since the "
-        "trace is too short for so rare an event. Hold-out: " + sizing.unseen.description,
+        f"trace is too short for so rare an event. Hold-out: {sizing.unseen.description}"
     )
     return sizing_page(
         subject,
-        (chart, Table(_ROWS, _rows(sizing)[:-1])),
+        (_draw_pools(sizing, caption), Table(_ROWS, _rows(sizing)[:-1])),
         name=f"sizing from {subject}",
         aim=(sizing.admission, "requests"),
         verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "

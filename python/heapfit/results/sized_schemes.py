@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.plan.plan import plan_table
@@ -97,21 +97,22 @@ _CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (
 )
 
 
-def schemes_table(sizing: TrafficSizing, path: Path) -> Iterator[Part]:
+def schemes_table(sizing: TrafficSizing, path: Path) -> list[Part]:
     """Each kind of scheme, least memory first, and the curve if there is one."""
-    aim = sizing.aim
-    yield Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed})
-    yield Line(f"{path.name}: least memory that admits {aim.admission:g} of the bytes")
-    yield Table(_COLUMNS, sizing.schemes, "schemes")
-    yield Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]})
-    if sizing.curve:
-        yield Line("")
-        yield Table(_CURVE_COLUMNS, [sized for sized in sizing.curve if sized.memory is not None])
-    yield Line(
-        "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. "
-        "Without one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool)."
-    )
-    yield Line("hold-out: share refused in as many other runs, which took no part in the sizing.")
+    aim, known = sizing.aim, [sized for sized in sizing.curve if sized.memory is not None]
+    curve: list[Part] = [Line(""), Table(_CURVE_COLUMNS, known)]
+    return [
+        Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed}),
+        Line(f"{path.name}: least memory that admits {aim.admission:g} of the bytes"),
+        Table(_COLUMNS, sizing.schemes, "schemes"),
+        Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]}),
+        *(curve if sizing.curve else []),
+        Line(
+            "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. "
+            "Without one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool)."
+        ),
+        Line("hold-out: share refused in as many other runs, which took no part in the sizing."),
+    ]
 
 
 def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:

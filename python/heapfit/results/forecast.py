@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a device's log says: whether its memory falls and how long it lasts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from heapfit.forecast.log.outlook import Decline, Finding, Outlook, Reserve, RunOut
+from heapfit.forecast.log.states import Clock, TelemetryLog
+from heapfit.forecast.time_units import TIME_UNITS, find_unit
+from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, which_hold
+
+_DAY = 86_400
+_LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
+_OTHER_HEAPS = 3  # named
+_STATE = columns("line", "seconds", "free", "least", "largest", "failed", "failures")
+_CAVEAT = (
+    "What is filled once, such as a cache, falls like a leak until it is full; a cycle longer than "
+    "the log may turn."
+)
+_FINDINGS = {
+    Finding.UNCLEAR: "Free memory may be falling: {reason}. So there is no date.",
+    Finding.LOAD: "A load, not a trend: the least free was {least:,} B, and {usual:,} B are usual. "
+    "No date: {reason}.",
+    Finding.TOO_SHORT: "Too short to say whether free memory falls. No date: {reason}.",
+    Finding.STEADY: "Free memory does not fall: the least was {least:,} B, {usual:,} B are usual. "
+    "No trend, so no date.",
+    Finding.FRAGMENTED: "Free memory is fragmented: the largest block is {share} of it. No date: "
+    "{reason}.",
+}
+
+
+def forecast_parts(seen: Outlook) -> list[Part]:
+    """Whether memory falls, when it runs out, and what to record next."""
+    log, boot, last, known = seen.log, seen.boot, seen.last, ""
+    dates = {} if seen.run_out is None else _dates(seen, seen.run_out)
+    blocks = [one.largest for one in boot if one.largest is not None]
+    if seen.share is not None:
+        known = f", {format_share(seen.share)} of the free bytes"
+    fields = {
+        "form": log.form,
+        "states": len(log.states),
+        "boots": log.boots,
+        "boot": boot[0].boot + 1,
+        "boot_states": len(boot),
+        "clock": log.clock,
+        "invalid": log.invalid,
+        "other_heaps": log.other_heaps,
+        "finding": seen.finding.name.lower(),
+        "reason": seen.reason,
+        "windows": seen.windows,
+        "period": seen.period,
+        "least": seen.least,
+        "largest_share": seen.share,
+        "decline": seen.decline,
+        "reserves": seen.reserves,
+        "region": log.region,
+        "run_out": seen.run_out and asdict(seen.run_out) | dates,
+    }
+    texts = [
+        _describe_finding(seen),
+        *which_hold((seen.decline, _CAVEAT)),
+        "",
+        _describe_reading(seen),
+        f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
+        *(
+            f"Largest free block: {block:,} B at last{known}."
+            for block in blocks[-1:]
+            if last.largest is not None or known
+        ),
+        *_describe_reserves(seen),
+        *which_hold(
+            (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
+        ),
+    ]
+    advice = ["", "Record next:", *(f"  {one}" for one in seen.advice)] if seen.advice else []
+    return [
+        Fields(fields),
+        Table(_STATE, [last], "last"),
+        Fields({"record_next": seen.advice}),
+        *map(Line, [*texts, *advice]),
+        *map(Note, _describe_skipped(log)),
+    ]
+
+
+def _describe_finding(seen: Outlook) -> str:
+    """The answer, as one paragraph."""
+    reason, refused, share = seen.reason or "nothing falls", seen.refused_apart, seen.share or 0.0
+    if seen.decline is not None and seen.run_out is not None:
+        return _describe_decline(seen, seen.decline, seen.run_out)
+    if seen.finding is not Finding.FRAGMENTED or refused is None:
+        return _FINDINGS[seen.finding].format(
+            reason=reason, least=seen.least, usual=_usual(seen), share=format_share(share)
+        )
+    block = ""
+    if refused.largest is not None:
+        share = refused.largest / refused.free
+        block = f": the largest block was {refused.largest:,} B, {format_share(share)} of them"
+    return (
+        f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
+        f"free is fragmented, or lies in several memories; it is not used up. No date: {reason}."
+    )
+
+
+def _describe_decline(seen: Outlook, decline: Decline, run_out: RunOut) -> str:
+    log, needed, end = seen.log, run_out.bytes_left, "nothing is free"
+    if run_out.is_block:
+        end = f"a request of {needed:,} B fails" if needed else "no block is left"
+    what = "The largest free block shrinks" if run_out.is_block else "Free memory falls"
+    lost = f"{what} by {_rate(decline, log)}"
+    if run_out.after <= 0:
+        return f"{lost}: at its lows {end} already."
+    some = f"some {_length(run_out.after, log)}"
+    dates = [*_dates(seen, run_out).values()]
+    if dates[0] is None:
+        latest = "or later" if run_out.latest is None else f"to {_length(run_out.latest, log)}"
+        span = f"({_length(run_out.earliest, log)} {latest})"
+        return f"{lost}: {end} {some} {span} after the last state."
+    if run_out.after - run_out.earliest > _DAY:
+        dates = [one and one.partition(" ")[0] for one in dates]
+    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
+    return f"{lost}: {end} {when}, {some} after the last state."
+
+
+def _describe_reading(seen: Outlook) -> str:
+    log, first, last = seen.log, seen.boot[0], seen.boot[-1]
+    over = f"line {first.line:,}"
+    lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
+    span = 0.0
+    if log.clock is not None and first.seconds is not None and last.seconds is not None:
+        span = float(last.seconds - first.seconds)
+    over = f" over {_length(span, log)}" if span else ""
+    boots = (
+        f": boot {first.boot + 1} of {log.boots:,}, the longest; at each the device was restarted"
+    )
+    states = format_count(len(seen.boot), "state")
+    return f"Read: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
+
+
+def _describe_reserves(seen: Outlook) -> list[str]:
+    """What stays free in longer runs, and which heap would do, where the log says its size."""
+    is_unclear = seen.windows and not seen.reserves and not seen.reason and not seen.decline
+    return which_hold(
+        (
+            is_unclear,
+            "Longer runs: the windows depend on each other, so nothing is said of them.",
+        ),
+        *((True, _describe_reserve(one, seen.log.region)) for one in seen.reserves),
+        (
+            seen.reserves and seen.log.region is not None,
+            "What is free counts whole bytes: what is fragmented is to be added.",
+        ),
+    )
+
+
+def _describe_reserve(one: Reserve, region: int | None) -> str:
+    length = "As long again" if one.times == 1 else f"{one.times} times as long"
+    if one.free <= 0:
+        return f"{length}: memory runs out in {format_share(one.chance)} of such runs."
+    enough = "" if region is None else f", so {region - one.free:,.0f} B of the region would do"
+    left = f"{one.free:,.0f} B ({max(0.0, one.low):,.0f} to {max(0.0, one.high):,.0f})"
+    return f"{length}: 9 of 10 such runs leave {left} free{enough}."
+
+
+def _describe_skipped(log: TelemetryLog) -> list[str]:
+    names = "; ".join(map(repr, log.other_heaps[:_OTHER_HEAPS]))
+    return which_hold(
+        (log.damage, f"the rest is left out, from {log.damage}"),
+        (log.invalid, f"left out as negative, too large or no number: {log.invalid:,}"),
+        (
+            log.other_states,
+            f"left out as of another heap: {log.other_states:,} ({names}; --line reads these)",
+        ),
+    )
+
+
+def _usual(seen: Outlook) -> int:
+    """The median of the free bytes."""
+    return sorted(one.free for one in seen.boot)[len(seen.boot) // 2]
+
+
+def _length(amount: float, log: TelemetryLog) -> str:
+    """A time, or a number of states where the log has no clock.
+
+    >>> _length(11_520.0, TelemetryLog("", (), Clock.UPTIME, 0, (), 0))
+    '3.2 h'
+    """
+    if log.clock in (None, Clock.CALLS):
+        return f"{_round(amount)} {'states' if log.clock is None else 'calls'}"
+    unit = find_unit(amount)
+    return f"{_round(amount / unit.seconds)} {unit.name}"
+
+
+def _round(number: float) -> str:
+    """A number with three digits that count.
+
+    >>> _round(17.66), _round(12_345.0)
+    ('17.7', '12,300')
+    """
+    return f"{float(f'{number:.3g}'):,.{1 if number < 100 else 0}f}".removesuffix(".0")
+
+
+def _rate(decline: Decline, log: TelemetryLog) -> str:
+    """The bytes lost in the shortest period in which there are some."""
+    periods = [(unit.seconds, unit.each) for unit in reversed(TIME_UNITS[:-1])]
+    if log.clock in (None, Clock.CALLS):
+        unit = "state" if log.clock is None else "call"
+        periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
+    enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
+    each, name = next(enough, periods[-1])
+    rate, low, high = (_round(one * each) for one in (decline.rate, decline.low, decline.high))
+    return f"{rate} B {name} ({low} to {high})"
+
+
+def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:
+    """The dates of the end, the earliest and the latest; None without dates in the log."""
+    return {
+        "date": _date(seen, run_out.after),
+        "earliest_date": _date(seen, run_out.earliest),
+        "latest_date": _date(seen, run_out.latest),
+    }
+
+
+def _date(seen: Outlook, after: float | None) -> str | None:
+    last = seen.last.seconds
+    if seen.log.clock is not Clock.DATE or last is None or after is None:
+        return None
+    try:
+        return f"{datetime.fromtimestamp(last + after, UTC):%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError, OSError):
+        return None
